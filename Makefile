@@ -1,0 +1,49 @@
+# `make demo` and `make test` do all of their own set-up; the second time that takes a second.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+DEMO ?= shoal-demo
+
+.PHONY: demo test lint types check format lock benchmark clean
+
+demo: $(READY)
+	$(BIN)/shoal demo --output $(DEMO)
+
+test: lint types check
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache
+
+types: $(READY)
+	$(BIN)/mypy
+
+check: $(READY)
+	$(BIN)/pytest -n auto
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+benchmark: $(READY)
+	$(BIN)/python benchmarks/split.py
+
+# The pins: hashes, and no address of any index.
+lock: $(READY)
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --group dev --extra pandas --universal --python-version 3.11 \
+		--generate-hashes --no-header --no-emit-index-url --upgrade --output-file requirements.txt
+
+$(READY): requirements.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Shoal needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m compileall -q -j 0 $(VENV)/lib src || true
+	$(BIN)/python -c 'from shoal.kernels import load_all; load_all()'
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) $(DEMO)

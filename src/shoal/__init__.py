@@ -1,0 +1,87 @@
+"""Shoal publishes tables about people so that nobody's sensitive value can be nearly known.
+
+The names below are all there is to learn; they load what they need when they are first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from shoal.version import __version__
+
+_HOMES = {
+    "anonymize": "engines.local",
+    "plan": "planning",
+    "audit_files": "audit.files",
+    "Schema": "schema.roles",
+    "Requirement": "principles.base",
+    "EpsilonM": "principles.proximity",
+    "Neighbourhood": "principles.proximity",
+    "DeltaL": "principles.proximity",
+    "Window": "principles.window",
+    "KAnonymity": "principles.k_anonymity",
+    "Split": "methods.split",
+    "Mondrian": "methods.mondrian",
+    "Release": "release.release",
+    "Audit": "audit.verify",
+    "Plan": "planning",
+    "ShoalError": "errors",
+    "UsageError": "errors",
+    "InputError": "errors",
+    "NotAchievable": "errors",
+    "AuditFailed": "errors",
+    "OutputError": "errors",
+}
+
+__all__ = [
+    "Audit",
+    "AuditFailed",
+    "DeltaL",
+    "EpsilonM",
+    "InputError",
+    "KAnonymity",
+    "Mondrian",
+    "Neighbourhood",
+    "NotAchievable",
+    "OutputError",
+    "Plan",
+    "Release",
+    "Requirement",
+    "Schema",
+    "ShoalError",
+    "Split",
+    "UsageError",
+    "Window",
+    "__version__",
+    "anonymize",
+    "audit_files",
+    "plan",
+]
+
+if TYPE_CHECKING:
+    from shoal.audit.files import audit_files
+    from shoal.audit.verify import Audit
+    from shoal.engines.local import anonymize
+    from shoal.errors import (
+        AuditFailed,
+        InputError,
+        NotAchievable,
+        OutputError,
+        ShoalError,
+        UsageError,
+    )
+    from shoal.methods.mondrian import Mondrian
+    from shoal.methods.split import Split
+    from shoal.planning import Plan, plan
+    from shoal.principles.base import Requirement
+    from shoal.principles.k_anonymity import KAnonymity
+    from shoal.principles.proximity import DeltaL, EpsilonM, Neighbourhood
+    from shoal.principles.window import Window
+    from shoal.release.release import Release
+    from shoal.schema.roles import Schema
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        msg = f"module 'shoal' has no attribute {name!r}"
+        raise AttributeError(msg)
+    return getattr(import_module(f"shoal.{_HOMES[name]}"), name)

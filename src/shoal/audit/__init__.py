@@ -1,0 +1,1 @@
+"""Risk, measured from what is published and from nothing else."""

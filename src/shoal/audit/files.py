@@ -1,0 +1,136 @@
+"""The audit of published files: a release directory, or any plain table with named columns."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.audit.cells import as_text, cell_ncp
+from shoal.audit.verify import Audit, audit_table
+from shoal.errors import InputError
+from shoal.principles.base import Require, requirements
+from shoal.schema.io import read_table, take_frame
+from shoal.schema.roles import RESERVED, Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import polars as pl
+
+CLOSE = 1e-9  # losses are means of doubles, added up in another order
+
+
+def audit_files(
+    source: Any, schema: Schema | None = None, *, require: Require | Iterable[Require] | None = None
+) -> Audit:
+    """Measure what published files keep, from the files alone.
+
+    Parameters
+    ----------
+    source : a release directory, the path of a table, or a frame.
+    schema : the roles of the columns, for a plain table; a release says them in its manifest.
+    require : what should hold, for a plain table; for a release, instead of what it promises.
+    """
+    if isinstance(source, str | Path) and Path(source).is_dir():
+        return audit_directory(Path(source), require)
+    table = read_table(source) if isinstance(source, str | Path) else take_frame(source)
+    if schema is None or require is None:
+        msg = "A plain table needs a schema and a requirement to be audited against."
+        raise InputError(msg)
+    known = replace(schema, other=tuple(n for n in schema.other if n != RESERVED))
+    known.check(table.columns)
+    texts = table.with_columns(as_text(table[name]) for name in schema.quasi)
+    return audit_table(texts, schema, requirements(require, schema.sensitive))
+
+
+def audit_directory(directory: Path, require: Require | Iterable[Require] | None = None) -> Audit:
+    """Audit a release directory: the requirements, and whether its manifest tells the truth."""
+    manifest = read_manifest(directory)
+    published = read_published(directory)
+    schema = manifest_schema(manifest)
+    found = audit_table(
+        published, schema, requirements(require or manifest["require"], schema.sensitive)
+    )
+    problems = [*found.problems, *check_manifest(published, manifest)]
+    if require is None and found.measured() != manifest["measured"]:
+        problems.append("The manifest's measurements are not those of the published table.")
+    return replace(found, problems=tuple(problems))
+
+
+def read_manifest(directory: Path) -> dict[str, Any]:
+    """Read the manifest of a release directory."""
+    try:
+        manifest = json.loads((directory / "manifest.json").read_text("utf-8"))
+    except OSError as problem:
+        msg = f"{directory.name!r} is not a release directory: manifest.json: {problem.strerror}."
+        raise InputError(msg) from None
+    except ValueError as problem:
+        msg = f"manifest.json in {directory.name!r} cannot be read: {problem}."
+        raise InputError(msg) from None
+    needed = ("rows", "suppressed", "groups", "columns", "require", "measured", "loss")
+    missing = [key for key in needed if not isinstance(manifest, dict) or key not in manifest]
+    if missing:
+        msg = f"manifest.json in {directory.name!r} lacks {', '.join(missing)}."
+        raise InputError(msg)
+    return manifest
+
+
+def read_published(directory: Path) -> pl.DataFrame:
+    """Read the published table of a release directory, quasi cells as text."""
+    for name in ("release.csv", "release.parquet"):
+        if (directory / name).exists():
+            table = read_table(directory / name)
+            return table.with_columns(
+                as_text(table[c]) for c in table.columns if table[c].dtype.is_nested()
+            )
+    msg = f"{directory.name!r} has neither release.csv nor release.parquet."
+    raise InputError(msg)
+
+
+def manifest_schema(manifest: dict[str, Any]) -> Schema:
+    """Return the schema that a manifest states."""
+    named = {
+        role: [column["name"] for column in manifest["columns"] if column["role"] == role]
+        for role in ("quasi", "sensitive", "other")
+    }
+    return Schema(quasi=named["quasi"], sensitive=named["sensitive"], other=named["other"])
+
+
+def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence for everything that a manifest says wrongly of its table."""
+    problems = []
+    if published.height != manifest["rows"]:
+        problems.append(f"The manifest says {manifest['rows']} rows, there are {published.height}.")
+    expected = [RESERVED, *(column["name"] for column in manifest["columns"])]
+    if published.columns != expected:
+        problems.append(f"The columns are {published.columns}, the manifest says {expected}.")
+        return problems
+    groups = published[RESERVED].n_unique()
+    if groups != manifest["groups"]:
+        problems.append(f"The manifest says {manifest['groups']} groups, there are {groups}.")
+    ncp = {}
+    rows = published.height + manifest["suppressed"]
+    for column in manifest["columns"]:
+        if column["role"] != "quasi":
+            continue
+        counted = published[column["name"]].value_counts()
+        by_cell, bad = cell_ncp(counted[column["name"]], column["kind"], column["domain"])
+        if bad:
+            problems.append(
+                f"{bad} distinct cells of column {column['name']!r} are outside its domain."
+            )
+            continue
+        total = by_cell @ counted["count"].to_numpy() + manifest["suppressed"]
+        ncp[column["name"]] = float(total / rows)
+    stated = manifest["loss"]
+    measured = {"gcp": float(np.mean(list(ncp.values()))) if ncp else 0.0, **ncp}
+    for name, value in {"gcp": stated["gcp"], **stated["ncp"]}.items():
+        if name in measured and abs(measured[name] - value) > CLOSE:
+            problems.append(
+                f"The loss of {name!r} is {measured[name]:.6f}, the manifest says {value:.6f}."
+            )
+    return problems

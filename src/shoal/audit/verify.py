@@ -1,0 +1,159 @@
+"""The audit: groups are rebuilt from the published cells and every requirement is measured anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.principles.groups import Groups, Measurement, upward
+from shoal.schema.coding import code_column
+from shoal.schema.missing import complete_rows
+from shoal.schema.roles import RESERVED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shoal.principles.base import Requirement
+    from shoal.schema.roles import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """One requirement, measured; `by` says whether by group or by equal published cells."""
+
+    requirement: Requirement
+    by: str
+    measurement: Measurement
+
+    @property
+    def holds(self) -> bool:
+        """Whether the requirement holds in every group."""
+        return self.measurement.holds
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as plain values; risks are rounded up, never down."""
+        return {
+            "principle": repr(self.requirement),
+            "by": self.by,
+            "holds": self.holds,
+            "risk": upward(self.measurement.risk),
+            "bound": upward(self.measurement.bound),
+            "groups": len(self.measurement.sizes),
+            "breaches": int(self.measurement.breaches.sum()),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What was measured on published rows, and what is wrong with the files, if anything."""
+
+    rows: int
+    groups: int
+    findings: tuple[Finding, ...]
+    problems: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything that was required holds and the files are consistent."""
+        return not self.problems and all(finding.holds for finding in self.findings)
+
+    @property
+    def worst_risk(self) -> float:
+        """The largest risk over all requirements."""
+        return max(upward(finding.measurement.risk) for finding in self.findings)
+
+    def measured(self) -> list[dict[str, Any]]:
+        """Return for each requirement what a manifest says of it: the worst of its findings."""
+        worst: dict[str, dict[str, Any]] = {}
+        for finding in self.findings:
+            entry = {k: finding.to_dict()[k] for k in ("principle", "holds", "risk", "bound")}
+            known = worst.get(entry["principle"])
+            if known is None or entry["risk"] > known["risk"]:
+                entry["holds"] &= known is None or known["holds"]
+                worst[entry["principle"]] = entry
+            else:
+                known["holds"] &= entry["holds"]
+        return list(worst.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the audit as plain values, as `shoal audit --json` prints it."""
+        return {
+            "rows": self.rows,
+            "groups": self.groups,
+            "holds": self.holds,
+            "measured": [finding.to_dict() for finding in self.findings],
+            "problems": list(self.problems),
+        }
+
+    def complaints(self) -> list[str]:
+        """Return a sentence for everything that does not hold."""
+        broken = []
+        for finding in self.findings:
+            if finding.holds:
+                continue
+            found = finding.to_dict()
+            small = finding.measurement.sizes.min()
+            broken.append(
+                f"{found['principle']} does not hold in {found['breaches']} of {found['groups']} "
+                f"groups (by {found['by']}): the worst risk is {found['risk']:.4g}, allowed is "
+                f"{found['bound']:.4g}; the smallest group has {small} "
+                f"row{'s' if small != 1 else ''}."
+            )
+        return broken + list(self.problems)
+
+
+def audit_table(
+    published: pl.DataFrame, schema: Schema, requirements: Sequence[Requirement]
+) -> Audit:
+    """Measure requirements on a published table.
+
+    Groups are the rows of one `group`, where there is such a column, and otherwise the rows with
+    equal published quasi cells. A principle that survives the union of groups is measured by equal
+    cells as well: that is what a reader who ignores the group column sees.
+    """
+    if not published.height:
+        msg = "The published table has no rows."
+        raise InputError(msg)
+    complete_rows(published, schema.sensitive, "error")
+    by_cells = _alike(published, schema.quasi)
+    grouped = RESERVED in published.columns
+    by_group = _alike(published, (RESERVED,)) if grouped else by_cells
+    columns = {
+        name: code_column(published[name], kind=schema.types.get(name)) for name in schema.sensitive
+    }
+    findings = []
+    for one in requirements:
+        column = columns[one.columns[0]] if one.columns else None
+        if one.principle.numeric and (column is None or not column.numeric):
+            column = code_column(published[one.columns[0]], kind="numeric")
+        views = [("group", by_group)] if grouped else [("cells", by_cells)]
+        if grouped and one.principle.monotone:
+            views.append(("cells", by_cells))
+        findings += [Finding(one, by, one.principle.measure(rows, column)) for by, rows in views]
+    problems = _mixed_groups(by_group, by_cells) if grouped else []
+    return Audit(published.height, len(by_group), tuple(findings), tuple(problems))
+
+
+def _alike(published: pl.DataFrame, columns: Sequence[str]) -> Groups:
+    """Group rows with equal cells; a missing cell is a value like any other."""
+    labels = np.zeros(published.height, np.int64)
+    for name in columns:
+        column = published[name].cast(pl.String)
+        cells = column.unique().drop_nulls()
+        codes = column.cast(pl.Enum(cells)).to_physical().cast(pl.Int64).fill_null(len(cells))
+        _, labels = np.unique(labels * (len(cells) + 1) + codes.to_numpy(), return_inverse=True)
+    return Groups(labels.astype(np.int64))
+
+
+def _mixed_groups(by_group: Groups, by_cells: Groups) -> list[str]:
+    """Return a sentence where rows of one group do not share their published cells."""
+    cells = by_cells.labels[by_group.order]
+    starts = by_group.starts[:-1]
+    mixed = np.minimum.reduceat(cells, starts) != np.maximum.reduceat(cells, starts)
+    if not mixed.any():
+        return []
+    return [f"{mixed.sum()} of {len(by_group)} groups have rows with different published cells."]

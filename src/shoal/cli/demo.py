@@ -1,0 +1,36 @@
+"""`shoal demo`: the whole journey on an embedded census-like table."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from shoal.cli import show
+
+REQUIRE = "EpsilonM(epsilon=2000, m=5)"
+
+
+def demo(
+    output: Annotated[str, typer.Option(help="Directory to make.")] = "shoal-demo",
+    quiet: show.Quiet = False,
+) -> None:
+    """Plan, anonymize and audit a census-like table of 60,000 people who do not exist."""
+    import shoal
+    from shoal.datasets.census import census
+    from shoal.publishing import check_output
+    from shoal.report.text import print_audit, print_head, print_plan, print_release
+
+    check_output(output, format="csv", linkage=None, force=True)
+    show.load_kernels(quiet=quiet)
+    table = census()
+    schema = shoal.Schema(quasi=["age", "birthplace", "occupation"], sensitive="income")
+    print_head("The table that goes in", table)
+    print_plan(shoal.plan(table, schema))
+    with show.bar(quiet=quiet) as progress:
+        release = shoal.anonymize(table, schema, require=REQUIRE, progress=progress)
+        release.write(output, force=True, progress=progress)
+    print_head("The table that comes out", release.table)
+    print_release(release, output)
+    print_audit(shoal.audit_files(output))
+    show.note(f"Open {output}/report.html in a browser to see the evidence.", quiet=quiet)

@@ -1,0 +1,132 @@
+"""What commands share: options, messages, the progress bar."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shoal.progress import Progress
+    from shoal.schema.settings import Settings
+
+PATIENCE = 0.5  # seconds a phase may take before a bar is drawn for it
+
+Table = Annotated[
+    str, typer.Argument(help="CSV (plain or gzip) or Parquet file.", show_default=False)
+]
+Quasi = Annotated[
+    str | None, typer.Option(help="Columns that could single a person out, as a,b,c.")
+]
+Sensitive = Annotated[str | None, typer.Option(help="Columns to protect, as a,b.")]
+Identifying = Annotated[str | None, typer.Option(help="Columns that name a person; dropped.")]
+Other = Annotated[str | None, typer.Option(help="Columns to publish unchanged.")]
+SchemaFile = Annotated[
+    str | None, typer.Option("--schema", help="TOML file that says roles, types and requirement.")
+]
+Requires = Annotated[
+    list[str] | None,
+    typer.Option("--require", help="What must hold, as 'EpsilonM(epsilon=4500, m=5)'. Repeatable."),
+]
+MissingCells = Annotated[str | None, typer.Option(help="Missing cells: error, drop or value.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no remarks.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+
+
+def note(message: str, *, quiet: bool = False) -> None:
+    """Say something to the person at the terminal, not to the next program."""
+    if not quiet:
+        sys.stderr.write(message + "\n")
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON object on stdout."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+
+
+def names(text: str | None) -> list[str] | None:
+    """Split a list of column names at its commas."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def settings(path: str | None) -> Settings:
+    """Read the schema file where there is one."""
+    from shoal.schema.settings import Settings, read_settings
+
+    return read_settings(path) if path else Settings()
+
+
+def merged_schema(said: Settings, **roles: str | None) -> Any:
+    """Return the schema of a run: the file's roles, overruled by the options."""
+    import shoal
+
+    chosen = {role: names(text) or said.roles.get(role, []) for role, text in roles.items()}
+    return shoal.Schema(**chosen, types=said.types, order=said.order)
+
+
+def list_dropped(columns: list[str], schema: Any, *, quiet: bool) -> None:
+    """Name the columns that no option names."""
+    dropped = [name for name in columns if schema.role(name) is None]
+    if dropped:
+        note(f"Dropped, because no option names them: {', '.join(dropped)}.", quiet=quiet)
+
+
+def load_kernels(*, quiet: bool) -> None:
+    """Load compiled code, and say so where it has to be compiled first."""
+    import threading
+
+    teller = threading.Timer(
+        1.5, note, ["Compiling for this machine, once; this takes up to half a minute …"]
+    )
+    if not quiet:
+        teller.start()
+    from shoal.kernels import load_all
+
+    load_all()
+    teller.cancel()
+
+
+@contextmanager
+def bar(*, quiet: bool) -> Iterator[Progress]:
+    """Draw a progress bar on stderr for every phase that takes more than half a second."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _phase, _share: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description:<10}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as drawn:
+        tasks: dict[str, Any] = {}
+        started: dict[str, float] = {}
+
+        def report(phase: str, share: float) -> None:
+            begun = started.setdefault(phase, time.monotonic())
+            for other, known in tasks.items():
+                if other != phase:
+                    drawn.update(known, visible=False)
+            if phase not in tasks:
+                tasks[phase] = drawn.add_task(phase, total=1.0, visible=False)
+            long = time.monotonic() - begun > PATIENCE or share == 0.0
+            drawn.update(tasks[phase], completed=share, visible=long and share < 1.0)
+
+        yield report

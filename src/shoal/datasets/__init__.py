@@ -1,0 +1,1 @@
+"""Small tables that come with Shoal."""

@@ -1,0 +1,182 @@
+"""The whole way of the data on one machine: code, search, recode."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import NotAchievable, UsageError
+from shoal.methods.base import Method, Task
+from shoal.methods.split import Split
+from shoal.notation import Term
+from shoal.planning import check_achievable, largest_share
+from shoal.principles.base import OneDimensional, Require, requirements
+from shoal.progress import Progress, silent
+from shoal.release.randomness import Randomness
+from shoal.release.release import Release, build_release
+from shoal.schema.coding import code_column
+from shoal.schema.io import take_frame
+from shoal.schema.table import Coded, code_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import polars as pl
+
+    from shoal.principles.base import Requirement
+    from shoal.schema.missing import Missing
+    from shoal.schema.roles import Schema
+
+
+def anonymize(
+    frame: Any,
+    schema: Schema,
+    *,
+    require: Require | Iterable[Require],
+    method: Method | str | None = None,
+    missing: Missing = "error",
+    seed: int | None = None,
+    escape_formulas: bool = False,
+    progress: Progress = silent,
+) -> Release:
+    """Publish a table so that the requirements hold in every group.
+
+    Parameters
+    ----------
+    frame : a pandas, Polars or PyArrow table; it is not changed.
+    schema : the roles of its columns.
+    require : one principle or several, as objects or in the notation.
+    method : how to search; by default the best one for what is required.
+    missing : what to do about missing cells: "error", "drop" or "value".
+    seed : for tests only: makes the order of published rows repeatable, and so guessable.
+    escape_formulas : put an apostrophe before text cells that a spreadsheet would run.
+    progress : called with the name of a phase and the share of it that is done.
+
+    Examples
+    --------
+    >>> import polars, shoal
+    >>> people = polars.DataFrame({
+    ...     "age": [17, 19, 20, 24, 29, 34, 39, 45],
+    ...     "salary": [1000, 1010, 1020, 50000, 16000, 24000, 33000, 31000],
+    ... })
+    >>> schema = shoal.Schema(quasi="age", sensitive="salary")
+    >>> release = shoal.anonymize(people, schema, require=shoal.EpsilonM(epsilon=100, m=2))
+    >>> release.audit().holds
+    True
+    """
+    table = take_frame(frame)
+    asked = requirements(require, schema.sensitive)
+    seconds: dict[str, float] = {}
+    with timed(seconds, "code", progress):
+        coded = code_table(table, schema, missing=missing)
+        coded = numeric_columns(coded, table, asked)
+    chosen = choose_method(method)
+    task = Task(coded, tuple(asked), progress)
+    check_task(task)
+    with timed(seconds, "search", progress):
+        groups = chosen.search(task)
+    with timed(seconds, "recode", progress):
+        release = build_release(
+            table,
+            schema,
+            task,
+            groups,
+            method=chosen,
+            randomness=Randomness(seed),
+            escape_formulas=escape_formulas,
+            given=frame,
+        )
+    release.manifest["seconds"] = seconds
+    return release
+
+
+def choose_method(method: Method | str | None) -> Method:
+    """Return the method asked for, in Python or in the notation, or the default."""
+    if method is None:
+        return Split()
+    if isinstance(method, str):
+        return Method.read(method)
+    if not isinstance(method, Method):
+        name = repr(method) if isinstance(method, Term) else type(method).__name__
+        msg = f"{name} is not a method."
+        raise UsageError(msg)
+    return method
+
+
+def numeric_columns(coded: Coded, table: pl.DataFrame, asked: list[Requirement]) -> Coded:
+    """See to it that columns under numeric principles are numeric, or say which cells are not."""
+    needed = {one.columns[0] for one in asked if one.principle.numeric}
+    return Coded(
+        coded.quasi,
+        tuple(
+            code_column(table[column.name][coded.rows], kind="numeric")
+            if column.name in needed and not column.numeric
+            else column
+            for column in coded.sensitive
+        ),
+        coded.rows,
+    )
+
+
+def check_task(task: Task) -> None:
+    """Raise where a requirement cannot hold on this table, before anything is searched."""
+    rows = len(task.coded)
+    for one in task.requirements:
+        if rows < one.principle.least:
+            msg = (
+                f"{one.principle!r} needs groups of at least {one.principle.least} rows, "
+                f"and the table has {rows}."
+            )
+            raise NotAchievable(msg)
+        column = task.column(one)
+        if isinstance(one.principle, OneDimensional) and column is not None:
+            check_achievable(one.principle, column)
+
+
+@contextmanager
+def timed(seconds: dict[str, float], phase: str, progress: Progress) -> Iterator[None]:
+    """Note how long a phase takes and report its beginning and end."""
+    start = time.perf_counter()
+    progress(phase, 0.0)
+    yield
+    progress(phase, 1.0)
+    seconds[phase] = round(time.perf_counter() - start, 3)
+
+
+SECONDS_PER_ROW = 1e-5  # of a whole run, reading and auditing included, on an ordinary machine
+
+
+def rehearse(
+    frame: Any,
+    schema: Schema,
+    *,
+    require: Require | Iterable[Require],
+    method: Method | str | None = None,
+    missing: Missing = "error",
+) -> dict[str, Any]:
+    """Say what `anonymize` would do, and raise as it would, without searching."""
+    table = take_frame(frame)
+    asked = requirements(require, schema.sensitive)
+    coded = numeric_columns(code_table(table, schema, missing=missing), table, asked)
+    task = Task(coded, tuple(asked))
+    check_task(task)
+    return {
+        "rows": len(coded),
+        "roles": {
+            role: list(getattr(schema, role))
+            for role in ("quasi", "sensitive", "identifying", "other")
+        },
+        "require": [
+            {
+                "principle": repr(one),
+                "achievable": True,
+                "largest_m": largest_share(column, one.principle)
+                if isinstance(one.principle, OneDimensional) and (column := task.column(one))
+                else None,
+            }
+            for one in asked
+        ],
+        "method": repr(choose_method(method)),
+        "seconds": round(1 + len(coded) * SECONDS_PER_ROW, 1),
+    }

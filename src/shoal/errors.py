@@ -1,0 +1,86 @@
+"""The one error tree: each error keeps its values, says what to do, and knows its exit code."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+class ShoalError(Exception):
+    """Anything Shoal refuses to do, as a sentence for a person."""
+
+    exit_code = 2
+
+
+class UsageError(ShoalError):
+    """What was asked for makes no sense."""
+
+
+class InputError(ShoalError):
+    """The table (or a file) is not what it has to be."""
+
+
+class NotAchievable(ShoalError):
+    """The requirement cannot hold on this table, or was not reached."""
+
+    exit_code = 3
+
+
+class AuditFailed(ShoalError):
+    """Published files do not keep what was required."""
+
+    exit_code = 1
+
+
+class OutputError(ShoalError):
+    """The output cannot be written."""
+
+    exit_code = 4
+
+
+class BadParameter(UsageError):
+    """A parameter outside what is allowed."""
+
+    def __init__(self, owner: str, name: str, allowed: str, got: object) -> None:
+        self.owner, self.name, self.allowed, self.got = owner, name, allowed, got
+        super().__init__(f"The '{name}' parameter of {owner} must be {allowed}. Got {got!r}.")
+
+
+class UnknownColumn(UsageError):
+    """A column that the table does not have."""
+
+    def __init__(self, column: str, columns: Sequence[str]) -> None:
+        self.column, self.columns = column, tuple(columns)
+        super().__init__(f"There is no column {column!r} in the table{nearest(column, columns)}")
+
+
+class BadCells(InputError):
+    """Cells of one column that cannot be used, with how many and where the first ones are."""
+
+    def __init__(
+        self, column: str, what: str, rows: Iterable[int], count: int, advice: str
+    ) -> None:
+        self.column, self.what, self.count = column, what, count
+        self.rows = tuple(rows)
+        places = ", ".join(str(row) for row in self.rows) + (
+            ", …" if count > len(self.rows) else ""
+        )
+        noun = "cell" if count == 1 else "cells"
+        super().__init__(
+            f"Column {column!r} has {count} {what} {noun}, first in data "
+            f"row{'s' if len(self.rows) > 1 else ''} {places}. {advice}"
+        )
+
+
+def nearest(word: str, words: Sequence[str]) -> str:
+    """Close a sentence with the nearest known word, or with all of them."""
+    close = difflib.get_close_matches(word, words, n=1, cutoff=0.6) or [
+        known for known in words if known.lower() == word.lower()
+    ]
+    if close:
+        return f". Did you mean {close[0]!r}?"
+    listed = ", ".join(map(repr, words[:12])) + (", …" if len(words) > 12 else "")
+    return f". Known: {listed}." if words else "."

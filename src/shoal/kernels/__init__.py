@@ -1,0 +1,33 @@
+"""Compiled loops over plain arrays: numbers in, numbers out, nothing of ours imported.
+
+Every kernel has explicit signatures, so importing its module compiles it once and afterwards loads
+it from Numba's cache.
+"""
+
+import os
+import tempfile
+from importlib import import_module
+from pathlib import Path
+
+MODULES = ("windows", "records", "splits", "partition")
+
+
+def place_cache() -> None:
+    """Give Numba a private cache of our own where neither the package nor the home is writable.
+
+    Without it Numba refuses to load a cached kernel at all.
+    """
+    if "NUMBA_CACHE_DIR" in os.environ:
+        return
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - never raises, unlike Path.home
+    if not any(os.access(place, os.W_OK) for place in (Path(__file__).parent, home)):
+        os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp(prefix="shoal-kernels-")
+
+
+def load_all() -> None:
+    """Compile or load every kernel."""
+    for name in MODULES:
+        import_module(f"shoal.kernels.{name}")
+
+
+place_cache()

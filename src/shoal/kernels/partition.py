@@ -1,0 +1,305 @@
+"""The partition step: a bucket becomes parts in which no two members are proximate.
+
+EM Theorem 1: deal the sorted bucket into g = maxsize parts in turn, and members of one part stand
+at least g places apart. PAPERS.md frees the dealing: taken in runs of g, member p of a run may join
+any part that received one of the members 0..p of the run before, so the order within a run can be
+chosen by loss.
+"""
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.arrays import Bytes, Ints, LongInts, Reals
+from shoal.kernels.assignment import FORBIDDEN, cheapest_assignment
+from shoal.kernels.space import SET, extent
+from shoal.kernels.windows import longest_run, most_proximate
+
+EXACT = 32  # runs up to this long are matched exactly; the cost grows with its square
+POOL = 256  # longer runs look at no more parts than this for each member
+
+
+@njit(
+    "void(int32[::1], int64[::1], int32[::1], int32[::1], int32[::1], int64, int32[::1])",
+    cache=True,
+    nogil=True,
+)
+def deal_round_robin(
+    codes: Ints,
+    starts: LongInts,
+    first: Ints,
+    last: Ints,
+    reach: Ints,
+    share: int,
+    labels: Ints,
+) -> None:
+    """Keep a bucket that holds, deal any other into maxsize parts in turn (EM section 5.2).
+
+    IN: codes ascending in each bucket, starts, first, last, reach, share (the m of the principle).
+    OUT: labels, the place of the first row of the bucket plus the number of the part.
+    """
+    count = np.empty(1, np.int64)
+    one = np.empty(2, np.int64)
+    for bucket in range(starts.size - 1):
+        start, stop = starts[bucket], starts[bucket + 1]
+        one[0], one[1] = 0, stop - start
+        most_proximate(codes[start:stop], one, first, last, count)
+        parts = 1
+        if count[0] * share > stop - start:
+            parts = longest_run(codes[start:stop], reach)
+        for row in range(start, stop):
+            labels[row] = start + (row - start) % parts
+
+
+@njit(
+    "float64(int32[:,::1], int64, int64[::1], int64, int32[:,::1], int32[:,::1], int8[::1],"
+    " float64[::1], int64[::1], float64[::1])",
+    cache=True,
+    nogil=True,
+)
+def joined_extent(
+    ranks: Ints,
+    row: int,
+    members: LongInts,
+    size: int,
+    low: Ints,
+    high: Ints,
+    kinds: Bytes,
+    coords: Reals,
+    offsets: LongInts,
+    units: Reals,
+) -> float:
+    """Return the sum of NCP of a part after `row` has joined it.
+
+    `low[0]`, `high[0]` hold the ranks an interval column spans, and for a set column its number of
+    labels in `high[0]` (IN). Parts are small, so a label is looked for among the members.
+    """
+    total = 0.0
+    for column in range(ranks.shape[1]):
+        rank = ranks[row, column]
+        if kinds[column] == SET:
+            distinct = high[0, column] + 1
+            for member in range(size):
+                if ranks[members[member], column] == rank:
+                    distinct -= 1
+                    break
+            total += extent(column, 0, 0, distinct, kinds, coords, offsets, units)
+        else:
+            total += extent(
+                column,
+                min(low[0, column], rank),
+                max(high[0, column], rank),
+                0,
+                kinds,
+                coords,
+                offsets,
+                units,
+            )
+    return total
+
+
+@njit(
+    "void(int32[:,::1], int32[::1], int32[::1], int64, int8[::1], float64[::1], int64[::1],"
+    " float64[::1], int64[:,::1], int64[::1])",
+    cache=True,
+    nogil=True,
+)
+def deal_by_loss(
+    ranks: Ints,
+    codes: Ints,
+    reach: Ints,
+    parts: int,
+    kinds: Bytes,
+    coords: Reals,
+    offsets: LongInts,
+    units: Reals,
+    members: LongInts,
+    sizes: LongInts,
+) -> None:
+    """Deal one sorted bucket into `parts` parts, run by run, at the least added loss.
+
+    All parts of a run have one size, so the least sum of joined extents is the least added loss.
+    IN: ranks, codes ascending, reach, parts >= maxsize. OUT: members[part, :sizes[part]].
+    """
+    size, columns = ranks.shape
+    low = np.empty((parts, columns), np.int32)
+    high = np.empty((parts, columns), np.int32)
+    exact = parts <= EXACT
+    costs = np.empty((parts, parts) if exact else (1, 1), np.float64)
+    chosen = np.arange(parts)
+    arrived = np.arange(parts)  # which part received member p of the run before
+    pool = np.empty(parts, np.int64)
+    sizes[:] = 0
+    for begin in range(0, size, parts):
+        length = min(parts, size - begin)
+        if begin > 0 and exact:
+            for place in range(length):
+                row = begin + place
+                for part in range(parts):
+                    if codes[row] <= reach[codes[members[part, sizes[part] - 1]]]:
+                        costs[place, part] = FORBIDDEN
+                    else:
+                        costs[place, part] = joined_extent(
+                            ranks,
+                            row,
+                            members[part],
+                            sizes[part],
+                            low[part : part + 1],
+                            high[part : part + 1],
+                            kinds,
+                            coords,
+                            offsets,
+                            units,
+                        )
+            cheapest_assignment(costs, length, parts, chosen)
+        elif begin > 0:
+            waiting = 0
+            for place in range(length):
+                pool[waiting] = arrived[place]
+                waiting += 1
+                best, least = waiting - 1, np.inf
+                for candidate in range(max(0, waiting - POOL), waiting):
+                    part = pool[candidate]
+                    cost = joined_extent(
+                        ranks,
+                        begin + place,
+                        members[part],
+                        sizes[part],
+                        low[part : part + 1],
+                        high[part : part + 1],
+                        kinds,
+                        coords,
+                        offsets,
+                        units,
+                    )
+                    if cost < least:
+                        best, least = candidate, cost
+                chosen[place] = pool[best]
+                waiting -= 1
+                pool[best] = pool[waiting]
+        for place in range(length):
+            part, row = chosen[place], begin + place
+            arrived[place] = part
+            for column in range(columns):
+                rank = ranks[row, column]
+                if kinds[column] == SET:
+                    known = False
+                    for member in range(sizes[part]):
+                        known |= ranks[members[part, member], column] == rank
+                    low[part, column] = 0
+                    high[part, column] = (high[part, column] if begin else 0) + (not known)
+                else:
+                    low[part, column] = min(low[part, column], rank) if begin else rank
+                    high[part, column] = max(high[part, column], rank) if begin else rank
+            members[part, sizes[part]] = row
+            sizes[part] += 1
+
+
+@njit(
+    "int64(int32[:,::1], int64[::1], int64, int64, int8[::1], float64[::1], int64[::1],"
+    " float64[::1], int32[::1])",
+    cache=True,
+    nogil=True,
+)
+def halve(
+    ranks: Ints,
+    members: LongInts,
+    least: int,
+    label: int,
+    kinds: Bytes,
+    coords: Reals,
+    offsets: LongInts,
+    units: Reals,
+    labels: Ints,
+) -> int:
+    """Cut a part without proximate members in halves of at least `least` rows, while that pays.
+
+    Any cut keeps the guarantee, so ties are cut through: the widest column, in the middle.
+    IN/OUT: members, reordered. OUT: labels of the members, counted from `label`; returns the next.
+    """
+    stack = np.empty((128, 2), np.int64)
+    stack[0, 0], stack[0, 1] = 0, members.size
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        start, stop = stack[depth, 0], stack[depth, 1]
+        widest, width = -1, 0.0
+        if stop - start >= 2 * least:
+            for column in range(ranks.shape[1]):
+                low = high = ranks[members[start], column]
+                for place in range(start, stop):
+                    low = min(low, ranks[members[place], column])
+                    high = max(high, ranks[members[place], column])
+                span = extent(column, low, high, high - low + 1, kinds, coords, offsets, units)
+                if span > width:
+                    widest, width = column, span
+        if widest < 0:
+            for place in range(start, stop):
+                labels[members[place]] = label
+            label += 1
+            continue
+        keys = np.empty(stop - start, np.int32)
+        for place in range(start, stop):
+            keys[place - start] = ranks[members[place], widest]
+        members[start:stop] = members[start:stop][np.argsort(keys, kind="mergesort")]
+        middle = (start + stop) // 2
+        stack[depth, 0], stack[depth, 1] = start, middle
+        stack[depth + 1, 0], stack[depth + 1, 1] = middle, stop
+        depth += 2
+    return label
+
+
+@njit(
+    "void(int32[:,::1], int32[::1], int64[::1], int32[::1], int64, int8[::1], float64[::1],"
+    " int64[::1], float64[::1], int32[::1], int64[::1])",
+    cache=True,
+    nogil=True,
+)
+def deal_cheapest(
+    ranks: Ints,
+    codes: Ints,
+    starts: LongInts,
+    reach: Ints,
+    least: int,
+    kinds: Bytes,
+    coords: Reals,
+    offsets: LongInts,
+    units: Reals,
+    labels: Ints,
+    done: LongInts,
+) -> None:
+    """Divide every bucket as far as the guarantee allows, at the least added loss.
+
+    IN: ranks, codes ascending in each bucket, starts, reach, least (the least size of a part).
+    OUT: labels as in `deal_round_robin`; done[0], rows dealt.
+    """
+    for bucket in range(starts.size - 1):
+        start, stop = starts[bucket], starts[bucket + 1]
+        parts = longest_run(codes[start:stop], reach)
+        members = np.empty((parts, (stop - start + parts - 1) // parts), np.int64)
+        sizes = np.empty(parts, np.int64)
+        deal_by_loss(
+            ranks[start:stop],
+            codes[start:stop],
+            reach,
+            parts,
+            kinds,
+            coords,
+            offsets,
+            units,
+            members,
+            sizes,
+        )
+        label = start
+        for part in range(parts):
+            label = halve(
+                ranks[start:stop],
+                members[part, : sizes[part]],
+                least,
+                label,
+                kinds,
+                coords,
+                offsets,
+                units,
+                labels[start:stop],
+            )
+        done[0] += stop - start

@@ -1,0 +1,316 @@
+"""Top-down splitting: a table is cut at medians while both halves stay admissible.
+
+Rows are moved, not gathered: every bucket is a contiguous range, and because the partition is
+stable each bucket stays in ascending order of its sensitive codes, so the table is sorted once.
+"""
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.arrays import Bytes, Flags, Ints, LongInts, Reals
+from shoal.kernels.space import SET, extent
+from shoal.kernels.windows import longest_run
+
+LEAST_LOSS, WIDEST = 0, 1
+STACK = 128  # the smaller half is cut first, so a stack of 64 ranges would hold 2**64 rows
+HISTOGRAM = 4  # a median is counted when the span is at most this many times the bucket
+
+
+@njit("int32(int32[::1], int64, int64)", cache=True, nogil=True)
+def select(values: Ints, size: int, place: int) -> int:
+    """Return the element at `place` of the sorted values[:size] (Hoare's selection; IN/OUT)."""
+    low, high = 0, size - 1
+    while low < high:
+        pivot = values[(low + high) >> 1]
+        left, right = low, high
+        while left <= right:
+            while values[left] < pivot:
+                left += 1
+            while values[right] > pivot:
+                right -= 1
+            if left <= right:
+                values[left], values[right] = values[right], values[left]
+                left += 1
+                right -= 1
+        if place <= right:
+            high = right
+        elif place >= left:
+            low = left
+        else:
+            break
+    return values[place]
+
+
+@njit("int32(int32[:,::1], int64, int32, int32, int32[::1], int32[::1])", cache=True, nogil=True)
+def lower_median(ranks: Ints, column: int, low: int, high: int, histogram: Ints, copy: Ints) -> int:
+    """Return the element (size - 1) // 2 of the sorted column (IN: ranks; scratch: the rest)."""
+    size = ranks.shape[0]
+    place = (size - 1) // 2
+    if high - low + 1 > HISTOGRAM * size:
+        for row in range(size):
+            copy[row] = ranks[row, column]
+        return select(copy, size, place)
+    histogram[: high - low + 1] = 0
+    for row in range(size):
+        histogram[ranks[row, column] - low] += 1
+    rank = 0
+    left = place + 1 - histogram[0]
+    while left > 0:
+        rank += 1
+        left -= histogram[rank]
+    return rank + low
+
+
+@njit(
+    "float64(int32[:,::1], int64, int32, int8[::1], float64[::1], int64[::1], float64[::1],"
+    " int32[:,::1], int64, int32[:,::1], int32[:,::1], int32[:,::1], int64[::1])",
+    cache=True,
+    nogil=True,
+)
+def cut_loss(
+    ranks: Ints,
+    column: int,
+    cut: int,
+    kinds: Bytes,
+    coords: Reals,
+    offsets: LongInts,
+    units: Reals,
+    seen: Ints,
+    stamp: int,
+    low: Ints,
+    high: Ints,
+    distinct: Ints,
+    sizes: LongInts,
+) -> float:
+    """Return |G1| loss(G1) + |G2| loss(G2) for the cut at `cut` of `column` (EM section 5.2).
+
+    IN: ranks, kinds, coords, offsets, units. Scratch: seen, low, high, distinct, a row per side.
+    OUT: sizes of both sides.
+    """
+    columns = ranks.shape[1]
+    low[:] = np.iinfo(np.int32).max
+    high[:] = -1
+    distinct[:] = 0
+    sizes[:] = 0
+    for row in range(ranks.shape[0]):
+        side = np.int64(ranks[row, column] > cut)
+        sizes[side] += 1
+        for other in range(columns):
+            rank = ranks[row, other]
+            if kinds[other] == SET:
+                place = offsets[other] + rank
+                if seen[side, place] != stamp:
+                    seen[side, place] = stamp
+                    distinct[side, other] += 1
+            else:
+                low[side, other] = min(low[side, other], rank)
+                high[side, other] = max(high[side, other], rank)
+    total = 0.0
+    for side in range(2):
+        box = 0.0
+        for other in range(columns):
+            box += extent(
+                other,
+                low[side, other],
+                high[side, other],
+                distinct[side, other],
+                kinds,
+                coords,
+                offsets,
+                units,
+            )
+        total += sizes[side] * box
+    return total
+
+
+@njit("boolean(int32[::1], int32[::1], int64, int64)", cache=True, nogil=True)
+def admissible(codes: Ints, reach: Ints, share: int, least: int) -> bool:
+    """Return whether a bucket may stand: |G| >= least and |G| >= share * maxsize(G)."""
+    size = codes.size
+    if size < least:
+        return False
+    return share == 0 or longest_run(codes, reach) * share <= size
+
+
+@njit(
+    "int64(int32[:,::1], int32[::1], int32[::1], int32[:,::1], int32[::1], int32[::1], int64,"
+    " int32)",
+    cache=True,
+    nogil=True,
+)
+def stable_partition(
+    ranks: Ints,
+    codes: Ints,
+    rows: Ints,
+    ranks_out: Ints,
+    codes_out: Ints,
+    rows_out: Ints,
+    column: int,
+    cut: int,
+) -> int:
+    """Write the rows at or below the cut first, then the others, each in order; return how many.
+
+    IN: ranks, codes, rows. OUT: their *_out twins.
+    """
+    size = codes.size
+    left = 0
+    for row in range(size):
+        left += ranks[row, column] <= cut
+    heads = np.empty(2, np.int64)
+    heads[0], heads[1] = 0, left
+    for row in range(size):
+        side = np.int64(ranks[row, column] > cut)
+        place = heads[side]
+        heads[side] = place + 1
+        for other in range(ranks.shape[1]):
+            ranks_out[place, other] = ranks[row, other]
+        codes_out[place] = codes[row]
+        rows_out[place] = rows[row]
+    return left
+
+
+@njit(
+    "void(int64, int64, int64, int32[:,::1], int32[::1], int32[::1], int32[:,::1], int32[::1],"
+    " int32[::1], int8[::1], float64[::1], int64[::1], float64[::1], int32[::1], int64, int64,"
+    " int64, boolean, boolean[::1], int64[::1])",
+    cache=True,
+    nogil=True,
+)
+def split_range(
+    begin: int,
+    end: int,
+    grain: int,
+    ranks: Ints,
+    codes: Ints,
+    rows: Ints,
+    ranks_out: Ints,
+    codes_out: Ints,
+    rows_out: Ints,
+    kinds: Bytes,
+    coords: Reals,
+    offsets: LongInts,
+    units: Reals,
+    reach: Ints,
+    share: int,
+    least: int,
+    rule: int,
+    both_sides: bool,  # noqa: FBT001 - kernels take positional arguments only
+    ends: Flags,
+    done: LongInts,
+) -> None:
+    """Cut rows begin..end into buckets until no median cut leaves two admissible halves.
+
+    EM section 5.2 (LEAST_LOSS: the cut of least total loss) and Mondrian (WIDEST: the widest
+    column first). `both_sides` also tries the cut just under the median, which matters where the
+    median is tied. Buckets of at most `grain` rows are left as they are.
+
+    IN/OUT: ranks, codes, rows (permuted within begin..end). Scratch: their *_out twins.
+    OUT: ends, true at the last row of each bucket; done[0], rows in finished buckets.
+    """
+    columns = ranks.shape[1]
+    widest_domain = 1
+    for column in range(columns):
+        widest_domain = max(widest_domain, offsets[column + 1] - offsets[column])
+    histogram = np.empty(max(widest_domain, 1), np.int32)
+    copy = np.empty(end - begin, np.int32)
+    seen = np.zeros((2, coords.size), np.int32)
+    stamp = 0
+    low = np.empty((2, columns), np.int32)
+    high = np.empty((2, columns), np.int32)
+    distinct = np.empty((2, columns), np.int32)
+    sizes = np.empty(2, np.int64)
+    scores = np.empty(2 * columns, np.float64)
+    cut_columns = np.empty(2 * columns, np.int64)
+    cuts = np.empty(2 * columns, np.int32)
+    stack = np.empty((STACK, 2), np.int64)
+    stack[0, 0], stack[0, 1] = begin, end
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        start, stop = stack[depth, 0], stack[depth, 1]
+        size = stop - start
+        found = 0
+        if size > grain and size >= 2 * least:
+            bucket = ranks[start:stop]
+            for column in range(columns):
+                lowest = highest = bucket[0, column]
+                for row in range(size):
+                    lowest = min(lowest, bucket[row, column])
+                    highest = max(highest, bucket[row, column])
+                if lowest == highest:
+                    continue
+                width = 0.0
+                if rule == WIDEST:
+                    stamp += 1
+                    labels = 0
+                    if kinds[column] == SET:
+                        for row in range(size):
+                            place = offsets[column] + bucket[row, column]
+                            labels += seen[0, place] != stamp
+                            seen[0, place] = stamp
+                    width = extent(column, lowest, highest, labels, kinds, coords, offsets, units)
+                median = lower_median(bucket, column, lowest, highest, histogram, copy)
+                for under in range(2 if both_sides else 1):
+                    cut = median - under
+                    if cut < lowest or cut >= highest:
+                        continue
+                    if rule == WIDEST:
+                        score = -width
+                    else:
+                        stamp += 1
+                        score = cut_loss(
+                            bucket,
+                            column,
+                            cut,
+                            kinds,
+                            coords,
+                            offsets,
+                            units,
+                            seen,
+                            stamp,
+                            low,
+                            high,
+                            distinct,
+                            sizes,
+                        )
+                        if min(sizes[0], sizes[1]) < least:
+                            continue
+                    scores[found] = score
+                    cut_columns[found] = column
+                    cuts[found] = cut
+                    found += 1
+        middle = start
+        for _ in range(found):
+            best = np.argmin(scores[:found])
+            if scores[best] == np.inf:
+                break
+            scores[best] = np.inf
+            left = stable_partition(
+                ranks[start:stop],
+                codes[start:stop],
+                rows[start:stop],
+                ranks_out[start:stop],
+                codes_out[start:stop],
+                rows_out[start:stop],
+                cut_columns[best],
+                cuts[best],
+            )
+            if admissible(codes_out[start : start + left], reach, share, least) and admissible(
+                codes_out[start + left : stop], reach, share, least
+            ):
+                middle = start + left
+                break
+        if middle == start:
+            ends[stop - 1] = True
+            done[0] += size
+            continue
+        ranks[start:stop] = ranks_out[start:stop]
+        codes[start:stop] = codes_out[start:stop]
+        rows[start:stop] = rows_out[start:stop]
+        first_half_larger = middle - start > stop - middle
+        for turn in range(2):
+            if first_half_larger == (turn == 0):
+                stack[depth, 0], stack[depth, 1] = start, middle
+            else:
+                stack[depth, 0], stack[depth, 1] = middle, stop
+            depth += 1

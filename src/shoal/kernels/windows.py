@@ -1,0 +1,84 @@
+"""Runs of near values in one sorted pass.
+
+Sensitive values come as *codes*: ranks over the sorted distinct values. What is near to a value is
+then a band of codes, so every comparison here is between integers, whatever the values were.
+"""
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.arrays import Ints, LongInts
+
+
+@njit("int64(int32[::1], int32[::1])", cache=True, nogil=True)
+def longest_run(codes: Ints, reach: Ints) -> int:
+    """Return maxsize: the most members of a run whose first and last member are proximate.
+
+    EM Definition 11 and Figure 1 (find-maxsize): the window never shrinks, so its final length is
+    the answer. `codes` ascend (IN); `reach[c]` is the highest code proximate to c in either
+    direction and is non-decreasing (IN).
+    """
+    low = 0
+    for high in range(codes.size):
+        if codes[high] > reach[codes[low]]:
+            low += 1
+    return codes.size - low
+
+
+@njit("void(int32[::1], int64[::1], int32[::1], int32[::1], int64[::1])", cache=True, nogil=True)
+def most_proximate(
+    codes: Ints, starts: LongInts, first: Ints, last: Ints, counts: LongInts
+) -> None:
+    """Count, for each group, the members proximate to its most exposed member, itself included.
+
+    EM Definition 5 with closed neighbourhoods: u is proximate to v when
+    first[v] <= u <= last[v]. Within a group `codes` ascend and both bounds are non-decreasing, so
+    two pointers suffice (IN: codes, starts, first, last; OUT: counts, one per group).
+    """
+    for group in range(starts.size - 1):
+        low = high = starts[group]
+        end = starts[group + 1]
+        most = 0
+        for member in range(starts[group], end):
+            code = codes[member]
+            while codes[low] < first[code]:
+                low += 1
+            while high < end and codes[high] <= last[code]:
+                high += 1
+            most = max(most, high - low)
+        counts[group] = most
+
+
+@njit("void(int32[::1], int64[::1], int32[::1], int64[::1])", cache=True, nogil=True)
+def longest_runs(codes: Ints, starts: LongInts, reach: Ints, counts: LongInts) -> None:
+    """Return `longest_run` of every group (IN: codes, starts, reach; OUT: counts)."""
+    for group in range(starts.size - 1):
+        counts[group] = longest_run(codes[starts[group] : starts[group + 1]], reach)
+
+
+@njit(["int64(int64[::1], int64)", "int64(float64[::1], int64)"], cache=True, nogil=True)
+def narrowest_gap(values: np.ndarray, step: int) -> int:
+    """Return the i of the least values[i + step] - values[i] (EM Theorem 2; IN: values ascend)."""
+    best = 0
+    for low in range(values.size - step):
+        if values[low + step] - values[low] < values[best + step] - values[best]:
+            best = low
+    return best
+
+
+@njit("int64(float64[::1], int64)", cache=True, nogil=True)
+def narrowest_relative_gap(values: np.ndarray, step: int) -> int:
+    """Return the i that minimizes the relative gap, 0/0 taken as 0 (IN: values ascend).
+
+    The gap is (t[i+h] - t[i]) / max(|t[i]|, |t[i+h]|): the least ratio at which the two ends are
+    proximate in either direction.
+    """
+    best = 0
+    least = np.inf
+    for low in range(values.size - step):
+        gap = values[low + step] - values[low]
+        size = max(abs(values[low]), abs(values[low + step]))
+        ratio = gap / size if size > 0.0 else 0.0
+        if ratio < least:
+            best, least = low, ratio
+    return best

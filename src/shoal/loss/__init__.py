@@ -1,0 +1,1 @@
+"""Information lost by recoding, one formula each."""

@@ -1,0 +1,34 @@
+"""NCP and GCP, the normalized and global certainty penalties. Range 0 to 1; less is better.
+
+NCP of a cell: interval (high - low) / (max - min of the column); set (labels - 1) / (distinct
+labels - 1); 0 for a column of one value. GCP is its mean over rows and quasi columns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shoal.schema.table import coordinates
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shoal.release.recode import Spans
+    from shoal.schema.coding import Column
+
+
+def ncp_by_group(column: Column, spans: Spans) -> NDArray[np.float64]:
+    """Return the NCP of a column's cell in each group."""
+    if column.numeric:
+        where = coordinates(column)
+        return where[spans.high] - where[spans.low]
+    assert spans.labels is not None
+    return (spans.labels - 1) / max(column.distinct - 1, 1)
+
+
+def mean_over_rows(
+    by_group: NDArray[np.float64], sizes: NDArray[np.int64], suppressed: int
+) -> float:
+    """Return the mean over all rows, a suppressed row counting as lost entirely."""
+    return float((by_group @ sizes + suppressed) / (sizes.sum() + suppressed))

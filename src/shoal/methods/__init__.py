@@ -1,0 +1,1 @@
+"""How groups are found. Methods see codes and principles, never cells or files."""

@@ -1,0 +1,168 @@
+"""The splitter that `Split()` and `Mondrian()` share: one sort, then cuts at medians.
+
+A bucket may stand when it has `least` rows and `share` times as many as its longest run of near
+values. For (ε,m)-anonymity that says it can be dealt into parts that hold (EM Theorem 1); for a
+window it says that it holds.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.errors import UsageError
+from shoal.principles.base import Band, OneDimensional
+from shoal.principles.k_anonymity import KAnonymity
+from shoal.progress import in_threads
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.methods.base import Task
+    from shoal.schema.coding import Column
+
+PIECES = 16  # subtrees that are handed to threads; fixed, so results never depend on the machine
+THREADED = 20_000  # rows below which threads cost more than they save
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """What the splitter has to respect, gathered from the requirements.
+
+    Several requirements on one column become one: near by any of them, the largest m of them.
+    """
+
+    band: Band
+    codes: NDArray[np.int32]
+    m: int
+    share: int
+    least: int
+    dealt: bool  # whether buckets still have to be dealt into parts
+
+    @property
+    def reach(self) -> NDArray[np.int32]:
+        """The highest code near to each code in either direction."""
+        return self.band.reach
+
+    @classmethod
+    def of(cls, task: Task, name: str) -> Rule:
+        """Gather the requirements of a task; they must be about one ordered column at most."""
+        near: list[OneDimensional] = []
+        columns: dict[tuple[str, ...], Column] = {}
+        for one in task.requirements:
+            column = task.column(one)
+            if isinstance(one.principle, OneDimensional) and column is not None:
+                near.append(one.principle)
+                columns[one.columns] = column
+            elif not isinstance(one.principle, KAnonymity):
+                msg = f"{name} cannot search for {one.principle!r}."
+                raise UsageError(msg)
+        if len(columns) > 1:
+            named = ", ".join("+".join(names) for names in columns)
+            msg = f"{name} can protect one sensitive column at a time, not {named} together."
+            raise UsageError(msg)
+        if not near:
+            nobody = Band(np.zeros(1, np.int32), np.zeros(1, np.int32))
+            return cls(nobody, np.zeros(len(task.coded), np.int32), 0, 0, task.least, dealt=False)
+        (column,) = columns.values()
+        bands = [principle.band(column.numbers) for principle in near]
+        m = max(principle.share for principle in near)
+        dealt = not all(principle.monotone for principle in near)
+        return cls(
+            band=Band(
+                np.minimum.reduce([band.first for band in bands]),
+                np.maximum.reduce([band.last for band in bands]),
+            ),
+            codes=column.codes,
+            m=m,
+            share=max(m, task.least) if dealt else m,  # every part must be large enough
+            least=task.least,
+            dealt=dealt,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Buckets:
+    """The rows in order of their buckets, ascending in sensitive code within each."""
+
+    rows: NDArray[np.int32]
+    ranks: NDArray[np.int32]
+    codes: NDArray[np.int32]
+    starts: NDArray[np.int64]
+
+    def labels(self) -> NDArray[np.int32]:
+        """Return the number of the bucket of each moved row."""
+        sizes = np.diff(self.starts)
+        return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+
+    def unsort(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return labels of the moved rows in the order of the table."""
+        back = np.empty_like(labels)
+        back[self.rows] = labels
+        return back
+
+
+def admissible(rule: Rule, size: int) -> bool:
+    """Return whether the whole table may stand as one bucket."""
+    from shoal.kernels.windows import longest_run
+
+    if size < rule.least:
+        return False
+    return rule.share == 0 or longest_run(np.sort(rule.codes), rule.reach) * rule.share <= size
+
+
+def split(task: Task, rule: Rule, *, widest: bool, both_sides: bool) -> Buckets:
+    """Cut the table into buckets that may stand, until no median cut leaves two of them."""
+    from shoal.kernels.splits import LEAST_LOSS, WIDEST, split_range
+
+    space = task.coded.space
+    rows = np.argsort(rule.codes, kind="stable").astype(np.int32)
+    ranks, codes = space.ranks[rows], rule.codes[rows]
+    scratch = np.empty_like(ranks), np.empty_like(codes), np.empty_like(rows)
+    size = len(rows)
+    ends = np.zeros(size, np.bool_)
+    counters: list[NDArray[np.int64]] = []
+
+    def cut(begin: int, end: int, grain: int) -> None:
+        counters.append(np.zeros(1, np.int64))
+        split_range(
+            begin,
+            end,
+            grain,
+            ranks,
+            codes,
+            rows,
+            *scratch,
+            *space.shape_arrays,
+            rule.reach,
+            rule.share,
+            rule.least,
+            WIDEST if widest else LEAST_LOSS,
+            both_sides,
+            ends,
+            counters[-1],
+        )
+
+    def watch() -> None:
+        task.progress("search", min(1.0, sum(int(done[0]) for done in counters) / size))
+
+    if size < THREADED:
+        cut(0, size, 0)
+    else:
+        cut(0, size, size // PIECES)
+        pieces = _starts(ends)
+        ends[:] = False
+        counters.clear()
+        in_threads(
+            [partial(cut, begin, end, 0) for begin, end in itertools.pairwise(pieces)],
+            watch,
+        )
+    return Buckets(rows, ranks, codes, _starts(ends))
+
+
+def _starts(ends: NDArray[np.bool_]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.flatnonzero(ends) + 1]).astype(np.int64)

@@ -1,0 +1,159 @@
+"""One notation for principles, methods and distances: their `repr` is what people type.
+
+`EpsilonM(epsilon=4500, m=5)` means the same on the command line, in a schema file, in a manifest
+and in Python. Reading it is strict: names from a registry, keyword arguments, literals.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import math
+import numbers
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from shoal.errors import BadParameter, UsageError, nearest
+
+DEPTH = 8  # how deep terms and lists may nest
+
+
+class Term:
+    """A named, immutable value whose `repr` can be read back. Subclasses are frozen dataclasses."""
+
+    registry: ClassVar[dict[str, type[Term]]] = {}
+    role: ClassVar[str] = "term"
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not cls.__name__.startswith("_") and "__abstract__" not in cls.__dict__:
+            Term.registry[cls.__name__] = cls
+
+    def __repr__(self) -> str:
+        shown = []
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if value != field.default or isinstance(value, bool) != isinstance(field.default, bool):
+                shown.append(f"{field.name}={_spell(value)}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Read one term of this class from its notation."""
+        term = parse(text)
+        if not isinstance(term, cls):
+            msg = f"{text.strip()} is a {term.role}, but a {cls.role} is needed here."
+            raise UsageError(msg)
+        return term
+
+
+def _spell(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_spell, value))}]"
+    return repr(value)
+
+
+def parse(text: str) -> Term:
+    """Read a term from its notation, never evaluating anything.
+
+    >>> import shoal
+    >>> parse("EpsilonM(epsilon=4500, m=5)")
+    EpsilonM(epsilon=4500, m=5)
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        msg = f"Cannot read {text!r}. Write it as Name(parameter=value, …)."
+        raise UsageError(msg) from None
+    value = _build(tree, text, DEPTH)
+    if not isinstance(value, Term):
+        msg = f"Cannot read {text!r}. Write it as Name(parameter=value, …)."
+        raise UsageError(msg)
+    return value
+
+
+def _build(node: ast.expr, text: str, depth: int) -> Any:
+    if depth == 0:
+        msg = f"{text!r} nests too deeply."
+        raise UsageError(msg)
+    match node:
+        case ast.Constant(value=bool() | int() | float() | str() | None):
+            return node.value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return -number
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return tuple(_build(item, text, depth - 1) for item in items)
+        case ast.Call(func=ast.Name(id=name), args=[], keywords=keywords):
+            return _call(name, keywords, text, depth)
+        case ast.Call(func=ast.Name(id=name)):
+            known = Term.registry.get(name)
+            names = [field.name for field in dataclasses.fields(known)] if known else []  # type: ignore[arg-type]
+            msg = f"In {text!r}, give the parameters of {name} by name: {', '.join(names)}."
+            raise UsageError(msg)
+        case ast.Name(id=name) if name in Term.registry:
+            msg = f"In {text!r}, write {name}(…) with its parameters in brackets."
+            raise UsageError(msg)
+    msg = f"In {text!r}, {ast.unparse(node)!r} is not a number, string, list or known name."
+    raise UsageError(msg)
+
+
+def _call(name: str, keywords: list[ast.keyword], text: str, depth: int) -> Term:
+    if name not in Term.registry:
+        msg = f"Unknown name {name!r} in {text!r}{nearest(name, sorted(Term.registry))}"
+        raise UsageError(msg)
+    cls = Term.registry[name]
+    fields = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    given: dict[str, Any] = {}
+    for keyword in keywords:
+        if keyword.arg is None or keyword.arg not in fields:
+            known = list(fields)
+            word = keyword.arg or "**"
+            msg = f"{name} has no parameter {word!r}{nearest(word, known)}"
+            raise UsageError(msg)
+        if keyword.arg in given:
+            msg = f"{name} got {keyword.arg!r} twice in {text!r}."
+            raise UsageError(msg)
+        given[keyword.arg] = _build(keyword.value, text, depth - 1)
+    missing = [
+        field.name
+        for field in fields.values()
+        if field.default is dataclasses.MISSING and field.name not in given
+    ]
+    if missing:
+        form = ", ".join(f"{parameter}=…" for parameter in missing)
+        msg = f"{name} needs {' and '.join(missing)}, as in {name}({form})."
+        raise UsageError(msg)
+    return cls(**given)
+
+
+def exact(value: float | Fraction) -> Fraction:
+    """Return the rational that was written: 0.1 is one tenth, not its nearest double."""
+    return value if isinstance(value, Fraction) else Fraction(str(value))
+
+
+def whole_number(owner: object, name: str, value: object, *, least: int) -> int:
+    """Check a parameter that has to be an integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+        raise BadParameter(type(owner).__name__, name, f"a whole number of at least {least}", value)
+    return int(value)
+
+
+def number(
+    owner: object, name: str, value: object, *, most: float | None = None, positive: bool = False
+) -> float | int:
+    """Check a parameter that has to be a finite number from 0 (or above it) to `most`."""
+    allowed = "a number above 0" if positive else "a number of at least 0"
+    if most is not None:
+        allowed += f" and at most {most}"
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float | np.integer | np.floating)
+        or not math.isfinite(value)
+        or value < 0
+        or (positive and value == 0)
+        or (most is not None and value > most)
+    ):
+        raise BadParameter(type(owner).__name__, name, allowed, value)
+    return int(value) if isinstance(value, numbers.Integral) else float(value)

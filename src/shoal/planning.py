@@ -1,0 +1,195 @@
+"""What is achievable on a table, before anything is searched.
+
+EM Theorem 1: m is achievable for a neighbourhood exactly when m <= floor(n / maxsize). Theorem 2:
+ε is achievable for m exactly when it stays strictly under the narrowest gap over floor(n / m)
+places of the sorted values. Both need only that the neighbourhoods are monotone, so they hold for
+relative ones, for (δ,l)-diversity and for windows too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.errors import InputError, NotAchievable, UsageError
+from shoal.principles.proximity import EpsilonM
+from shoal.schema.coding import Column, code_column
+from shoal.schema.io import take_frame
+from shoal.schema.missing import Missing, complete_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from shoal.principles.base import OneDimensional
+    from shoal.schema.roles import Schema
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of the frontier: for m, the value that ε must stay strictly under."""
+
+    m: int
+    epsilon_bound: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is achievable for one numeric sensitive column; None where it was not asked."""
+
+    rows: int
+    sensitive: str
+    relative: bool
+    epsilon: float | None
+    m: int | None
+    achievable: bool | None
+    largest_m: int | None
+    epsilon_bound: float | None
+    frontier: tuple[Point, ...] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values, as `shoal plan --json` prints it."""
+        return asdict(self)
+
+
+def maxsize(column: Column, principle: OneDimensional) -> int:
+    """Return the longest run of near values in the whole column (EM Definition 11)."""
+    from shoal.kernels.windows import longest_run
+
+    return longest_run(np.sort(column.codes), principle.band(column.numbers).reach)
+
+
+def largest_share(column: Column, principle: OneDimensional) -> int:
+    """Return the largest m (or l) that is achievable for the neighbourhood (EM Theorem 1)."""
+    return len(column.codes) // maxsize(column, principle)
+
+
+def width_bound(column: Column, m: int, *, relative: bool = False) -> float | None:
+    """Return what the width must stay strictly under for m (EM Theorem 2), None for no bound.
+
+    The minimizing pair is found in doubles, its gap is then taken from the decimals as written.
+    """
+    return _bound(_sorted_values(column), column, m, relative=relative)
+
+
+def _sorted_values(column: Column) -> NDArray:
+    return column.numbers[np.sort(column.codes)]
+
+
+def _bound(values: NDArray, column: Column, m: int, *, relative: bool) -> float | None:
+    from shoal.kernels.windows import narrowest_gap, narrowest_relative_gap
+
+    step = len(values) // m
+    if step == 0:
+        return 0
+    if step >= len(values):
+        return None
+    find = narrowest_relative_gap if relative else narrowest_gap
+    low = find(values.astype(np.float64) if relative else values, step)
+    near, far = (_written(column, values[place]) for place in (low, low + step))
+    gap = far - near
+    if relative:
+        size = max(abs(near), abs(far))
+        gap = gap / size if size else Fraction(0)
+    return int(gap) if gap.denominator == 1 else float(gap)
+
+
+def _written(column: Column, value: float) -> Fraction:
+    return Fraction(column.spellings[int(np.searchsorted(column.numbers, value))])
+
+
+def frontier(column: Column, *, relative: bool = False) -> Iterator[Point]:
+    """Yield the bound for every m from 2 at which floor(n / m) changes, until it is 0."""
+    values = _sorted_values(column)
+    rows = len(values)
+    m = 2
+    while m <= rows:
+        bound = _bound(values, column, m, relative=relative)
+        assert bound is not None
+        yield Point(m, bound)
+        if bound == 0:
+            return
+        m = rows // (rows // m) + 1
+
+
+def check_achievable(principle: OneDimensional, column: Column) -> None:
+    """Raise where no grouping of these rows can keep the principle, saying what is achievable."""
+    most = largest_share(column, principle)
+    if principle.share <= most:
+        return
+    relative = getattr(principle, "relative", False)
+    bound = width_bound(column, principle.share, relative=relative)
+    scaled = (bound or 0) / principle.width_scale if principle.width_scale > 1 else bound or 0
+    other = (
+        f"no {principle.width_name} is small enough for {principle.share_name}={principle.share}"
+        if scaled == 0
+        else f"for {principle.share_name}={principle.share}, {principle.width_name} must stay "
+        f"under {scaled:g}"
+        if isinstance(scaled, float)
+        else f"for {principle.share_name}={principle.share}, {principle.width_name} must stay "
+        f"under {scaled}"
+    )
+    msg = (
+        f"{principle!r} is not achievable on the {len(column.codes)} rows of {column.name!r}: "
+        f"the largest {principle.share_name} for this width is {most}; {other}."
+    )
+    raise NotAchievable(msg)
+
+
+def plan_column(column: Column, *, epsilon: float | None, m: int | None, relative: bool) -> Plan:
+    """Answer what is asked about a coded numeric column."""
+    principle = EpsilonM(epsilon=epsilon or 0, m=m or 1, relative=relative)
+    most = None if epsilon is None else largest_share(column, principle)
+    return Plan(
+        rows=len(column.codes),
+        sensitive=column.name,
+        relative=relative,
+        epsilon=epsilon,
+        m=m,
+        achievable=None if most is None or m is None else m <= most,
+        largest_m=most,
+        epsilon_bound=None if m is None else width_bound(column, m, relative=relative),
+        frontier=tuple(frontier(column, relative=relative))
+        if epsilon is None and m is None
+        else None,
+    )
+
+
+def plan(
+    frame: Any,
+    schema: Schema,
+    *,
+    epsilon: float | None = None,
+    m: int | None = None,
+    relative: bool = False,
+    missing: Missing = "error",
+) -> Plan:
+    """Say which (ε,m) are achievable for the numeric sensitive column of a table.
+
+    Both given: whether they are; ε given: the largest m; m given: the bound that ε must stay
+    strictly under; neither: the whole frontier.
+
+    Examples
+    --------
+    >>> import polars, shoal
+    >>> salaries = [1000, 1010, 1020, 16000, 24000, 31000, 33000, 50000]
+    >>> table = polars.DataFrame({"salary": salaries})
+    >>> shoal.plan(table, shoal.Schema(sensitive="salary"), m=3).epsilon_bound
+    20
+    """
+    table = take_frame(frame)
+    schema.check(table.columns)
+    if len(schema.sensitive) != 1:
+        msg = f"A plan is about one sensitive column, but {len(schema.sensitive)} were named."
+        raise UsageError(msg)
+    if not table.height:
+        msg = "The table has a header but no rows."
+        raise InputError(msg)
+    (name,) = schema.sensitive
+    kept = table[name].filter(complete_rows(table, (name,), missing))
+    column = code_column(kept, kind="numeric")
+    return plan_column(column, epsilon=epsilon, m=m, relative=relative)

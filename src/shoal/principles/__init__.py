@@ -1,0 +1,1 @@
+"""What must hold, as immutable objects that measure groups."""

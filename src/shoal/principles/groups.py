@@ -1,0 +1,103 @@
+"""Groups of rows, and what a principle measured in each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.schema.coding import Column
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """A partition of rows: `labels[row]` is the group of a row, from 0 without gaps."""
+
+    labels: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, marks: NDArray) -> Groups:
+        """Return the groups of rows that carry equal marks."""
+        _, labels = np.unique(marks, return_inverse=True)
+        return cls(labels.astype(np.int64))
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many rows each group has."""
+        return np.bincount(self.labels).astype(np.int64)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """Where each group begins when rows stand in order of their groups, and the end."""
+        return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """The rows in order of their groups."""
+        return np.argsort(self.labels, kind="stable")
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def sorted_codes(self, column: Column) -> NDArray[np.int32]:
+        """Return the codes of a column, group by group, ascending in each."""
+        keys = self.labels * column.distinct + column.codes
+        keys.sort()
+        return (keys % column.distinct).astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Measurement:
+    """The risk of each group, `parts[g] / wholes[g]`, against one bound and one least size.
+
+    Judging is done here and nowhere else, in exact integers.
+    """
+
+    parts: NDArray[np.int64]
+    wholes: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    bound: Fraction
+    least: int
+
+    @cached_property
+    def _ratios(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The distinct (part, whole) pairs and for each group which one it has."""
+        pairs, which = np.unique(
+            np.column_stack([self.parts, self.wholes]), axis=0, return_inverse=True
+        )
+        return pairs, which
+
+    @cached_property
+    def breaches(self) -> NDArray[np.bool_]:
+        """Which groups do not keep the requirement."""
+        pairs, which = self._ratios
+        over = [Fraction(int(part), int(whole)) > self.bound for part, whole in pairs]
+        return np.array(over, bool)[which.ravel()] | (self.sizes < self.least)
+
+    @cached_property
+    def risk(self) -> Fraction:
+        """The largest risk of any group."""
+        pairs, _ = self._ratios
+        return max(Fraction(int(part), int(whole)) for part, whole in pairs)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every group keeps the requirement."""
+        return not self.breaches.any()
+
+    @property
+    def risks(self) -> NDArray[np.float64]:
+        """The risk of each group, for pictures and averages."""
+        return self.parts / self.wholes
+
+
+def upward(ratio: Fraction) -> float:
+    """Return the least double that is not below a rational: a risk is never understated."""
+    nearest = float(ratio)
+    return nearest if Fraction(nearest) >= ratio else float(np.nextafter(nearest, np.inf))

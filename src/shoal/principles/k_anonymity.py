@@ -1,0 +1,49 @@
+"""k-anonymity: nobody is in a group of fewer than k."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.notation import whole_number
+from shoal.principles.base import Principle
+from shoal.principles.groups import Groups, Measurement
+
+if TYPE_CHECKING:
+    from shoal.schema.coding import Column
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class KAnonymity(Principle):
+    """Every group has at least k members, so that a person is found with risk at most 1/k.
+
+    References
+    ----------
+    Samarati: Protecting Respondents' Identities in Microdata Release. TKDE 2001.
+    """
+
+    k: int
+
+    monotone = True
+    columns = 0
+    source = "Samarati, TKDE 2001"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", whole_number(self, "k", self.k, least=1))
+
+    @property
+    def least(self) -> int:
+        """The least size of a group."""
+        return self.k
+
+    def measure(self, groups: Groups, sensitive: Column | None) -> Measurement:  # noqa: ARG002
+        """Measure the risk of being found, 1 / |G|."""
+        ones = np.ones(len(groups), np.int64)
+        return Measurement(ones, groups.sizes, groups.sizes, Fraction(1, self.k), self.k)
+
+    def promise(self, column: str) -> str:  # noqa: ARG002 - it is about no column
+        """Say it in plain words."""
+        return f"Every person shares the published description with at least {self.k - 1} others."

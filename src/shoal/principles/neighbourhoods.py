@@ -1,0 +1,90 @@
+"""Private neighbourhoods of numeric values, compared exactly.
+
+Integers are compared as integers. Doubles come from decimals, so a distance that exceeds the limit
+by no more than 1e-9 of the size of what is compared counts as a tie, and a tie is near: the
+private side.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.principles.base import Band
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    Near = Callable[[NDArray, NDArray], NDArray[np.bool_]]
+
+TOLERANCE = 1e-9
+LARGEST = 2**62
+
+
+def absolute_band(values: NDArray, below: Fraction, above: Fraction) -> Band:
+    """Return the band of [v - below, v + above] over sorted distinct values."""
+    if values.dtype == np.int64:
+        low = _shifted(values, -(below.numerator // below.denominator))
+        high = _shifted(values, above.numerator // above.denominator)
+        return _searched(values, low, high)
+    return _bisected(
+        values,
+        lambda u, v: _within(v - u, u, v, float(below)),
+        lambda u, v: _within(u - v, u, v, float(above)),
+    )
+
+
+def relative_band(values: NDArray, ratio: Fraction) -> Band:
+    """Return the band of [v - ratio |v|, v + ratio |v|] over sorted distinct values.
+
+    No logarithm: both bounds are non-decreasing in v for ratios from 0 to 1, over zeros and
+    negatives too.
+    """
+    top, bottom = ratio.numerator, ratio.denominator
+    if values.dtype == np.int64 and int(np.abs(values).max(initial=0)) * max(top, 1) <= LARGEST:
+        reach = np.abs(values) * top // bottom
+        return _searched(values, values - reach, values + reach)
+    values = values.astype(np.float64)
+    share = float(ratio)
+
+    def near(u: NDArray, v: NDArray) -> NDArray[np.bool_]:
+        return _within(np.abs(u - v), u, v, share * np.abs(v))
+
+    return _bisected(values, near, near)
+
+
+def _shifted(values: NDArray, step: int) -> NDArray[np.int64]:
+    """Add a step to integers; a step past what 64 bits hold reaches past every value anyway."""
+    return values + np.int64(min(max(step, -LARGEST), LARGEST))
+
+
+def _within(distance: NDArray, u: NDArray, v: NDArray, limit: NDArray | float) -> NDArray[np.bool_]:
+    size = np.maximum(np.maximum(np.abs(u), np.abs(v)), limit)
+    return distance <= limit + TOLERANCE * size
+
+
+def _searched(values: NDArray, low: NDArray, high: NDArray) -> Band:
+    first = np.searchsorted(values, low, side="left").astype(np.int32)
+    last = (np.searchsorted(values, high, side="right") - 1).astype(np.int32)
+    return Band(first, last)
+
+
+def _bisected(values: NDArray, near_below: Near, near_above: Near) -> Band:
+    """Find both ends of the band of every value at once; being near is monotone on either side."""
+    places = np.arange(len(values))
+    low, high = np.zeros_like(places), places.copy()
+    while (low < high).any():
+        middle = (low + high) // 2
+        near = near_below(values[middle], values)
+        low, high = np.where(near, low, np.minimum(middle + 1, high)), np.where(near, middle, high)
+    first = high
+    low, high = places.copy(), np.full_like(places, len(values) - 1)
+    while (low < high).any():
+        middle = (low + high + 1) // 2
+        near = near_above(values[middle], values)
+        low, high = np.where(near, middle, low), np.where(near, high, np.maximum(middle - 1, low))
+    return Band(first.astype(np.int32), low.astype(np.int32))

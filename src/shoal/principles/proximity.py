@@ -1,0 +1,184 @@
+"""Proximity of one numeric value: (ε,m)-anonymity, its general form, and (δ,l)-diversity.
+
+For every member of a group, at most |G| / m members, itself included, may lie in its private
+neighbourhood.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.errors import BadParameter
+from shoal.notation import exact, number, whole_number
+from shoal.principles.base import Band, OneDimensional
+from shoal.principles.groups import Groups, Measurement
+from shoal.principles.neighbourhoods import absolute_band, relative_band
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.schema.coding import Column
+
+
+class _Proximity(OneDimensional):
+    """A bound of 1/m on the share of a group near to any of its members."""
+
+    __abstract__ = True
+    monotone = False
+
+    @property
+    def least(self) -> int:
+        """A member is near itself, so a group that holds has m members."""
+        return self.share
+
+    def measure(self, groups: Groups, sensitive: Column | None) -> Measurement:
+        """Measure the risk of proximity breach, x / |G| (EM Definition 5), in linear time.
+
+        The one sort is the caller's grouping of the codes.
+        """
+        from shoal.kernels.windows import most_proximate
+
+        assert sensitive is not None
+        band = self.band(sensitive.numbers)
+        counts = np.empty(len(groups), np.int64)
+        most_proximate(groups.sorted_codes(sensitive), groups.starts, band.first, band.last, counts)
+        return Measurement(counts, groups.sizes, groups.sizes, self.bound, self.least)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class EpsilonM(_Proximity):
+    """(ε,m)-anonymity: at most 1/m of a group lies within ε of any member.
+
+    Parameters
+    ----------
+    epsilon : half the length of the private neighbourhood, in units of the column; with
+        `relative`, a share of the value from 0 to 1.
+    m : at most one in m members of a group may be that near.
+    relative : whether epsilon is a share of the value: [v - ε|v|, v + ε|v|].
+
+    References
+    ----------
+    Li, Tao, Xiao: Preservation of Proximity Privacy in Publishing Numerical Sensitive Data.
+    SIGMOD 2008. Definitions 6 and 7.
+    """
+
+    epsilon: float
+    m: int
+    relative: bool = False
+
+    source = "Li, Tao, Xiao, SIGMOD 2008, Definition 7"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.relative, bool):
+            raise BadParameter("EpsilonM", "relative", "True or False", self.relative)
+        most = 1 if self.relative else None
+        object.__setattr__(self, "epsilon", number(self, "epsilon", self.epsilon, most=most))
+        object.__setattr__(self, "m", whole_number(self, "m", self.m, least=1))
+
+    @property
+    def share(self) -> int:
+        """The m of the principle."""
+        return self.m
+
+    def band(self, values: NDArray) -> Band:
+        """Return the absolute or relative ε-neighbourhoods (EM Definition 6)."""
+        epsilon = exact(self.epsilon)
+        if self.relative:
+            return relative_band(values, epsilon)
+        return absolute_band(values, epsilon, epsilon)
+
+    def promise(self, column: str) -> str:
+        """Say it in plain words."""
+        how = (
+            f"{self.epsilon:.6%}".rstrip("0").rstrip(".%") + " %"
+            if self.relative
+            else f"{self.epsilon:,}"
+        )
+        return (
+            f"Whoever knows which group a person is in cannot say with more than 1 in {self.m} "
+            f"certainty that the person's {column} lies within {how} of its true value."
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Neighbourhood(_Proximity):
+    """(e1,e2,m)-anonymity: at most 1/m of a group lies in [v - below, v + above] of any member v.
+
+    References
+    ----------
+    Li, Tao, Xiao, SIGMOD 2008. Definitions 8 and 9.
+    """
+
+    below: float
+    above: float
+    m: int
+
+    source = "Li, Tao, Xiao, SIGMOD 2008, Definition 9"
+    width_name = "the larger of below and above"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "below", number(self, "below", self.below))
+        object.__setattr__(self, "above", number(self, "above", self.above))
+        object.__setattr__(self, "m", whole_number(self, "m", self.m, least=1))
+
+    @property
+    def share(self) -> int:
+        """The m of the principle."""
+        return self.m
+
+    def band(self, values: NDArray) -> Band:
+        """Return the (e1, e2)-neighbourhoods."""
+        return absolute_band(values, exact(self.below), exact(self.above))
+
+    def promise(self, column: str) -> str:
+        """Say it in plain words."""
+        return (
+            f"Whoever knows which group a person is in cannot say with more than 1 in {self.m} "
+            f"certainty that the person's {column} lies between {self.below:,} below and "
+            f"{self.above:,} above its true value."
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DeltaL(_Proximity):
+    """(δ,l)-diversity: two values are similar when their δ-intervals overlap, |u - v| <= 2δ.
+
+    So it is absolute (2δ, l)-anonymity. Its paper claims that it survives the union of groups; it
+    does not (δ = 7.5, l = 2, groups {40, 60} and {50, 80}). `Window` does.
+
+    References
+    ----------
+    A revision of (ε,m)-anonymity with overlapping intervals; Definitions 3 to 5.
+    """
+
+    delta: float
+    l: int
+
+    source = "(δ,l)-diversity, Definition 5"
+    share_name = "l"
+    width_name = "delta"
+    width_scale = 2
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delta", number(self, "delta", self.delta))
+        object.__setattr__(self, "l", whole_number(self, "l", self.l, least=1))
+
+    @property
+    def share(self) -> int:
+        """The l of the principle."""
+        return self.l
+
+    def band(self, values: NDArray) -> Band:
+        """Return the values whose δ-intervals overlap."""
+        width = 2 * exact(self.delta)
+        return absolute_band(values, width, width)
+
+    def promise(self, column: str) -> str:
+        """Say it in plain words."""
+        return (
+            f"In every group at most 1 in {self.l} members has a {column} whose interval of "
+            f"{self.delta:,} either way overlaps that of any given member."
+        )

@@ -1,0 +1,33 @@
+"""How long work says how far it is, and how compiled work is spread over threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+
+Progress = Callable[[str, float], None]
+TICK = 0.1  # seconds between two looks at how far the threads are
+
+
+def silent(_phase: str, _share: float) -> None:
+    """Report to nobody."""
+
+
+def in_threads(jobs: Sequence[Callable[[], None]], watch: Callable[[], None]) -> None:
+    """Run jobs that release the interpreter lock on all cores, calling `watch` now and then.
+
+    The order of the jobs and what each does never depends on the number of threads.
+    """
+    pool = ThreadPoolExecutor(
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    )
+    try:
+        waiting = {pool.submit(job) for job in jobs}
+        while waiting:
+            finished, waiting = wait(waiting, timeout=TICK)
+            for future in finished:
+                future.result()
+            watch()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,210 @@
+"""Writing a release: it appears whole or not at all, and only after its own audit.
+
+Everything is written into a directory beside the target, synced, audited from there, and renamed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.audit.files import check_manifest, read_published
+from shoal.audit.verify import Audit, audit_table
+from shoal.errors import AuditFailed, OutputError, UsageError
+from shoal.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shoal.release.release import Release
+
+FORMATS = ("csv", "parquet")
+PRIVATE = 0o600
+
+
+def check_output(
+    directory: str | Path,
+    *,
+    format: str,
+    linkage: str | Path | None,
+    force: bool,
+) -> None:
+    """Raise before any work is done where the output could not be written in the end."""
+    target = Path(directory).absolute()
+    if format not in FORMATS:
+        msg = f"A release is written as {' or '.join(FORMATS)}, not {format!r}."
+        raise UsageError(msg)
+    if os.path.lexists(target):
+        if not force:
+            msg = f"{target.name!r} exists. Choose another --output, or replace it with --force."
+            raise OutputError(msg)
+        if not (target / "manifest.json").is_file() and not _empty(target):
+            msg = f"{target.name!r} exists and is not a release, so --force does not replace it."
+            raise OutputError(msg)
+    above = next(parent for parent in target.parents if parent.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        msg = f"Cannot write into {above.name!r}: permission denied."
+        raise OutputError(msg)
+    if linkage is None:
+        return
+    private = Path(linkage).absolute()
+    if target in (private, *private.parents):
+        msg = "The linkage is private and cannot lie inside the release. Choose another --linkage."
+        raise UsageError(msg)
+    if not private.parent.is_dir() or not os.access(private.parent, os.W_OK | os.X_OK):
+        msg = f"Cannot write {private.name!r}: its directory is missing or not writable."
+        raise OutputError(msg)
+    if os.path.lexists(private) and not force:
+        msg = f"{private.name!r} exists. Choose another --linkage, or replace it with --force."
+        raise OutputError(msg)
+
+
+def _empty(target: Path) -> bool:
+    return target.is_dir() and not any(target.iterdir())
+
+
+def write_release(
+    release: Release,
+    directory: str | Path,
+    *,
+    format: str = "csv",
+    linkage: str | Path | None = None,
+    force: bool = False,
+    progress: Progress = silent,
+) -> Audit:
+    """Write and audit a release; nothing is left behind where the audit fails."""
+    check_output(directory, format=format, linkage=linkage, force=force)
+    target = Path(directory).absolute()
+    seconds = dict(release.manifest["seconds"])
+    with _as_output_errors(target), _staging(target) as staged:
+        progress("write", 0.0)
+        start = time.perf_counter()
+        _write_table(release, staged / f"release.{format}", format)
+        seconds["write"] = round(time.perf_counter() - start, 3)
+        progress("audit", 0.0)
+        start = time.perf_counter()
+        found = audit_written(release, staged)
+        seconds["audit"] = round(time.perf_counter() - start, 3)
+        release.manifest.update(measured=found.measured(), seconds=seconds)
+        progress("report", 0.0)
+        _write_text(staged / "manifest.json", _dump(release.manifest))
+        from shoal.report.html import render_release
+
+        _write_text(staged / "report.html", render_release(release, found))
+        progress("report", 1.0)
+        with _private_file(linkage) as stage_linkage:
+            stage_linkage(release.linkage)
+            _swap_in(staged, target)
+    return found
+
+
+def audit_written(release: Release, staged: Path) -> Audit:
+    """Audit the file just written, and raise where it does not keep what was asked."""
+    published = read_published(staged)
+    found = audit_table(published, release.schema, release.requirements)
+    complaints = found.complaints() + check_manifest(published, release.manifest)
+    if complaints:
+        msg = "The release failed its own audit and was not kept. " + " ".join(complaints)
+        raise AuditFailed(msg)
+    return found
+
+
+def _dump(manifest: dict[str, Any]) -> str:
+    return json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
+
+
+def _write_table(release: Release, path: Path, format: str) -> None:
+    if format == "csv":
+        release.published.write_csv(path)
+    else:
+        release.recoding.typed().write_parquet(path, compression="zstd", statistics=False)
+    _sync(path)
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, "utf-8")
+    _sync(path)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _staging(target: Path) -> Iterator[Path]:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    staged = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent))
+    try:
+        yield staged
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+def _swap_in(staged: Path, target: Path) -> None:
+    """Put the new release in place; the old one stays beside until the new one stands."""
+    mask = os.umask(0)
+    os.umask(mask)
+    staged.chmod(0o777 & ~mask)
+    _sync(staged)
+    old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.old")
+    replaced = os.path.lexists(target)
+    if replaced:
+        target.rename(old)
+    try:
+        staged.rename(target)
+    except OSError:
+        if replaced:
+            old.rename(target)
+        raise
+    _sync(target.parent)
+    if replaced:
+        shutil.rmtree(old)
+
+
+@contextmanager
+def _private_file(path: str | Path | None) -> Iterator[Any]:
+    """Stage the linkage so that only its owner can ever read it; place it when all else stands."""
+    if path is None:
+        yield lambda _linkage: None
+        return
+    target = Path(path).absolute()
+    staged = target.with_name(f".{target.name}.{secrets.token_hex(8)}.partial")
+
+    def stage(linkage: np.ndarray) -> None:
+        order = np.argsort(linkage)
+        table = pl.DataFrame({"row": linkage[order], "release_row": order})
+        descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
+        with os.fdopen(descriptor, "wb") as file:
+            table.write_csv(file)
+            file.flush()
+            os.fsync(file.fileno())
+
+    try:
+        yield stage
+        staged.rename(target)
+    finally:
+        staged.unlink(missing_ok=True)
+
+
+@contextmanager
+def _as_output_errors(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, pl.exceptions.ComputeError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem).splitlines()[0]
+        msg = f"Cannot write {target.name!r}: {reason}."
+        raise OutputError(msg) from None

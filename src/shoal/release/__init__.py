@@ -1,0 +1,1 @@
+"""What is published: recoded cells, manifest, files, and the private linkage beside them."""

@@ -1,0 +1,39 @@
+"""Where chance comes from: the operating system, or a seed for tests."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Randomness:
+    """Random orders; secure unless a seed is given."""
+
+    seed: int | None = None
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the same seed gives the same orders again."""
+        return self.seed is not None
+
+    def permutations(self, *sizes: int) -> list[NDArray[np.int64]]:
+        """Return a random order of each of the given sizes.
+
+        Secure: every order is the sorting order of 64 random bits a place straight from the
+        operating system, so no generator state exists that one could recover from what is
+        published.
+        """
+        if self.seed is not None:
+            generator = np.random.Generator(np.random.PCG64(self.seed))
+            return [generator.permutation(size) for size in sizes]
+        return [
+            np.argsort(np.frombuffer(os.urandom(8 * size), np.uint64), kind="stable")
+            for size in sizes
+        ]

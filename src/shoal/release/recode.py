@@ -1,0 +1,104 @@
+"""From groups to published cells: intervals for numbers, sets of labels for categories."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.principles.groups import Groups
+    from shoal.schema.coding import Column
+
+
+@dataclass(frozen=True, eq=False)
+class Spans:
+    """What each group covers of one column.
+
+    `low` and `high` are ranks. For a categorical column `pairs` lists the covered labels as
+    group * distinct + rank, ascending, and `labels` counts them by group.
+    """
+
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    pairs: NDArray[np.int64] | None = None
+    labels: NDArray[np.int64] | None = None
+
+
+def spans(column: Column, groups: Groups) -> Spans:
+    """Return what every group covers of a column."""
+    ranks = column.codes[groups.order]
+    starts = groups.starts[:-1]
+    low, high = np.minimum.reduceat(ranks, starts), np.maximum.reduceat(ranks, starts)
+    if column.numeric:
+        return Spans(low, high)
+    pairs = np.unique(groups.labels * column.distinct + column.codes)
+    return Spans(low, high, pairs, np.bincount(pairs // column.distinct, minlength=len(groups)))
+
+
+def cells(column: Column, covered: Spans) -> pl.Series:
+    """Return the published cell of each group as text."""
+    return _intervals(column, covered) if column.numeric else _sets(column, covered)
+
+
+def _intervals(column: Column, covered: Spans) -> pl.Series:
+    texts = pl.DataFrame(
+        {"low": column.spellings.gather(covered.low), "high": column.spellings.gather(covered.high)}
+    )
+    bare = pl.Series(covered.low == covered.high)
+    return texts.select(
+        pl.when(bare).then("low").otherwise(pl.format("[{}, {}]", "low", "high")).alias(column.name)
+    )[column.name]
+
+
+def _sets(column: Column, covered: Spans) -> pl.Series:
+    """Spell a single label bare and several as a JSON array.
+
+    A bare label that begins like an array would be read as one, so it is put into an array too.
+    """
+    pairs = covered.pairs
+    assert pairs is not None
+    texts = pl.Series([json.dumps(label, ensure_ascii=False) for label in column.spellings])
+    ranks = pairs % column.distinct
+    return (
+        pl.DataFrame(
+            {
+                "group": pairs // column.distinct,
+                "label": column.spellings.gather(ranks),
+                "text": texts.gather(ranks),
+            }
+        )
+        .group_by("group", maintain_order=True)
+        .agg(pl.col("text").str.join(", "), pl.col("label").first(), pl.len())
+        .sort("group")
+        .select(
+            pl.when((pl.col("len") == 1) & ~pl.col("label").str.starts_with("["))
+            .then("label")
+            .otherwise(pl.format("[{}]", "text"))
+            .alias(column.name)
+        )[column.name]
+    )
+
+
+def typed_cells(column: Column, covered: Spans) -> pl.Series:
+    """Return the published cell of each group as struct<low, high> or list<string>."""
+    if column.values is not None:
+        low, high = column.values[covered.low], column.values[covered.high]
+        return pl.DataFrame({"low": low, "high": high}).to_struct(column.name)
+    assert covered.pairs is not None
+    group, rank = np.divmod(covered.pairs, column.distinct)
+    listed = pl.DataFrame({"group": group, "label": column.spellings.gather(rank)})
+    by_group = listed.group_by("group", maintain_order=True).agg("label").sort("group")
+    return by_group["label"].alias(column.name)
+
+
+def domain(column: Column) -> list[object]:
+    """Return what a column covers as a whole: [min, max], or its labels."""
+    if column.values is not None:
+        return [json.loads(column.spellings[0]), json.loads(column.spellings[-1])]
+    return column.spellings.to_list()

@@ -1,0 +1,222 @@
+"""The release: a published table with its manifest, in memory until it is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.loss.certainty import mean_over_rows, ncp_by_group
+from shoal.progress import Progress, silent
+from shoal.release.recode import Spans, cells, domain, spans, typed_cells
+from shoal.schema.coding import NUMBER, parse_numbers
+from shoal.schema.io import give_frame
+from shoal.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from shoal.audit.verify import Audit
+    from shoal.methods.base import Method, Task
+    from shoal.principles.base import Requirement
+    from shoal.principles.groups import Groups
+    from shoal.release.randomness import Randomness
+    from shoal.schema.coding import Column
+    from shoal.schema.roles import Schema
+    from shoal.schema.table import Coded
+
+FORMULA = r"^[=+\-@]"
+
+
+@dataclass(frozen=True, eq=False)
+class Recoding:
+    """Everything a published row is made of: source rows in their new order, and their groups."""
+
+    source: pl.DataFrame
+    schema: Schema
+    quasi: dict[str, Column]
+    spans: dict[str, Spans]
+    groups: Groups
+    shuffled: NDArray[np.int64]
+    numbers: pl.Series
+
+    @property
+    def names(self) -> list[str]:
+        """The published columns, in the order of the input."""
+        return [name for name in self.source.columns if name in self.schema.published]
+
+    def text(self) -> pl.DataFrame:
+        """Return the published table as text, as release.csv has it."""
+        return self._table(cells, lambda column: column.cast(pl.String))
+
+    def typed(self) -> pl.DataFrame:
+        """Return the published table as typed columns, as release.parquet has it."""
+        return self._table(typed_cells, typed_values)
+
+    def _table(
+        self,
+        quasi_cells: Callable[[Column, Spans], pl.Series],
+        other_cells: Callable[[pl.Series], pl.Series],
+    ) -> pl.DataFrame:
+        columns = {"group": self.numbers}
+        for name in self.names:
+            columns[name] = (
+                quasi_cells(self.quasi[name], self.spans[name]).gather(self.shuffled)
+                if name in self.quasi
+                else other_cells(self.source[name])
+            )
+        return pl.DataFrame(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """What is published, and what only the owner may see of how it came about.
+
+    Attributes
+    ----------
+    published : the published table, cells as text.
+    manifest : what the manifest will say, public.
+    linkage : for each published row the input row it came from, private.
+    """
+
+    published: pl.DataFrame
+    manifest: dict[str, Any]
+    linkage: NDArray[np.int64]
+    recoding: Recoding
+    coded: Coded
+    requirements: tuple[Requirement, ...]
+    formulas: int
+    given: Any
+
+    @property
+    def schema(self) -> Schema:
+        """The roles of the columns."""
+        return self.recoding.schema
+
+    @property
+    def table(self) -> Any:
+        """The published table, as the kind of frame that came in; cells as in release.csv."""
+        return give_frame(self.published, self.given)
+
+    @property
+    def loss(self) -> float:
+        """The global certainty penalty, from 0 (nothing lost) to 1."""
+        return self.manifest["loss"]["gcp"]
+
+    def audit(self) -> Audit:
+        """Measure every requirement again, from the published table alone."""
+        from shoal.audit.verify import audit_table
+
+        return audit_table(self.published, self.schema, self.requirements)
+
+    def write(
+        self,
+        directory: str | Path,
+        *,
+        format: str = "csv",
+        linkage: str | Path | None = None,
+        force: bool = False,
+        progress: Progress = silent,
+    ) -> Audit:
+        """Write release, manifest and report as one directory, audited before it appears."""
+        from shoal.publishing import write_release
+
+        return write_release(
+            self, directory, format=format, linkage=linkage, force=force, progress=progress
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"<Release: {self.manifest['rows']} rows in {self.manifest['groups']} groups, "
+            f"GCP {self.loss:.4f}>"
+        )
+
+
+def build_release(
+    table: pl.DataFrame,
+    schema: Schema,
+    task: Task,
+    groups: Groups,
+    *,
+    method: Method,
+    randomness: Randomness,
+    escape_formulas: bool = False,
+    given: Any = None,
+) -> Release:
+    """Recode the groups, shuffle rows and group numbers, and state what was done."""
+    coded = task.coded
+    rows, ids = randomness.permutations(len(coded), len(groups))
+    shuffled = groups.labels[rows]
+    covered = {column.name: spans(column, groups) for column in coded.quasi}
+    recoding = Recoding(
+        source=table.select(pl.all().gather(coded.rows[rows])),
+        schema=schema,
+        quasi={column.name: column for column in coded.quasi},
+        spans=covered,
+        groups=groups,
+        shuffled=shuffled,
+        numbers=pl.Series(ids[shuffled]),
+    )
+    published, formulas = defuse(recoding.text(), escape=escape_formulas)
+    ncp = {
+        column.name: mean_over_rows(
+            ncp_by_group(column, covered[column.name]), groups.sizes, suppressed=0
+        )
+        for column in coded.quasi
+    }
+    manifest = {
+        "shoal": __version__,
+        "rows": len(coded),
+        "suppressed": 0,
+        "groups": len(groups),
+        "columns": [_describe(name, recoding) for name in recoding.names],
+        "require": [repr(requirement) for requirement in task.requirements],
+        "method": repr(method),
+        "measured": [],
+        "loss": {"gcp": float(np.mean(list(ncp.values()))), "ncp": ncp},
+        "seconds": {},
+    }
+    if randomness.reproducible:
+        manifest["reproducible"] = True
+    return Release(
+        published, manifest, coded.rows[rows], recoding, coded, task.requirements, formulas, given
+    )
+
+
+def _describe(name: str, recoding: Recoding) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": name, "role": recoding.schema.role(name)}
+    if name in recoding.quasi:
+        column = recoding.quasi[name]
+        entry |= {"kind": "interval" if column.numeric else "set", "domain": domain(column)}
+    return entry
+
+
+def defuse(published: pl.DataFrame, *, escape: bool) -> tuple[pl.DataFrame, int]:
+    """Count the text cells that a spreadsheet would run as a formula, and escape them if asked.
+
+    A number is no formula, with or without its sign.
+    """
+    count = 0
+    for name in published.columns[1:]:
+        column = published[name]
+        risky = column.str.contains(FORMULA).fill_null(value=False)
+        if risky.any():
+            risky &= ~column.str.contains(NUMBER).fill_null(value=False)
+        count += int(risky.sum())
+        if escape and risky.any():
+            escaped = pl.when(risky).then(pl.lit("'") + pl.col(name)).otherwise(pl.col(name))
+            published = published.with_columns(escaped.alias(name))
+    return published, count
+
+
+def typed_values(column: pl.Series) -> pl.Series:
+    """Return a column of text numbers as numbers, any other as it is."""
+    known = column.drop_nulls()
+    if column.dtype != pl.String or not len(known) or not known.str.contains(NUMBER).all():
+        return column
+    return column.cast(pl.Int64 if parse_numbers(known).dtype == np.int64 else pl.Float64)

@@ -1,0 +1,1 @@
+"""Evidence for people: first a dictionary of plain values, then views of it."""

@@ -1,0 +1,172 @@
+"""Charts as inline SVG: Vega-Lite specifications drawn without a browser or a network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: told apart by colour-blind readers
+GREY = "#808080"  # readable on white and on black
+CONFIG = {
+    "background": None,
+    "font": "sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": GREY,
+        "titleColor": GREY,
+        "gridColor": "#80808033",
+        "domainColor": GREY,
+        "tickColor": GREY,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+    },
+    "legend": {"labelColor": GREY, "titleColor": GREY, "labelFontSize": 12, "orient": "top"},
+}
+
+
+def draw(spec: dict[str, Any], *, height: int = 220) -> str:
+    """Return a specification as SVG text."""
+    import vl_convert
+
+    whole = {"width": 560, "height": height, "config": CONFIG} | spec
+    svg = vl_convert.vegalite_to_svg(whole)
+    return svg.replace("<svg ", '<svg role="img" ', 1)
+
+
+def loss_chart(ncp: dict[str, float]) -> str:
+    """Draw the loss of each quasi column."""
+    values = [{"column": name, "loss": value} for name, value in ncp.items()]
+    base = {
+        "y": {"field": "column", "type": "nominal", "title": None, "sort": None},
+        "x": {
+            "field": "loss",
+            "type": "quantitative",
+            "title": "share of the column's range that a cell covers (NCP)",
+            "axis": {"format": "~%"},
+        },
+    }
+    return draw(
+        {
+            "data": {"values": values},
+            "encoding": base,
+            "layer": [
+                {"mark": {"type": "bar", "color": BLUE, "height": {"band": 0.7}}},
+                {
+                    "mark": {"type": "text", "align": "left", "dx": 4, "color": GREY},
+                    "encoding": {"text": {"field": "loss", "format": ".2%"}},
+                },
+            ],
+        },
+        height=max(48, 28 * len(values)),
+    )
+
+
+def size_chart(sizes: list[dict[str, int]]) -> str:
+    """Draw how many groups there are of each size; the largest sizes share a bar."""
+    top = 40
+    values = [entry for entry in sizes if entry["size"] < top]
+    rest = sum(entry["groups"] for entry in sizes if entry["size"] >= top)
+    marks = [{"size": str(v["size"]), "groups": v["groups"]} for v in values]
+    if rest:
+        marks.append({"size": f"{top}+", "groups": rest})
+    return draw(
+        {
+            "data": {"values": marks},
+            "mark": {"type": "bar", "color": BLUE},
+            "encoding": {
+                "x": {
+                    "field": "size",
+                    "type": "ordinal",
+                    "sort": None,
+                    "title": "rows in the group",
+                    "axis": {"labelAngle": 0, "labelOverlap": True},
+                },
+                "y": {"field": "groups", "type": "quantitative", "title": "groups"},
+            },
+        }
+    )
+
+
+def risk_chart(risks: list[dict[str, Any]], bound: float) -> str:
+    """Draw the share of rows by risk, before and after, and the bound that was asked for."""
+    return draw(
+        {
+            "layer": [
+                {
+                    "data": {"values": risks},
+                    "mark": "bar",
+                    "encoding": {
+                        "x": {
+                            "field": "risk",
+                            "type": "ordinal",
+                            "title": "risk of the row's group, up to",
+                            "axis": {"format": "~%", "labelAngle": 0},
+                        },
+                        "xOffset": {"field": "when", "sort": ["before", "after"]},
+                        "y": {
+                            "field": "share",
+                            "type": "quantitative",
+                            "title": "share of the rows",
+                            "axis": {"format": "~%"},
+                        },
+                        "color": {
+                            "field": "when",
+                            "title": f"allowed: {bound:.3g}",
+                            "sort": ["before", "after"],
+                            "scale": {"domain": ["before", "after"], "range": [ORANGE, BLUE]},
+                        },
+                    },
+                }
+            ]
+        }
+    )
+
+
+def frontier_chart(frontier: dict[str, Any]) -> str:
+    """Draw what is achievable, m against the width that must not be reached, and the choice."""
+    chosen = frontier["chosen"]
+    unit = (
+        "relative width"
+        if frontier["relative"]
+        else f"width of the neighbourhood, in units of {frontier['column']}"
+    )
+    points = [p for p in frontier["points"] if p["bound"] > 0]
+    x = {
+        "field": "m",
+        "type": "quantitative",
+        "title": "m: at most one in m may be near",
+        "scale": {"zero": False},
+        "axis": {"tickMinStep": 1},
+    }
+    y = {"field": "bound", "type": "quantitative", "title": unit}
+    return draw(
+        {
+            "layer": [
+                {
+                    "data": {"values": points},
+                    "mark": {
+                        "type": "area",
+                        "color": BLUE,
+                        "opacity": 0.2,
+                        "line": {"color": BLUE},
+                        "interpolate": "step-before",
+                    },
+                    "encoding": {"x": x, "y": y},
+                },
+                {
+                    "data": {"values": [{"m": chosen["m"], "bound": chosen["width"]}]},
+                    "mark": {"type": "point", "color": ORANGE, "filled": True, "size": 110},
+                    "encoding": {"x": x, "y": y},
+                },
+                {
+                    "data": {
+                        "values": [
+                            {"m": chosen["m"], "bound": chosen["width"], "text": "asked for"}
+                        ]
+                    },
+                    "mark": {"type": "text", "color": ORANGE, "align": "left", "dx": 9, "dy": -8},
+                    "encoding": {"x": x, "y": y, "text": {"field": "text"}},
+                },
+            ]
+        }
+    )

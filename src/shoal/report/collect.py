@@ -1,0 +1,106 @@
+"""Everything a report shows, as plain values; aggregates only, because the report is public."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.planning import frontier
+from shoal.principles.base import OneDimensional
+from shoal.principles.groups import Groups
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.audit.verify import Audit, Finding
+    from shoal.principles.groups import Measurement
+    from shoal.release.release import Release
+    from shoal.schema.table import Coded
+
+BINS = 10  # of the risk from 0 to 1
+POINTS = 60  # of the frontier
+
+LIMITS = (
+    "The guarantee speaks of a reader who knows a person's quasi-identifiers and the person's "
+    "group, and who holds every row of the group for equally likely.",
+    "It does not cover what a reader knows from elsewhere about the sensitive value, two releases "
+    "of overlapping tables, or columns published unchanged under the role 'other'.",
+    "Proximity principles other than Window are not kept when groups are mixed: the group column "
+    "is part of the promise.",
+)
+
+
+def collect(release: Release, audit: Audit) -> dict[str, Any]:
+    """Gather what was asked, what was measured, what it cost, and where the limits are."""
+    manifest = release.manifest
+    before = unprotected(release.coded)
+    return {
+        "rows": manifest["rows"],
+        "suppressed": manifest["suppressed"],
+        "groups": manifest["groups"],
+        "columns": manifest["columns"],
+        "method": manifest["method"],
+        "version": manifest["shoal"],
+        "reproducible": manifest.get("reproducible", False),
+        "requirements": [
+            _requirement(finding, release, before)
+            for finding in audit.findings
+            if finding.by == "group"
+        ],
+        "cells": [finding.to_dict() for finding in audit.findings if finding.by == "cells"],
+        "loss": manifest["loss"],
+        "sizes": _counted(release.recoding.groups.sizes),
+        "seconds": manifest["seconds"],
+        "limits": LIMITS,
+    }
+
+
+def _requirement(finding: Finding, release: Release, before: Groups) -> dict[str, Any]:
+    principle = finding.requirement.principle
+    names = finding.requirement.columns
+    column = release.coded.column(names[0]) if names else None
+    unprotected_risk = principle.measure(before, column)
+    entry = finding.to_dict() | {
+        "promise": principle.promise(" and ".join(names)),
+        "source": principle.source,
+        "risk_before": float(unprotected_risk.risk),
+        "risks": _shares(unprotected_risk, "before") + _shares(finding.measurement, "after"),
+    }
+    if isinstance(principle, OneDimensional) and column is not None:
+        relative = getattr(principle, "relative", False)
+        width = getattr(principle, principle.width_name, None)
+        if width is None:
+            width = max(getattr(principle, "below", 0), getattr(principle, "above", 0))
+        points = list(islice(frontier(column, relative=relative), POINTS))
+        entry["frontier"] = {
+            "points": [{"m": p.m, "bound": p.epsilon_bound} for p in points],
+            "chosen": {"m": principle.share, "width": width * principle.width_scale},
+            "column": column.name,
+            "relative": relative,
+        }
+    return entry
+
+
+def unprotected(coded: Coded) -> Groups:
+    """Return the groups a reader would see if the quasi columns were published as they are."""
+    labels = np.zeros(len(coded), np.int64)
+    for column in coded.quasi:
+        _, labels = np.unique(labels * column.distinct + column.codes, return_inverse=True)
+    return Groups(labels.astype(np.int64))
+
+
+def _shares(measurement: Measurement, when: str) -> list[dict[str, Any]]:
+    """Return the share of rows by the risk of their group, in equal bins."""
+    places = np.clip(np.ceil(measurement.risks * BINS - 1e-9).astype(int) - 1, 0, BINS - 1)
+    rows = np.bincount(places, weights=measurement.sizes, minlength=BINS)
+    return [
+        {"when": when, "risk": (place + 1) / BINS, "share": float(count / rows.sum())}
+        for place, count in enumerate(rows)
+    ]
+
+
+def _counted(sizes: NDArray[np.int64]) -> list[dict[str, int]]:
+    values, counts = np.unique(sizes, return_counts=True)
+    return [{"size": int(v), "groups": int(c)} for v, c in zip(values, counts, strict=True)]

@@ -1,0 +1,148 @@
+"""The terminal view of plans, releases and audits, at 80 columns."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.audit.verify import Audit
+    from shoal.planning import Plan
+    from shoal.release.release import Release
+
+SHOWN = 24  # points of a frontier
+
+
+def _console() -> Console:
+    return Console(file=sys.stdout, highlight=False, markup=False)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for place, name in enumerate(columns):
+        table.add_column(name, justify="left" if place == 0 else "right", overflow="fold")
+    return table
+
+
+def print_head(title: str, frame: pl.DataFrame, rows: int = 6) -> None:
+    """Print the first rows of a table."""
+    table = _table(*frame.columns)
+    for row in frame.head(rows).rows():
+        table.add_row(*(_short(str(cell)) for cell in row))
+    console = _console()
+    _heading(console, f"{title} ({frame.height:,} rows)")
+    console.print(table)
+    console.print()
+
+
+def _heading(console: Console, text: str) -> None:
+    console.print(text, style="bold", markup=False)
+
+
+def _short(cell: str, width: int = 26) -> str:
+    return cell if len(cell) <= width else cell[: width - 1] + "…"
+
+
+def print_plan(plan: Plan) -> None:
+    """Print what is achievable."""
+    console = _console()
+    scale = "relative" if plan.relative else "absolute"
+    what = f"{plan.sensitive}, {plan.rows:,} rows, {scale} epsilon"
+    if plan.frontier is not None:
+        _heading(console, f"What is achievable: {what}")
+        table = _table("m", "epsilon must stay under")
+        for point in plan.frontier[:SHOWN]:
+            table.add_row(str(point.m), _number(point.epsilon_bound))
+        console.print(table)
+        if len(plan.frontier) > SHOWN:
+            last = plan.frontier[-1]
+            console.print(
+                f"… and {len(plan.frontier) - SHOWN} more, down to "
+                f"{_number(last.epsilon_bound)} at m = {last.m} (--json lists all)"
+            )
+    if plan.largest_m is not None:
+        console.print(
+            f"{what}\nFor epsilon = {_number(plan.epsilon)}, the largest m is {plan.largest_m}."
+        )
+    if plan.m is not None:
+        bound = (
+            "is not bounded"
+            if plan.epsilon_bound is None
+            else f"must stay under {_number(plan.epsilon_bound)}"
+        )
+        console.print(f"For m = {plan.m}, epsilon {bound}.")
+    if plan.achievable is not None:
+        console.print(f"Together they are {'' if plan.achievable else 'not '}achievable.")
+    console.print()
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "any"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+
+
+def print_release(release: Release, output: str | None) -> None:
+    """Print what was done, what was measured and what it cost."""
+    manifest = release.manifest
+    console = _console()
+    _heading(
+        console,
+        f"Released {manifest['rows']:,} rows in {manifest['groups']:,} groups to {output}, "
+        f"by {manifest['method']}",
+    )
+    print_measured(manifest["measured"])
+    _heading(console, "Information lost")
+    loss = _table("column", "NCP")
+    for name, value in manifest["loss"]["ncp"].items():
+        loss.add_row(name, f"{value:.2%}")
+    loss.add_row("all (GCP)", f"{manifest['loss']['gcp']:.2%}")
+    console.print(loss)
+    seconds = ", ".join(f"{phase} {value:.2f}" for phase, value in manifest["seconds"].items())
+    console.print(f"Seconds: {seconds}\n")
+
+
+def print_measured(measured: list[dict[str, Any]]) -> None:
+    """Print measured risks beside what is allowed."""
+    _heading(_console(), "Measured on the published file")
+    table = _table("requirement", "risk", "allowed", "holds")
+    for entry in measured:
+        by = " (by equal cells)" if entry.get("by") == "cells" else ""
+        table.add_row(
+            f"{entry['principle']}{by}",
+            f"{entry['risk']:.4g}",
+            f"{entry['bound']:.4g}",
+            "yes" if entry["holds"] else "NO",
+        )
+    _console().print(table)
+
+
+def print_audit(audit: Audit) -> None:
+    """Print the findings of an audit."""
+    facts = audit.to_dict()
+    console = _console()
+    console.print(f"Audit: {facts['rows']:,} rows in {facts['groups']:,} groups")
+    print_measured(facts["measured"])
+    for complaint in audit.complaints():
+        console.print(complaint, markup=False)
+    console.print("Everything holds.\n" if audit.holds else "NOT everything holds.\n")
+
+
+def print_rehearsal(facts: dict[str, Any]) -> None:
+    """Print what a run would do."""
+    console = _console()
+    console.print(
+        f"Would publish {facts['rows']:,} rows by {facts['method']}; nothing was written."
+    )
+    for role, names in facts["roles"].items():
+        if names:
+            console.print(f"  {role}: {', '.join(names)}")
+    for entry in facts["require"]:
+        limit = f" (largest m here: {entry['largest_m']})" if entry["largest_m"] is not None else ""
+        console.print(f"  {entry['principle']}: achievable{limit}")
+    console.print(f"  estimated time: about {facts['seconds']:.0f} s")

@@ -1,0 +1,1 @@
+"""From a table to arrays: reading, roles, and the immutable coded table."""

@@ -1,0 +1,146 @@
+"""From the cells of a column to ranks over its sorted distinct values.
+
+A column is numeric when every cell is a number as JSON writes numbers; the whole column decides.
+Distinct spellings of one number share a rank, and the shortest of them is published.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import BadCells, InputError, UsageError
+from shoal.schema.missing import first_rows, is_missing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+INTEGER = r"^-?(0|[1-9][0-9]*)$"
+NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
+LARGEST = 2**62  # integers up to here are compared as integers: their differences fit 64 bits
+MISSING_LABEL = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column as ranks (`codes`) over sorted distinct values.
+
+    `values` are numbers for a numeric column and None for a categorical one; `spellings` are the
+    texts that stand for the ranks.
+    """
+
+    name: str
+    codes: NDArray[np.int32]
+    values: NDArray[np.int64] | NDArray[np.float64] | None
+    spellings: pl.Series
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the values are numbers."""
+        return self.values is not None
+
+    @property
+    def numbers(self) -> NDArray[np.int64] | NDArray[np.float64]:
+        """The values of a numeric column."""
+        assert self.values is not None
+        return self.values
+
+    @property
+    def distinct(self) -> int:
+        """How many distinct values there are."""
+        return len(self.spellings)
+
+
+def code_column(
+    column: pl.Series, *, kind: str | None = None, order: Sequence[str] | None = None
+) -> Column:
+    """Code one column; `kind` and `order` come from the schema and overrule the cells."""
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+    if not column.dtype.is_numeric() or kind == "categorical" or order is not None:
+        column = column.cast(pl.String)
+    cells = column.unique().drop_nulls()
+    spelled = cells.cast(pl.String)
+    numeric = kind == "numeric" or (
+        kind is None and order is None and bool(spelled.str.contains(NUMBER).all())
+    )
+    if numeric and len(spelled):
+        return _code_numbers(column, cells, spelled)
+    return _code_labels(column.cast(pl.String), order)
+
+
+def _places(column: pl.Series, cells: pl.Series) -> NDArray[np.int64]:
+    """Return for each row the place of its cell in `cells`."""
+    if column.dtype == pl.String:
+        physical = column.cast(pl.Enum(cells)).to_physical()
+    else:
+        physical = column.replace_strict(cells, pl.Series(np.arange(len(cells))))
+    return physical.to_numpy().astype(np.int64)
+
+
+def _code_numbers(column: pl.Series, cells: pl.Series, spelled: pl.Series) -> Column:
+    _refuse(column, ~spelled.str.contains(NUMBER), cells, "non-numeric")
+    missing = is_missing(column)
+    if missing.any():
+        advice = "A numeric column cannot have them: fill them in or choose --missing drop."
+        raise BadCells(column.name, "missing", first_rows(missing), int(missing.sum()), advice)
+    numbers = parse_numbers(spelled)
+    _refuse(column, pl.Series(~np.isfinite(numbers)), cells, "infinite")
+    values, ranks = np.unique(numbers, return_inverse=True)
+    best = (
+        pl.DataFrame({"rank": ranks, "text": spelled})
+        .sort(pl.col("text").str.len_bytes(), "text")
+        .unique("rank", keep="first", maintain_order=True)
+        .sort("rank")
+    )
+    codes = ranks.astype(np.int32)[_places(column, cells)]
+    return Column(column.name, _frozen(codes), _frozen(values), best["text"])
+
+
+def parse_numbers(spelled: pl.Series) -> NDArray[np.int64] | NDArray[np.float64]:
+    """Return the numbers that texts spell: exact integers where all are, doubles otherwise."""
+    if spelled.str.contains(INTEGER).all():
+        integers = spelled.cast(pl.Int64, strict=False)
+        if not integers.has_nulls() and bool(integers.is_between(-LARGEST, LARGEST).all()):
+            return integers.to_numpy()
+    return spelled.cast(pl.Float64).to_numpy()
+
+
+def _refuse(column: pl.Series, bad: pl.Series, cells: pl.Series, what: str) -> None:
+    if bad.any():
+        where = column.is_in(cells.filter(bad).implode()).fill_null(value=False)
+        advice = "Mend them, drop those rows, or give the column another type or role."
+        raise BadCells(column.name, what, first_rows(where), int(where.sum()), advice)
+
+
+def _code_labels(column: pl.Series, order: Sequence[str] | None) -> Column:
+    column = column.fill_null(MISSING_LABEL)
+    labels = column.unique().sort()
+    if order is not None:
+        labels = _ordered(column.name, labels, order)
+    codes = _places(column, labels).astype(np.int32)
+    return Column(column.name, _frozen(codes), None, labels)
+
+
+def _ordered(name: str, labels: pl.Series, order: Sequence[str]) -> pl.Series:
+    if len(set(order)) != len(order):
+        twice = next(label for place, label in enumerate(order) if label in order[:place])
+        msg = f"The order of column {name!r} names {twice!r} twice."
+        raise UsageError(msg)
+    unknown = labels.filter(~labels.is_in(list(order)))
+    if len(unknown):
+        msg = f"The order of column {name!r} lacks the label {unknown[0]!r}."
+        raise InputError(msg)
+    present = set(labels)
+    return pl.Series([label for label in order if label in present], dtype=pl.String)
+
+
+def _frozen(array: NDArray) -> NDArray:
+    array = np.ascontiguousarray(array)
+    array.setflags(write=False)
+    return array

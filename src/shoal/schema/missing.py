@@ -1,0 +1,56 @@
+"""The one policy for missing cells: null, NaN, or nothing between two commas.
+
+`error` refuses quasi and sensitive columns that have any; `drop` leaves out their rows; `value`
+takes missing for a label of its own in categorical columns (a number cannot be missing and have a
+place in an interval, so a numeric column with missing cells is refused). Other columns keep
+missing cells as they are.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import polars as pl
+
+from shoal.errors import BadCells, InputError, UsageError
+
+Missing = Literal["error", "drop", "value"]
+FIRST = 5  # how many rows a message names
+
+
+def is_missing(column: pl.Series) -> pl.Series:
+    """Return where a column has no value."""
+    missing = column.is_null()
+    return missing | column.is_nan().fill_null(value=False) if column.dtype.is_float() else missing
+
+
+def first_rows(where: pl.Series) -> list[int]:
+    """Return the first data rows, counted from 1 as people count them."""
+    return [row + 1 for row in where.arg_true().head(FIRST)]
+
+
+def complete_rows(table: pl.DataFrame, columns: tuple[str, ...], policy: Missing) -> pl.Series:
+    """Return which rows stay, raising where the policy says so."""
+    if policy not in get_args(Missing):
+        msg = f"--missing takes {', '.join(get_args(Missing))}. Got {policy!r}."
+        raise UsageError(msg)
+    keep = pl.repeat(value=True, n=table.height, eager=True)
+    for name in columns:
+        missing = is_missing(table[name])
+        count = int(missing.sum())
+        if not count:
+            continue
+        if policy == "error":
+            raise BadCells(
+                name,
+                "missing",
+                first_rows(missing),
+                count,
+                "Fill them in, or choose --missing drop or --missing value.",
+            )
+        if policy == "drop":
+            keep &= ~missing
+    if table.height and not keep.any():
+        msg = "No row is left after dropping rows with missing cells."
+        raise InputError(msg)
+    return keep

@@ -1,0 +1,1 @@
+"""Slow oracles: the papers' definitions in plain Python, never importing shoal."""

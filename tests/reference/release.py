@@ -1,0 +1,429 @@
+"""Re-measure a release directory from its files, with csv and json alone.
+
+Source: DESIGN.md, "Files". Every check returns problem sentences; an empty list means fine. What
+the page leaves open is read so:
+
+- manifest ``columns`` is a list of {name, role, kind, domain}; ``domain`` is [low, high] for an
+  interval and the list of labels for a set; ``loss`` is {"gcp": x, "ncp": {column: x}};
+- ``rows`` counts the rows of release.csv, ``suppressed`` the input rows that are not among them;
+- a categorical cell is an array only if it is a JSON array of strings, else a label as it stands.
+
+A requirement is a dict: ``kind`` (as in ``proximity``, or "window", or "k-anonymity"), ``column``,
+``m`` (or ``l``, or ``k``), and the parameters of the kind:
+``{"kind": "absolute", "column": "salary", "epsilon": 4500, "m": 5}``.
+"""
+
+import csv
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from reference.proximity import risk
+
+Row = dict[str, str]
+Requirement = Mapping[str, Any]
+Interval = tuple[str, str]
+
+PUBLISHED_ROLES = ("quasi", "sensitive", "other")
+PRIVATE_KEYS = ("seed", "input", "path", "linkage")
+REPORTED_TOLERANCE = Fraction(1, 10**9)
+
+
+class BadFileError(ValueError):
+    """A file that cannot be read as DESIGN.md fixes it."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A published table with its manifest."""
+
+    header: list[str]
+    rows: list[Row]
+    manifest: dict[str, Any]
+
+    def columns(self, *roles: str) -> list[dict[str, Any]]:
+        """Return the manifest's columns that have one of the roles."""
+        return [column for column in self.manifest["columns"] if column["role"] in roles]
+
+    def names(self, *roles: str) -> list[str]:
+        """Return the names of the columns that have one of the roles."""
+        return [column["name"] for column in self.columns(*roles)]
+
+    def box(self, row: Row) -> tuple[str, ...]:
+        """Return the published quasi cells of a row."""
+        return tuple(row[name] for name in self.names("quasi"))
+
+    def groups(self) -> dict[str, list[Row]]:
+        """Return the rows by group id."""
+        return _gather((row["group"], row) for row in self.rows)
+
+    def boxes(self) -> dict[tuple[str, ...], list[Row]]:
+        """Return the rows by equal published quasi cells: what a reader without ids sees."""
+        return _gather((self.box(row), row) for row in self.rows)
+
+
+def _gather(pairs: Iterable[tuple[Any, Row]]) -> dict[Any, list[Row]]:
+    gathered: dict[Any, list[Row]] = defaultdict(list)
+    for key, row in pairs:
+        gathered[key].append(row)
+    return dict(gathered)
+
+
+def read_table(path: str | Path) -> tuple[list[str], list[Row]]:
+    """Return header and rows of a CSV file, every cell as its text."""
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        lines = list(csv.reader(file, strict=True))
+    if not lines:
+        message = f"{Path(path).name} has no header."
+        raise BadFileError(message)
+    header, *rows = lines
+    if len(set(header)) < len(header):
+        message = f"{Path(path).name} names a column twice."
+        raise BadFileError(message)
+    for number, row in enumerate(rows):
+        if len(row) != len(header):
+            message = f"Row {number} of {Path(path).name} has {len(row)} cells, not {len(header)}."
+            raise BadFileError(message)
+    return header, [dict(zip(header, row, strict=True)) for row in rows]
+
+
+def read_release(directory: str | Path) -> Release:
+    """Return the release in a directory: release.csv and manifest.json."""
+    header, rows = read_table(Path(directory) / "release.csv")
+    text = (Path(directory) / "manifest.json").read_text(encoding="utf-8")
+    return Release(header, rows, json.loads(text, parse_float=Fraction))
+
+
+def read_linkage(path: str | Path) -> dict[int, int]:
+    """Return the map from input row to published row; a suppressed row is absent or empty."""
+    header, rows = read_table(path)
+    if header != ["row", "release_row"]:
+        message = f"The linkage has columns {header}, not row, release_row."
+        raise BadFileError(message)
+    pairs = [(int(row["row"]), int(row["release_row"])) for row in rows if row["release_row"]]
+    if len(dict(pairs)) < len(pairs):
+        message = "The linkage names an input row twice."
+        raise BadFileError(message)
+    return dict(pairs)
+
+
+# Cells
+
+
+def parse_interval(cell: str) -> Interval:
+    """Return the two ends of a numeric cell as spelled: ``[low, high]`` or a bare value."""
+    if not cell.startswith("["):
+        Fraction(cell)
+        return cell, cell
+    ends = json.loads(cell, parse_int=str, parse_float=str)
+    if len(ends) != 2 or not all(isinstance(end, str) for end in ends):
+        message = "not two numbers"
+        raise ValueError(message)
+    if '"' in cell:
+        message = "numbers in quotes"
+        raise ValueError(message)
+    if Fraction(ends[0]) >= Fraction(ends[1]):
+        message = "low is not below high"
+        raise ValueError(message)
+    return ends[0], ends[1]
+
+
+def parse_set(cell: str) -> tuple[str, ...]:
+    """Return the labels of a categorical cell: a JSON array of strings, or one label."""
+    try:
+        labels = json.loads(cell) if cell.startswith("[") else None
+    except json.JSONDecodeError:
+        labels = None
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        return (cell,)
+    if not labels or len(set(labels)) < len(labels):
+        message = "an empty array, or a label twice"
+        raise ValueError(message)
+    if len(labels) == 1 and not labels[0].startswith("["):
+        message = "an array around one plain label"
+        raise ValueError(message)
+    return tuple(labels)
+
+
+def covers(kind: str, cell: str, original: str) -> bool:
+    """Say whether a published quasi cell covers the original value."""
+    if kind == "set":
+        return original in parse_set(cell)
+    low, high = parse_interval(cell)
+    return Fraction(low) <= Fraction(original) <= Fraction(high)
+
+
+def cell_ncp(kind: str, cell: str, domain: Sequence[Any]) -> Fraction:
+    """Return the NCP of a cell: extent over the extent of the domain, 0 for a one-value domain.
+
+    ``domain`` is (least, greatest) for an interval and all distinct labels for a set.
+    """
+    if kind == "set":
+        part, whole = Fraction(len(parse_set(cell)) - 1), Fraction(len(set(domain)) - 1)
+    else:
+        low, high = parse_interval(cell)
+        part = Fraction(high) - Fraction(low)
+        whole = Fraction(str(domain[1])) - Fraction(str(domain[0]))
+    return part / whole if whole else Fraction(0)
+
+
+# Measures
+
+
+def ncp(release: Release, original: Sequence[Row] | None = None) -> dict[str, Fraction]:
+    """Return the mean NCP of every quasi column; every cell of a suppressed row counts 1.
+
+    The domain is taken from the original table where given, else from the manifest.
+    """
+    suppressed = release.manifest.get("suppressed") or 0
+    return {
+        column["name"]: (
+            sum(
+                cell_ncp(column["kind"], row[column["name"]], _domain(column, original))
+                for row in release.rows
+            )
+            + Fraction(suppressed)
+        )
+        / (len(release.rows) + suppressed)
+        for column in release.columns("quasi")
+    }
+
+
+def gcp(release: Release, original: Sequence[Row] | None = None) -> Fraction:
+    """Return the mean NCP over all rows and quasi columns."""
+    penalties = ncp(release, original).values()
+    return sum(penalties, Fraction(0)) / len(penalties)
+
+
+def _domain(column: Mapping[str, Any], original: Sequence[Row] | None) -> Sequence[Any]:
+    if original is None:
+        return list(column["domain"])
+    cells = {row[column["name"]] for row in original}
+    if column["kind"] == "set":
+        return sorted(cells)
+    return min(cells, key=Fraction), max(cells, key=Fraction)
+
+
+def allowed(requirement: Requirement) -> Fraction:
+    """Return the largest risk that a requirement allows: 1/m, 1/l or 1/k."""
+    return Fraction(1, next(requirement[name] for name in ("m", "l", "k") if name in requirement))
+
+
+def group_risk(rows: Sequence[Row], requirement: Requirement) -> Fraction:
+    """Return the risk of one group; for k-anonymity 1/|G|."""
+    if requirement["kind"] == "k-anonymity":
+        return Fraction(1, len(rows))
+    params = {
+        name: value
+        for name, value in requirement.items()
+        if name not in ("kind", "column", "m", "l", "k")
+    }
+    values = [row[requirement["column"]] for row in rows]
+    return risk(values, requirement["kind"], **params)
+
+
+def worst_risk(groups: Mapping[Any, Sequence[Row]], requirement: Requirement) -> Fraction:
+    """Return the largest risk over the groups (``release.groups()`` or ``release.boxes()``)."""
+    return max(group_risk(rows, requirement) for rows in groups.values())
+
+
+# Checks
+
+
+def check_shape(release: Release) -> Iterator[str]:
+    """Yield what is wrong with header, group ids and the counts of the manifest."""
+    if release.header[0] != "group":
+        yield f"The first column is {release.header[0]!r}, not 'group'."
+    published = release.names(*PUBLISHED_ROLES)
+    if sorted(release.header[1:]) != sorted(published):
+        yield f"The columns {release.header[1:]} are not those of the manifest, {published}."
+    for group in release.groups():
+        if not group.removeprefix("-").isdecimal():
+            yield f"Group id {group!r} is not an integer."
+    if release.manifest["rows"] != len(release.rows):
+        yield f"The manifest says {release.manifest['rows']} rows; there are {len(release.rows)}."
+    if release.manifest["groups"] != len(release.groups()):
+        yield (
+            f"The manifest says {release.manifest['groups']} groups; "
+            f"there are {len(release.groups())}."
+        )
+    for key in PRIVATE_KEYS:
+        if key in release.manifest:
+            yield f"The manifest is public and must not hold {key!r}."
+
+
+def check_boxes(release: Release) -> Iterator[str]:
+    """Yield the groups whose rows do not share one box."""
+    for group, rows in release.groups().items():
+        boxes = {release.box(row) for row in rows}
+        if len(boxes) > 1:
+            yield f"Group {group} is published with {len(boxes)} different boxes."
+
+
+def check_cells(release: Release, original: Sequence[Row] | None = None) -> Iterator[str]:
+    """Yield the quasi cells that do not parse, lie outside the domain or are spelled anew."""
+    for column in release.columns("quasi"):
+        name, kind = column["name"], column["kind"]
+        if kind not in ("interval", "set"):
+            yield f"Column {name!r} has kind {kind!r}, which this oracle does not know."
+            continue
+        spelled = None if original is None else {row[name] for row in original}
+        if spelled is None and kind == "set":
+            spelled = set(column["domain"])
+        for cell in sorted({row[name] for row in release.rows}):
+            try:
+                parts = parse_set(cell) if kind == "set" else parse_interval(cell)
+            except (ValueError, TypeError) as error:
+                yield f"Cell {cell!r} of column {name!r} does not parse: {error}."
+                continue
+            if spelled is not None and not spelled.issuperset(parts):
+                yield f"Cell {cell!r} of column {name!r} is not spelled as in the input."
+
+
+def check_requirements(release: Release, requirements: Sequence[Requirement]) -> Iterator[str]:
+    """Yield the groups that break a requirement, re-measured."""
+    for requirement in requirements:
+        bound = allowed(requirement)
+        for group, rows in release.groups().items():
+            measured = group_risk(rows, requirement)
+            if measured > bound:
+                yield f"Group {group} has risk {measured}, above {bound}, for {dict(requirement)}."
+
+
+def check_measured(release: Release, requirements: Sequence[Requirement]) -> Iterator[str]:
+    """Yield where the manifest's ``measured``, in the order of the requirements, is not so."""
+    reports = release.manifest["measured"]
+    if len(reports) != len(requirements):
+        yield f"The manifest measures {len(reports)} requirements, not {len(requirements)}."
+        return
+    for report, requirement in zip(reports, requirements, strict=True):
+        principle, bound = report["principle"], allowed(requirement)
+        measured = worst_risk(release.groups(), requirement)
+        if report["holds"] is not (measured <= bound):
+            yield f"The manifest says holds = {report['holds']} of {principle}; risk {measured}."
+        if requirement["kind"] == "k-anonymity":
+            continue  # DESIGN.md does not say what its risk and bound are
+        yield from _differs(f"risk of {principle}", report["risk"], measured)
+        yield from _differs(f"bound of {principle}", report["bound"], bound)
+
+
+def _differs(what: str, reported: Any, measured: Fraction) -> Iterator[str]:
+    if abs(Fraction(str(reported)) - measured) > REPORTED_TOLERANCE:
+        yield f"The manifest gives {float(reported)} as {what}; measured {float(measured)}."
+
+
+def check_loss(release: Release, original: Sequence[Row] | None = None) -> Iterator[str]:
+    """Yield where the manifest's loss, or its domain, differs from the published cells."""
+    reported = release.manifest["loss"]
+    for name, measured in ncp(release, original).items():
+        yield from _differs(f"ncp of {name!r}", reported["ncp"][name], measured)
+    yield from _differs("gcp", reported["gcp"], gcp(release, original))
+    if original is None or release.manifest.get("suppressed"):
+        return
+    for column in release.columns("quasi"):
+        given, stated = _domain(column, original), column["domain"]
+        if column["kind"] == "interval":
+            same = [Fraction(str(end)) for end in stated] == [Fraction(end) for end in given]
+        else:
+            same = sorted(stated) == given
+        if not same:
+            yield f"The manifest gives {stated} as the domain of {column['name']!r}, not {given}."
+
+
+def check_original(release: Release, original: Sequence[Row]) -> Iterator[str]:
+    """Yield where sensitive and other cells, taken as multisets of rows, are not the input's."""
+    kept = release.names("sensitive", "other")
+    suppressed = release.manifest.get("suppressed") or 0
+    if len(release.rows) + suppressed != len(original):
+        yield (
+            f"{len(release.rows)} published and {suppressed} suppressed rows do not make "
+            f"{len(original)} input rows."
+        )
+    published = Counter(tuple(row[name] for name in kept) for row in release.rows)
+    given = Counter(tuple(row[name] for name in kept) for row in original)
+    for cells, times in (published - given).items():
+        yield f"Cells {cells} of {kept} are published {times} times too often."
+    if not suppressed:
+        for cells, times in (given - published).items():
+            yield f"Cells {cells} of {kept} are published {times} times too seldom."
+
+
+def check_linkage(
+    release: Release, original: Sequence[Row], linkage: Mapping[int, int]
+) -> Iterator[str]:
+    """Yield where a linked published row does not cover its input row, or changes a kept cell."""
+    if sorted(linkage.values()) != list(range(len(release.rows))):
+        yield "The linkage does not name every published row exactly once."
+        return
+    if not set(linkage) <= set(range(len(original))):
+        yield "The linkage names rows that the input does not have."
+        return
+    for source, target in linkage.items():
+        before, after = original[source], release.rows[target]
+        for column in release.columns("quasi"):
+            name = column["name"]
+            if not covers(column["kind"], after[name], before[name]):
+                yield f"Row {source}: {after[name]!r} does not cover {name} = {before[name]!r}."
+        for name in release.names("sensitive", "other"):
+            if after[name] != before[name]:
+                yield f"Row {source}: {name} was {before[name]!r}, is {after[name]!r}."
+
+
+def check_tight(
+    release: Release, original: Sequence[Row], linkage: Mapping[int, int]
+) -> Iterator[str]:
+    """Yield the groups whose box is wider than their members need (not in ``problems``)."""
+    sources = {target: source for source, target in linkage.items()}
+    members = _gather((row["group"], original[sources[i]]) for i, row in enumerate(release.rows))
+    for group, rows in release.groups().items():
+        for column in release.columns("quasi"):
+            name, kind = column["name"], column["kind"]
+            cells, cell = {row[name] for row in members[group]}, rows[0][name]
+            if kind == "set":
+                tight = set(parse_set(cell)) == cells
+            else:
+                ends = [Fraction(end) for end in parse_interval(cell)]
+                tight = ends == [min(map(Fraction, cells)), max(map(Fraction, cells))]
+            if not tight:
+                yield f"Group {group}: {cell!r} is wider than {name} needs."
+
+
+def problems(
+    directory: str | Path,
+    requirements: Sequence[Requirement] = (),
+    original: str | Path | Sequence[Row] | None = None,
+    linkage: str | Path | Mapping[int, int] | None = None,
+) -> list[str]:
+    """Return everything that is wrong with a release directory, one sentence each."""
+    try:
+        release = read_release(directory)
+        rows = read_table(original)[1] if isinstance(original, str | Path) else original
+        links = read_linkage(linkage) if isinstance(linkage, str | Path) else linkage
+    except (OSError, ValueError, csv.Error) as error:
+        return [f"A file cannot be read: {error}"]
+    if not release.rows:
+        return ["The release has no rows."]
+    checks: dict[str, Callable[[], Iterator[str]]] = {
+        "shape": lambda: check_shape(release),
+        "quasi cells": lambda: check_cells(release, rows),
+        "boxes": lambda: check_boxes(release),
+        "requirements": lambda: check_requirements(release, requirements),
+        "loss": lambda: check_loss(release, rows),
+    }
+    if requirements:
+        checks["measured"] = lambda: check_measured(release, requirements)
+    if rows is not None:
+        checks["kept cells"] = lambda: check_original(release, rows)
+        if links is not None:
+            checks["linkage"] = lambda: check_linkage(release, rows, links)
+    found: list[str] = []
+    for name, check in checks.items():
+        try:
+            found += check()
+        except (KeyError, TypeError, ValueError, IndexError, ArithmeticError) as error:
+            found.append(f"The {name} cannot be checked: {error!r}.")
+    return found
