@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+import shoal
 from shoal.errors import BadParameter, UsageError, nearest
 
 DEPTH = 8  # how deep terms and lists may nest
@@ -23,13 +24,7 @@ DEPTH = 8  # how deep terms and lists may nest
 class Term:
     """A named, immutable value whose `repr` can be read back. Subclasses are frozen dataclasses."""
 
-    registry: ClassVar[dict[str, type[Term]]] = {}
     role: ClassVar[str] = "term"
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if not cls.__name__.startswith("_") and "__abstract__" not in cls.__dict__:
-            Term.registry[cls.__name__] = cls
 
     def __repr__(self) -> str:
         shown = []
@@ -53,6 +48,16 @@ def _spell(value: object) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(_spell, value))}]"
     return repr(value)
+
+
+def known_terms() -> dict[str, type[Term]]:
+    """Return the registry: the public names of Shoal that are terms."""
+    public = {name: getattr(shoal, name) for name in shoal.__all__}
+    return {
+        name: value
+        for name, value in public.items()
+        if isinstance(value, type) and issubclass(value, Term)
+    }
 
 
 def parse(text: str) -> Term:
@@ -88,11 +93,11 @@ def _build(node: ast.expr, text: str, depth: int) -> Any:
         case ast.Call(func=ast.Name(id=name), args=[], keywords=keywords):
             return _call(name, keywords, text, depth)
         case ast.Call(func=ast.Name(id=name)):
-            known = Term.registry.get(name)
+            known = known_terms().get(name)
             names = [field.name for field in dataclasses.fields(known)] if known else []  # type: ignore[arg-type]
             msg = f"In {text!r}, give the parameters of {name} by name: {', '.join(names)}."
             raise UsageError(msg)
-        case ast.Name(id=name) if name in Term.registry:
+        case ast.Name(id=name) if name in known_terms():
             msg = f"In {text!r}, write {name}(…) with its parameters in brackets."
             raise UsageError(msg)
     msg = f"In {text!r}, {ast.unparse(node)!r} is not a number, string, list or known name."
@@ -100,10 +105,11 @@ def _build(node: ast.expr, text: str, depth: int) -> Any:
 
 
 def _call(name: str, keywords: list[ast.keyword], text: str, depth: int) -> Term:
-    if name not in Term.registry:
-        msg = f"Unknown name {name!r} in {text!r}{nearest(name, sorted(Term.registry))}"
+    registry = known_terms()
+    if name not in registry:
+        msg = f"Unknown name {name!r} in {text!r}{nearest(name, sorted(registry))}"
         raise UsageError(msg)
-    cls = Term.registry[name]
+    cls = registry[name]
     fields = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
     given: dict[str, Any] = {}
     for keyword in keywords:

@@ -13,6 +13,7 @@ from shoal.kernels.windows import longest_run
 
 LEAST_LOSS, WIDEST = 0, 1
 STACK = 128  # the smaller half is cut first, so a stack of 64 ranges would hold 2**64 rows
+TIE = 1e-9
 HISTOGRAM = 4  # a median is counted when the span is at most this many times the bucket
 
 
@@ -54,10 +55,10 @@ def lower_median(ranks: Ints, column: int, low: int, high: int, histogram: Ints,
     for row in range(size):
         histogram[ranks[row, column] - low] += 1
     rank = 0
-    left = place + 1 - histogram[0]
+    left = place + 1 - int(histogram[0])
     while left > 0:
         rank += 1
-        left -= histogram[rank]
+        left -= int(histogram[rank])
     return rank + low
 
 
@@ -121,6 +122,16 @@ def cut_loss(
             )
         total += sizes[side] * box
     return total
+
+
+@njit("int64(float64[::1], int64)", cache=True, nogil=True)
+def earliest_least(scores: Reals, count: int) -> int:
+    """Return the first of the least scores; what rounding alone tells apart counts as equal."""
+    least = np.min(scores[:count])
+    place = 0
+    while scores[place] > least + TIE:
+        place += 1
+    return place
 
 
 @njit("boolean(int32[::1], int32[::1], int64, int64)", cache=True, nogil=True)
@@ -281,9 +292,7 @@ def split_range(
                     found += 1
         middle = start
         for _ in range(found):
-            best = np.argmin(scores[:found])
-            if scores[best] == np.inf:
-                break
+            best = earliest_least(scores, found)
             scores[best] = np.inf
             left = stable_partition(
                 ranks[start:stop],

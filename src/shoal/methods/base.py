@@ -42,7 +42,6 @@ class Task:
 class Method(Term):
     """A way to find groups that keep every requirement at little loss."""
 
-    __abstract__ = True
     role = "method"
     source: ClassVar[str]
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 class Principle(Term):
     """A requirement on every group of a release."""
 
-    __abstract__ = True
     role = "requirement"
     monotone: ClassVar[bool]  # whether it survives the union of groups
     numeric: ClassVar[bool] = False  # whether it is about one numeric column
@@ -72,7 +71,6 @@ class Band:
 class OneDimensional(Principle):
     """A principle about how many values of one ordered column lie near each other."""
 
-    __abstract__ = True
     numeric = True
     share_name: ClassVar[str] = "m"
     width_name: ClassVar[str] = "epsilon"

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 class _Proximity(OneDimensional):
     """A bound of 1/m on the share of a group near to any of its members."""
 
-    __abstract__ = True
     monotone = False
 
     @property

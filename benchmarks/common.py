@@ -1,0 +1,71 @@
+"""What benchmarks share: the data, the yardstick, the table they print.
+
+Times are ratios to `numpy.lexsort` over the same quasi columns as int64 in the same process, so
+that two machines can be compared. The tables lie in a folder beside the checkout (or in
+SHOAL_DATA); where they are missing, the embedded generator stands in and the heading says so.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from rich.console import Console
+from rich.table import Table
+
+from shoal.datasets.census import census
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+DATA = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
+
+
+def load(name: str, rows: int | None = None) -> tuple[pl.DataFrame, str]:
+    """Return a benchmark table and where it is from."""
+    path = DATA / name
+    if not path.exists():
+        return census(rows or 500_000).rename({"birthplace": "puma"}), "embedded generator"
+    if path.suffix == ".parquet":
+        frame = pl.read_parquet(path).sample(fraction=1, shuffle=True, seed=1)
+    else:
+        frame = pl.read_csv(path)
+    return frame.head(rows) if rows else frame, name
+
+
+def yardstick(frame: pl.DataFrame, quasi: list[str]) -> float:
+    """Return the best of five times of numpy.lexsort over the quasi columns."""
+    columns = [
+        frame[name].rank("dense").to_numpy().astype(np.int64)
+        if frame[name].dtype == pl.String
+        else frame[name].to_numpy().astype(np.int64)
+        for name in reversed(quasi)
+    ]
+    return min(clock(lambda: np.lexsort(columns))[0] for _ in range(5))
+
+
+def clock(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Return how long a piece of work took, and its result."""
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
+def peak_gigabytes() -> float:
+    """Return the largest memory this process has had so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
+def show(title: str, rows: list[dict[str, str]]) -> None:
+    """Print rows as a table."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for place, name in enumerate(rows[0]):
+        table.add_column(name, justify="left" if place == 0 else "right")
+    for row in rows:
+        table.add_row(*row.values())
+    Console(width=110).print(table, "")

@@ -1,0 +1,123 @@
+"""Principles and plans against the oracles, on random groups with ties, decimals and negatives."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from reference import proximity
+from shoal.planning import frontier, largest_share, maxsize, width_bound
+from shoal.principles.groups import Groups
+from shoal.schema.coding import code_column
+from tables import decimals, groups_of_numbers, small_integers
+
+widths = st.one_of(st.integers(0, 9), st.sampled_from([0.1, 0.2, 0.5, 1.5, 2.25]))
+ratios = st.sampled_from([0, 0.1, 0.2, 0.25, 0.5, 0.9, 1])
+
+
+def coded(values):
+    return code_column(pl.Series("s", [str(value) for value in values]), kind="numeric")
+
+
+def measured(principle, values):
+    return principle.measure(Groups(np.zeros(len(values), np.int64)), coded(values))
+
+
+@st.composite
+def principles(draw):
+    m = draw(st.integers(1, 5))
+    kind = draw(st.sampled_from(["absolute", "relative", "general", "delta-l", "window"]))
+    width = draw(ratios if kind == "relative" else widths)
+    match kind:
+        case "absolute":
+            return shoal.EpsilonM(epsilon=width, m=m), kind, {"epsilon": width}
+        case "relative":
+            return shoal.EpsilonM(epsilon=width, m=m, relative=True), kind, {"epsilon": width}
+        case "general":
+            above = draw(widths)
+            params = {"below": width, "above": above}
+            return shoal.Neighbourhood(**params, m=m), kind, params
+        case "delta-l":
+            return shoal.DeltaL(delta=width, l=m), kind, {"delta": width}
+    return shoal.Window(width=width, m=m), kind, {"width": width}
+
+
+@given(principles(), st.one_of(small_integers, decimals))
+def test_risk_and_verdict_equal_the_definition(chosen, values):
+    principle, kind, params = chosen
+    found = measured(principle, values)
+    assert found.risk == proximity.risk(values, kind, **params)
+    assert found.holds == proximity.holds(values, kind, principle.share, **params)
+
+
+@given(principles(), st.lists(small_integers, min_size=1, max_size=5))
+def test_groups_are_measured_each_on_its_own(chosen, groups):
+    principle, kind, params = chosen
+    values = [value for group in groups for value in group]
+    labels = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    shuffle = np.random.default_rng(len(values)).permutation(len(values))
+    found = principle.measure(Groups(labels[shuffle]), coded([values[i] for i in shuffle]))
+    risks = [proximity.risk(group, kind, **params) for group in groups]
+    pairs = zip(found.parts, found.wholes, strict=True)
+    assert [Fraction(int(part), int(whole)) for part, whole in pairs] == risks
+
+
+@given(principles(), st.one_of(small_integers, decimals))
+def test_maxsize_and_the_largest_m_equal_the_definition(chosen, values):
+    principle, kind, params = chosen
+    assert maxsize(coded(values), principle) == proximity.maxsize(values, kind, **params)
+    assert largest_share(coded(values), principle) == proximity.largest_m(values, kind, **params)
+
+
+@given(groups_of_numbers, st.integers(1, 16), st.booleans())
+def test_the_bound_on_epsilon_equals_theorem_2(values, m, relative):
+    found = width_bound(coded(values), m, relative=relative)
+    wanted = proximity.epsilon_bound([str(v) for v in values], m, relative=relative)
+    if wanted is None:
+        assert found is None
+    else:
+        assert found == pytest.approx(float(wanted), rel=1e-12)
+
+
+@given(small_integers, st.booleans())
+def test_the_frontier_has_every_m_where_the_floor_changes(values, relative):
+    found = [(p.m, p.epsilon_bound) for p in frontier(coded(values), relative=relative)]
+    rows = len(values)
+    wanted = []
+    for m in range(2, rows + 1):
+        if m > 2 and rows // m == rows // (m - 1):
+            continue
+        bound = proximity.epsilon_bound(values, m, relative=relative)
+        wanted.append((m, pytest.approx(float(bound))))
+        if bound == 0:
+            break
+    assert found == wanted
+
+
+@given(small_integers, st.integers(0, 6), st.integers(1, 4))
+def test_the_bound_and_the_largest_m_agree(values, epsilon, m):
+    bound = width_bound(coded(values), m)
+    achievable = m <= largest_share(coded(values), shoal.EpsilonM(epsilon=epsilon, m=m))
+    assert achievable == (bound is None or epsilon < bound)
+
+
+@given(small_integers, small_integers, st.integers(0, 8), st.integers(1, 3))
+def test_window_survives_the_union_of_groups(first, second, width, m):
+    principle = shoal.Window(width=width, m=m)
+    if measured(principle, first).holds and measured(principle, second).holds:
+        assert measured(principle, first + second).holds
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=30), st.integers(1, 5))
+def test_k_anonymity_counts_the_smallest_group(marks, k):
+    groups = Groups.of(np.array(marks))
+    smallest = min(marks.count(mark) for mark in marks)
+    found = shoal.KAnonymity(k=k).measure(groups, None)
+    assert found.risk == Fraction(1, smallest)
+    assert found.holds == (smallest >= k)

@@ -1,0 +1,1 @@
+"""The whole system, through its command line and its public names."""

@@ -1,0 +1,124 @@
+"""The one notation: what is printed can be read back, and nothing else can be read."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import shoal
+from shoal.errors import BadParameter, UsageError
+from shoal.notation import parse
+from shoal.principles.base import requirements
+
+TERMS = [
+    shoal.EpsilonM(epsilon=4500, m=5),
+    shoal.EpsilonM(epsilon=0.2, m=2, relative=True),
+    shoal.Neighbourhood(below=20, above=10000, m=2),
+    shoal.DeltaL(delta=7.5, l=2),
+    shoal.Window(width=30, m=2),
+    shoal.KAnonymity(k=10),
+    shoal.Split(),
+    shoal.Split(partition="round-robin"),
+    shoal.Mondrian(),
+]
+
+
+@pytest.mark.parametrize("term", TERMS, ids=repr)
+def test_a_term_reads_back_equal_to_itself(term):
+    assert parse(repr(term)) == term
+    assert hash(parse(repr(term))) == hash(term)
+
+
+@pytest.mark.parametrize("term", TERMS, ids=repr)
+def test_a_term_cannot_be_changed(term):
+    with pytest.raises(AttributeError):
+        term.epsilon = 1
+
+
+def test_defaults_are_not_spelt_out():
+    assert repr(shoal.EpsilonM(epsilon=1, m=2, relative=False)) == "EpsilonM(epsilon=1, m=2)"
+    assert repr(shoal.Split(partition="cheapest")) == "Split()"
+
+
+def test_single_and_double_quotes_are_alike():
+    assert parse("Split(partition='round-robin')") == parse('Split(partition="round-robin")')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "EpsilonM",
+        "EpsilonM(4500, 5)",
+        "EpsilonM(epsilon=4500)",
+        "EpsilonM(epsilon=4500, m=5, k=3)",
+        "EpsilonM(epsilon=4500, m=5, m=6)",
+        "EpsilonM(epsilon=__import__('os'), m=5)",
+        "__import__('os').system('true')",
+        "EpsilonM(**{'epsilon': 1, 'm': 2})",
+        "EpsilonM(epsilon=1+1, m=2)",
+        "Term()",
+        "Principle()",
+        "5",
+        "EpsilonM(epsilon=1, m=2",
+        "[" * 300,
+    ],
+)
+def test_anything_else_is_refused_with_a_sentence(text):
+    with pytest.raises(UsageError, match=r"\w"):
+        parse(text)
+
+
+def test_a_misspelt_name_is_answered_with_the_nearest():
+    with pytest.raises(UsageError, match="Did you mean 'EpsilonM'"):
+        parse("EpsilonN(epsilon=1, m=2)")
+
+
+@pytest.mark.parametrize(
+    ("cls", "parameters", "name"),
+    [
+        (shoal.EpsilonM, {"epsilon": -1, "m": 2}, "epsilon"),
+        (shoal.EpsilonM, {"epsilon": float("nan"), "m": 2}, "epsilon"),
+        (shoal.EpsilonM, {"epsilon": float("inf"), "m": 2}, "epsilon"),
+        (shoal.EpsilonM, {"epsilon": True, "m": 2}, "epsilon"),
+        (shoal.EpsilonM, {"epsilon": "1", "m": 2}, "epsilon"),
+        (shoal.EpsilonM, {"epsilon": 1.5, "m": 2, "relative": True}, "epsilon"),
+        (shoal.EpsilonM, {"epsilon": 1, "m": 0}, "m"),
+        (shoal.EpsilonM, {"epsilon": 1, "m": 2.0}, "m"),
+        (shoal.EpsilonM, {"epsilon": 1, "m": 2, "relative": 1}, "relative"),
+        (shoal.DeltaL, {"delta": 1, "l": 0}, "l"),
+        (shoal.Window, {"width": -1, "m": 2}, "width"),
+        (shoal.KAnonymity, {"k": 0}, "k"),
+        (shoal.Split, {"partition": "random"}, "partition"),
+    ],
+)
+def test_a_bad_parameter_is_named_with_what_is_allowed(cls, parameters, name):
+    with pytest.raises(BadParameter) as caught:
+        cls(**parameters)
+    assert caught.value.name == name
+    assert caught.value.got is parameters[name]
+
+
+def test_numpy_numbers_are_taken_as_numbers():
+    assert shoal.EpsilonM(epsilon=np.float64(0.5), m=np.int64(2)) == shoal.EpsilonM(
+        epsilon=0.5, m=2
+    )
+
+
+def test_a_requirement_names_its_columns_in_front():
+    (one,) = requirements("income: EpsilonM(epsilon=1, m=2)", ["income", "age"])
+    assert one.columns == ("income",)
+    assert repr(one) == "income: EpsilonM(epsilon=1, m=2)"
+    (unnamed,) = requirements(shoal.EpsilonM(epsilon=1, m=2), ["income"])
+    assert unnamed.columns == ("income",)
+    assert repr(unnamed) == "EpsilonM(epsilon=1, m=2)"
+
+
+def test_one_numeric_principle_on_two_columns_together_is_bad_usage():
+    with pytest.raises(UsageError, match="one numeric column"):
+        requirements(shoal.EpsilonM(epsilon=1, m=2), ["income", "age"])
+
+
+def test_a_method_is_not_a_requirement():
+    with pytest.raises(UsageError, match="a method"):
+        requirements("Split()", ["income"])
