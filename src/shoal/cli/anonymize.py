@@ -42,6 +42,7 @@ def anonymize(
     """Publish a table so that what is required holds in every group."""
     import shoal
     from shoal.publishing import check_output
+    from shoal.report.charts import warm_up
     from shoal.schema.io import read_table
 
     said = show.settings(schema)
@@ -59,6 +60,8 @@ def anonymize(
         "method": method or said.method,
         "missing": missing or said.missing or "error",
     }
+    if not dry_run:
+        warm_up()
     show.load_kernels(quiet=quiet)
     with show.bar(quiet=quiet) as progress:
         progress("read", 0.0)

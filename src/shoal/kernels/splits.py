@@ -54,11 +54,10 @@ def lower_median(ranks: Ints, column: int, low: int, high: int, histogram: Ints,
     histogram[: high - low + 1] = 0
     for row in range(size):
         histogram[ranks[row, column] - low] += 1
-    rank = 0
-    left = place + 1 - int(histogram[0])
-    while left > 0:
+    rank, left = -1, place
+    while left >= 0:
         rank += 1
-        left -= int(histogram[rank])
+        left = int(left - histogram[rank])
     return rank + low
 
 

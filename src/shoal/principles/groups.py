@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from shoal.schema.coding import Column
 
 
+SPARSE = 8  # marks this many times sparser than rows are sorted instead of counted
+
+
 @dataclass(frozen=True, eq=False)
 class Groups:
     """A partition of rows: `labels[row]` is the group of a row, from 0 without gaps."""
@@ -24,8 +27,7 @@ class Groups:
     @classmethod
     def of(cls, marks: NDArray) -> Groups:
         """Return the groups of rows that carry equal marks."""
-        _, labels = np.unique(marks, return_inverse=True)
-        return cls(labels.astype(np.int64))
+        return cls(renumber(marks))
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
@@ -68,10 +70,9 @@ class Measurement:
     @cached_property
     def _ratios(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The distinct (part, whole) pairs and for each group which one it has."""
-        pairs, which = np.unique(
-            np.column_stack([self.parts, self.wholes]), axis=0, return_inverse=True
-        )
-        return pairs, which
+        most = int(self.wholes.max()) + 1
+        keys, which = np.unique(self.parts * most + self.wholes, return_inverse=True)
+        return np.column_stack(np.divmod(keys, most)), which
 
     @cached_property
     def breaches(self) -> NDArray[np.bool_]:
@@ -95,6 +96,16 @@ class Measurement:
     def risks(self) -> NDArray[np.float64]:
         """The risk of each group, for pictures and averages."""
         return self.parts / self.wholes
+
+
+def renumber(marks: NDArray) -> NDArray[np.int64]:
+    """Return marks (non-negative integers) as numbers from 0 without gaps, in the same order."""
+    most = int(marks.max(initial=0)) + 1
+    if most > SPARSE * len(marks):
+        return np.unique(marks, return_inverse=True)[1].astype(np.int64)
+    present = np.zeros(most, np.int64)
+    present[marks] = 1
+    return (np.cumsum(present) - 1)[marks]
 
 
 def upward(ratio: Fraction) -> float:

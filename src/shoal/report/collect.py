@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.planning import frontier
 from shoal.principles.base import OneDimensional
-from shoal.principles.groups import Groups
+from shoal.principles.groups import Groups, renumber
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,8 +87,8 @@ def unprotected(coded: Coded) -> Groups:
     """Return the groups a reader would see if the quasi columns were published as they are."""
     labels = np.zeros(len(coded), np.int64)
     for column in coded.quasi:
-        _, labels = np.unique(labels * column.distinct + column.codes, return_inverse=True)
-    return Groups(labels.astype(np.int64))
+        labels = renumber(labels * column.distinct + column.codes)
+    return Groups(labels)
 
 
 def _shares(measurement: Measurement, when: str) -> list[dict[str, Any]]:
