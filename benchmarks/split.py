@@ -20,7 +20,7 @@ import shoal
 from shoal.kernels import load_all
 from shoal.loss.certainty import mean_over_rows, ncp_by_group
 from shoal.methods.base import Method, Task
-from shoal.principles.base import requirements
+from shoal.principles.requirement import requirements
 from shoal.release.recode import spans
 from shoal.schema.table import Coded, code_table
 

@@ -13,12 +13,25 @@ _HOMES = {
     "plan": "planning",
     "audit_files": "audit.files",
     "Schema": "schema.roles",
-    "Requirement": "principles.base",
+    "Requirement": "principles.requirement",
     "EpsilonM": "principles.proximity",
     "Neighbourhood": "principles.proximity",
     "DeltaL": "principles.proximity",
     "Window": "principles.window",
     "KAnonymity": "principles.k_anonymity",
+    "Dissimilarity": "principles.dissimilarity",
+    "FrequencyL": "principles.frequency",
+    "AlphaK": "principles.frequency",
+    "Absolute": "distances.numeric",
+    "Lp": "distances.numeric",
+    "SmallestDifference": "distances.numeric",
+    "TotalVariation": "distances.numeric",
+    "Equality": "distances.labels",
+    "Edit": "distances.labels",
+    "Lookup": "distances.labels",
+    "Function": "distances.labels",
+    "Hierarchical": "distances.hierarchical",
+    "GreatCircle": "distances.geographic",
     "Split": "methods.split",
     "Mondrian": "methods.mondrian",
     "Release": "release.release",
@@ -33,12 +46,23 @@ _HOMES = {
 }
 
 __all__ = [
+    "Absolute",
+    "AlphaK",
     "Audit",
     "AuditFailed",
     "DeltaL",
+    "Dissimilarity",
+    "Edit",
     "EpsilonM",
+    "Equality",
+    "FrequencyL",
+    "Function",
+    "GreatCircle",
+    "Hierarchical",
     "InputError",
     "KAnonymity",
+    "Lookup",
+    "Lp",
     "Mondrian",
     "Neighbourhood",
     "NotAchievable",
@@ -48,7 +72,9 @@ __all__ = [
     "Requirement",
     "Schema",
     "ShoalError",
+    "SmallestDifference",
     "Split",
+    "TotalVariation",
     "UsageError",
     "Window",
     "__version__",
@@ -60,6 +86,10 @@ __all__ = [
 if TYPE_CHECKING:
     from shoal.audit.files import audit_files
     from shoal.audit.verify import Audit
+    from shoal.distances.geographic import GreatCircle
+    from shoal.distances.hierarchical import Hierarchical
+    from shoal.distances.labels import Edit, Equality, Function, Lookup
+    from shoal.distances.numeric import Absolute, Lp, SmallestDifference, TotalVariation
     from shoal.engines.local import anonymize
     from shoal.errors import (
         AuditFailed,
@@ -72,9 +102,11 @@ if TYPE_CHECKING:
     from shoal.methods.mondrian import Mondrian
     from shoal.methods.split import Split
     from shoal.planning import Plan, plan
-    from shoal.principles.base import Requirement
+    from shoal.principles.dissimilarity import Dissimilarity
+    from shoal.principles.frequency import AlphaK, FrequencyL
     from shoal.principles.k_anonymity import KAnonymity
     from shoal.principles.proximity import DeltaL, EpsilonM, Neighbourhood
+    from shoal.principles.requirement import Requirement
     from shoal.principles.window import Window
     from shoal.release.release import Release
     from shoal.schema.roles import Schema

@@ -19,6 +19,7 @@ from shoal.principles.proximity import EpsilonM
 from shoal.schema.coding import Column, code_column
 from shoal.schema.io import take_frame
 from shoal.schema.missing import Missing, complete_rows
+from shoal.schema.sensitive import Sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +61,7 @@ def maxsize(column: Column, principle: OneDimensional) -> int:
     """Return the longest run of near values in the whole column (EM Definition 11)."""
     from shoal.kernels.windows import longest_run
 
-    return longest_run(np.sort(column.codes), principle.band(column.numbers).reach)
+    return longest_run(np.sort(column.codes), principle.band(Sensitive.of((column,))).reach)
 
 
 def largest_share(column: Column, principle: OneDimensional) -> int:

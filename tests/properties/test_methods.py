@@ -14,7 +14,7 @@ import shoal
 from reference import proximity, splitting
 from shoal.kernels.assignment import cheapest_assignment
 from shoal.methods.base import Task
-from shoal.principles.base import requirements
+from shoal.principles.requirement import requirements
 from shoal.schema.table import code_table
 from tables import KINDS, frame, rows_of, schema, tables
 

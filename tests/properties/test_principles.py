@@ -15,6 +15,7 @@ from reference import proximity
 from shoal.planning import frontier, largest_share, maxsize, width_bound
 from shoal.principles.groups import Groups
 from shoal.schema.coding import code_column
+from shoal.schema.sensitive import Sensitive
 from tables import decimals, groups_of_numbers, small_integers
 
 widths = st.one_of(st.integers(0, 9), st.sampled_from([0.1, 0.2, 0.5, 1.5, 2.25]))
@@ -25,8 +26,12 @@ def coded(values):
     return code_column(pl.Series("s", [str(value) for value in values]), kind="numeric")
 
 
+def sensitive(values):
+    return Sensitive.of((coded(values),))
+
+
 def measured(principle, values):
-    return principle.measure(Groups(np.zeros(len(values), np.int64)), coded(values))
+    return principle.measure(Groups(np.zeros(len(values), np.int64)), sensitive(values))
 
 
 @st.composite
@@ -62,7 +67,7 @@ def test_groups_are_measured_each_on_its_own(chosen, groups):
     values = [value for group in groups for value in group]
     labels = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     shuffle = np.random.default_rng(len(values)).permutation(len(values))
-    found = principle.measure(Groups(labels[shuffle]), coded([values[i] for i in shuffle]))
+    found = principle.measure(Groups(labels[shuffle]), sensitive([values[i] for i in shuffle]))
     risks = [proximity.risk(group, kind, **params) for group in groups]
     pairs = zip(found.parts, found.wholes, strict=True)
     assert [Fraction(int(part), int(whole)) for part, whole in pairs] == risks

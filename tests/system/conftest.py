@@ -3,7 +3,16 @@
 from pathlib import Path
 
 import pytest
+
 from system.shell import Row, people, write_csv
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled() -> None:
+    """Load compiled code first, so that no test meets the remark that it is being compiled."""
+    from shoal.kernels import load_all
+
+    load_all()
 
 
 @pytest.fixture(scope="session")

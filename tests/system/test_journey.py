@@ -4,11 +4,13 @@ import gzip
 import json
 import re
 import stat
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+
 from reference import release as oracle
 from system.shell import Outcome, Row, anonymize, names_in, people, run, shoal, write_csv
 
@@ -75,9 +77,7 @@ def test_oracle_accepts_the_release(
     requirement = {"column": "salary"} | (PROXIMITY | MONOTONE)[spelled]
     linkage = place / "linkage.csv"
     succeeded(
-        anonymize(
-            table, place / "out", "--method", method, "--linkage", linkage, require=spelled
-        )
+        anonymize(table, place / "out", "--method", method, "--linkage", linkage, require=spelled)
     )
     assert oracle.problems(place / "out", [requirement], table, linkage) == []
     found = oracle.read_release(place / "out")
@@ -119,17 +119,13 @@ def test_epsilon_m_and_k_anonymity_hold_together(table: Path, place: Path, metho
 
 def test_requirement_may_name_its_column(table: Path, place: Path) -> None:
     spelled = f"salary: {EPSILON_M}"
-    succeeded(
-        anonymize(table, place / "out", "--sensitive", "salary,change", require=spelled)
-    )
+    succeeded(anonymize(table, place / "out", "--sensitive", "salary,change", require=spelled))
     requirement = {"column": "salary", "kind": "absolute", "epsilon": 500, "m": 3}
     assert oracle.problems(place / "out", [requirement], table) == []
     assert manifest_of(place / "out")["require"] == [spelled]
 
 
-def test_directory_holds_three_files_and_nothing_stands_beside_it(
-    table: Path, place: Path
-) -> None:
+def test_directory_holds_three_files_and_nothing_stands_beside_it(table: Path, place: Path) -> None:
     succeeded(anonymize(table, place / "out", require=EPSILON_M))
     assert names_in(place) == ["out"]
     assert names_in(place / "out") == FILES
@@ -191,9 +187,7 @@ def test_manifest_has_the_keys_of_the_design_and_no_others(table: Path, place: P
     assert all(isinstance(value, int | float) for value in manifest["seconds"].values())
 
 
-def test_public_files_tell_neither_input_path_nor_names_nor_seed(
-    table: Path, place: Path
-) -> None:
+def test_public_files_tell_neither_input_path_nor_names_nor_seed(table: Path, place: Path) -> None:
     succeeded(anonymize(table, place / "out", "--seed", 987_654_321, require=EPSILON_M))
     for name in FILES:
         text = (place / "out" / name).read_text("utf-8")
@@ -328,11 +322,9 @@ def test_parquet_of_dates_booleans_decimals_and_categories_is_published(
 def test_parquet_output_has_structs_and_lists_and_passes_its_audit(
     table: Path, place: Path
 ) -> None:
-    for format in ("csv", "parquet"):
+    for spelled in ("csv", "parquet"):
         succeeded(
-            anonymize(
-                table, place / format, "--format", format, "--seed", 3, require=EPSILON_M
-            )
+            anonymize(table, place / spelled, "--format", spelled, "--seed", 3, require=EPSILON_M)
         )
     assert names_in(place / "parquet") == ["manifest.json", "release.parquet", "report.html"]
     typed = pl.read_parquet(place / "parquet" / "release.parquet")
@@ -361,9 +353,7 @@ def test_parquet_output_of_awkward_labels_passes_its_audit(
     assert shoal("audit", place / "out").code == 0
 
 
-def test_seed_repeats_the_release_bit_for_bit_and_is_warned_about(
-    table: Path, place: Path
-) -> None:
+def test_seed_repeats_the_release_bit_for_bit_and_is_warned_about(table: Path, place: Path) -> None:
     outcomes = [
         succeeded(anonymize(table, place / name, "--seed", 11, require=EPSILON_M))
         for name in ("one", "two")
@@ -417,7 +407,7 @@ def test_neither_rows_nor_group_ids_follow_the_order_of_the_input(
     assert abs(correlation(inputs, targets)) < 0.16
     assert abs(correlation(inputs, ids)) < 0.3
     assert abs(correlation(targets, ids)) < 0.3
-    follows = sum(after == before + 1 for before, after in zip(targets, targets[1:], strict=False))
+    follows = sum(after == before + 1 for before, after in pairwise(targets))
     assert follows < 15
 
 
@@ -454,7 +444,14 @@ def test_missing_labels_can_be_a_value_of_their_own(
         assert oracle.problems(place / "out", [requirement], table) == []
 
 
-def test_order_of_labels_can_be_given_in_a_schema_file(table: Path, place: Path) -> None:
+def test_missing_sensitive_labels_can_be_a_value_of_their_own(table: Path, place: Path) -> None:
+    roles = ("--quasi", "age,town", "--sensitive", "note", "--missing", "value")
+    succeeded(anonymize(table, place / "out", *roles, require="KAnonymity(k=3)"))
+    assert oracle.problems(place / "out", [], table) == []
+    assert shoal("audit", place / "out").code == 0
+
+
+def test_type_of_a_column_can_be_given_in_a_schema_file(table: Path, place: Path) -> None:
     schema = place / "schema.toml"
     schema.write_text(
         'quasi = ["age", "score"]\nsensitive = "salary"\nother = ["note"]\n'
@@ -478,7 +475,9 @@ def test_force_replaces_a_release_and_leaves_nothing_beside_it(table: Path, plac
     assert names_in(place / "out") == FILES
 
 
-def test_one_valued_quasi_column_costs_nothing(tmp_path: Path, place: Path, rows: list[Row]) -> None:
+def test_one_valued_quasi_column_costs_nothing(
+    tmp_path: Path, place: Path, rows: list[Row]
+) -> None:
     same = [row | {"town": "Ulm", "age": "40"} for row in rows]
     table = write_csv(tmp_path / "same.csv", same)
     succeeded(anonymize(table, place / "out", require=EPSILON_M))

@@ -8,7 +8,7 @@ import pytest
 import shoal
 from shoal.errors import BadParameter, UsageError
 from shoal.notation import parse
-from shoal.principles.base import requirements
+from shoal.principles.requirement import requirements
 
 TERMS = [
     shoal.EpsilonM(epsilon=4500, m=5),

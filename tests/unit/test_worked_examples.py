@@ -12,6 +12,7 @@ import shoal
 from shoal.planning import largest_share, maxsize, width_bound
 from shoal.principles.groups import Groups
 from shoal.schema.coding import code_column
+from shoal.schema.sensitive import Sensitive
 
 ANDY = {
     "age": [17, 19, 20, 24, 29, 34, 39, 45],
@@ -22,14 +23,18 @@ ANDY = {
 RUNNING = code_column(pl.Series("salary", ANDY["salary"]))
 
 
-def risk(principle, values):
+def measured(principle, values):
     column = code_column(pl.Series("s", values, strict=False), kind="numeric")
-    return principle.measure(Groups(np.zeros(len(values), np.int64)), column).risk
+    group = Groups(np.zeros(len(values), np.int64))
+    return principle.measure(group, Sensitive.of((column,)))
+
+
+def risk(principle, values):
+    return measured(principle, values).risk
 
 
 def holds(principle, values):
-    column = code_column(pl.Series("s", values, strict=False), kind="numeric")
-    return principle.measure(Groups(np.zeros(len(values), np.int64)), column).holds
+    return measured(principle, values).holds
 
 
 def test_andys_risk_for_900_to_1100_is_three_quarters():
@@ -47,7 +52,8 @@ def test_the_published_table_of_the_paper_breaches_proximity():
     schema = shoal.Schema(quasi="age", sensitive="salary")
     audit = shoal.audit_files(published, schema, require=shoal.EpsilonM(epsilon=100, m=2))
     assert not audit.holds
-    assert audit.findings[0].measurement.breaches.tolist() == [True, False, False]
+    measured = audit.findings[0].measurement
+    assert measured.sizes[measured.breaches].tolist() == [4]
 
 
 @pytest.mark.parametrize("values", [[40, 60], [50, 80]])

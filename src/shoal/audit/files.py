@@ -12,7 +12,7 @@ import numpy as np
 from shoal.audit.cells import as_text, cell_ncp
 from shoal.audit.verify import Audit, audit_table
 from shoal.errors import InputError
-from shoal.principles.base import Require, requirements
+from shoal.principles.requirement import Require, requirements
 from shoal.schema.io import read_table, take_frame
 from shoal.schema.roles import RESERVED, Schema
 

@@ -13,11 +13,12 @@ from shoal.principles.groups import Groups, Measurement, renumber, upward
 from shoal.schema.coding import code_column
 from shoal.schema.missing import complete_rows
 from shoal.schema.roles import RESERVED
+from shoal.schema.sensitive import Sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shoal.principles.base import Requirement
+    from shoal.principles.requirement import Requirement
     from shoal.schema.roles import Schema
 
 
@@ -122,20 +123,28 @@ def audit_table(
     by_cells = _alike(published, schema.quasi)
     grouped = RESERVED in published.columns
     by_group = _alike(published, (RESERVED,)) if grouped else by_cells
-    columns = {
-        name: code_column(published[name], kind=schema.types.get(name)) for name in schema.sensitive
-    }
     findings = []
     for one in requirements:
-        column = columns[one.columns[0]] if one.columns else None
-        if one.principle.numeric and (column is None or not column.numeric):
-            column = code_column(published[one.columns[0]], kind="numeric")
+        value = _value(published, schema, one)
         views = [("group", by_group)] if grouped else [("cells", by_cells)]
         if grouped and one.principle.monotone:
             views.append(("cells", by_cells))
-        findings += [Finding(one, by, one.principle.measure(rows, column)) for by, rows in views]
+        findings += [Finding(one, by, one.principle.measure(rows, value)) for by, rows in views]
     problems = _mixed_groups(by_group, by_cells) if grouped else []
     return Audit(published.height, len(by_group), tuple(findings), tuple(problems))
+
+
+def _value(published: pl.DataFrame, schema: Schema, one: Requirement) -> Sensitive | None:
+    """Code the published columns that a requirement is about."""
+    if not one.columns:
+        return None
+    number = "numeric" if one.principle.needs_numbers else None
+    return Sensitive.of(
+        tuple(
+            code_column(published[name], kind=number or schema.types.get(name))
+            for name in one.columns
+        )
+    )
 
 
 def _alike(published: pl.DataFrame, columns: Sequence[str]) -> Groups:

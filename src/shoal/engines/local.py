@@ -11,7 +11,8 @@ from shoal.methods.base import Method, Task
 from shoal.methods.split import Split
 from shoal.notation import Term
 from shoal.planning import check_achievable, largest_share
-from shoal.principles.base import OneDimensional, Require, requirements
+from shoal.principles.base import OneDimensional
+from shoal.principles.requirement import Require, requirements
 from shoal.progress import Progress, silent
 from shoal.release.randomness import Randomness
 from shoal.release.release import Release, build_release
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from shoal.principles.base import Requirement
+    from shoal.principles.requirement import Requirement
     from shoal.schema.missing import Missing
     from shoal.schema.roles import Schema
 
@@ -106,7 +107,7 @@ def choose_method(method: Method | str | None) -> Method:
 
 def numeric_columns(coded: Coded, table: pl.DataFrame, asked: list[Requirement]) -> Coded:
     """See to it that columns under numeric principles are numeric, or say which cells are not."""
-    needed = {one.columns[0] for one in asked if one.principle.numeric}
+    needed = {name for one in asked if one.principle.needs_numbers for name in one.columns}
     return Coded(
         coded.quasi,
         tuple(
@@ -122,16 +123,15 @@ def numeric_columns(coded: Coded, table: pl.DataFrame, asked: list[Requirement])
 def check_task(task: Task) -> None:
     """Raise where a requirement cannot hold on this table, before anything is searched."""
     rows = len(task.coded)
-    for one in task.requirements:
+    for one, value in zip(task.requirements, task.values, strict=True):
         if rows < one.principle.least:
             msg = (
                 f"{one.principle!r} needs groups of at least {one.principle.least} rows, "
                 f"and the table has {rows}."
             )
             raise NotAchievable(msg)
-        column = task.column(one)
-        if isinstance(one.principle, OneDimensional) and column is not None:
-            check_achievable(one.principle, column)
+        if isinstance(one.principle, OneDimensional) and value is not None:
+            check_achievable(one.principle, value.columns[0])
 
 
 @contextmanager
@@ -171,11 +171,11 @@ def rehearse(
             {
                 "principle": repr(one),
                 "achievable": True,
-                "largest_m": largest_share(column, one.principle)
-                if isinstance(one.principle, OneDimensional) and (column := task.column(one))
+                "largest_m": largest_share(value.columns[0], one.principle)
+                if isinstance(one.principle, OneDimensional) and value is not None
                 else None,
             }
-            for one in asked
+            for one, value in zip(asked, task.values, strict=True)
         ],
         "method": repr(choose_method(method)),
         "seconds": round(1 + len(coded) * SECONDS_PER_ROW, 1),

@@ -106,20 +106,20 @@ def cut_loss(
                 low[side, other] = min(low[side, other], rank)
                 high[side, other] = max(high[side, other], rank)
     total = 0.0
-    for side in range(2):
+    for half in range(2):
         box = 0.0
         for other in range(columns):
             box += extent(
                 other,
-                low[side, other],
-                high[side, other],
-                distinct[side, other],
+                low[half, other],
+                high[half, other],
+                distinct[half, other],
                 kinds,
                 coords,
                 offsets,
                 units,
             )
-        total += sizes[side] * box
+        total += sizes[half] * box
     return total
 
 
@@ -133,13 +133,13 @@ def earliest_least(scores: Reals, count: int) -> int:
     return place
 
 
-@njit("boolean(int32[::1], int32[::1], int64, int64)", cache=True, nogil=True)
-def admissible(codes: Ints, reach: Ints, share: int, least: int) -> bool:
-    """Return whether a bucket may stand: |G| >= least and |G| >= share * maxsize(G)."""
+@njit("boolean(int32[::1], int32[::1], int64, int64, int64)", cache=True, nogil=True)
+def admissible(codes: Ints, reach: Ints, top: int, bottom: int, least: int) -> bool:
+    """Return whether a bucket may stand: |G| >= least and maxsize(G) / |G| <= top / bottom."""
     size = codes.size
     if size < least:
         return False
-    return share == 0 or longest_run(codes, reach) * share <= size
+    return top == bottom or longest_run(codes, reach) * bottom <= size * top
 
 
 @njit(
@@ -182,7 +182,7 @@ def stable_partition(
 @njit(
     "void(int64, int64, int64, int32[:,::1], int32[::1], int32[::1], int32[:,::1], int32[::1],"
     " int32[::1], int8[::1], float64[::1], int64[::1], float64[::1], int32[::1], int64, int64,"
-    " int64, boolean, boolean[::1], int64[::1])",
+    " int64, int64, boolean, boolean[::1], int64[::1])",
     cache=True,
     nogil=True,
 )
@@ -201,7 +201,8 @@ def split_range(
     offsets: LongInts,
     units: Reals,
     reach: Ints,
-    share: int,
+    top: int,
+    bottom: int,
     least: int,
     rule: int,
     both_sides: bool,  # noqa: FBT001 - kernels take positional arguments only
@@ -303,9 +304,9 @@ def split_range(
                 cut_columns[best],
                 cuts[best],
             )
-            if admissible(codes_out[start : start + left], reach, share, least) and admissible(
-                codes_out[start + left : stop], reach, share, least
-            ):
+            if admissible(
+                codes_out[start : start + left], reach, top, bottom, least
+            ) and admissible(codes_out[start + left : stop], reach, top, bottom, least):
                 middle = start + left
                 break
         if middle == start:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from shoal.notation import Term
 from shoal.progress import Progress, silent
 
 if TYPE_CHECKING:
-    from shoal.principles.base import Requirement
-    from shoal.principles.groups import Groups
-    from shoal.schema.coding import Column
+    from shoal.principles.groups import Groups, Measurement
+    from shoal.principles.requirement import Requirement
+    from shoal.schema.sensitive import Sensitive
     from shoal.schema.table import Coded
 
 
@@ -23,9 +24,19 @@ class Task:
     requirements: tuple[Requirement, ...]
     progress: Progress = silent
 
-    def column(self, requirement: Requirement) -> Column | None:
-        """Return the sensitive column that a requirement is about."""
-        return self.coded.column(requirement.columns[0]) if requirement.columns else None
+    @cached_property
+    def values(self) -> tuple[Sensitive | None, ...]:
+        """The sensitive value that each requirement is about."""
+        return tuple(
+            self.coded.value(one.columns) if one.columns else None for one in self.requirements
+        )
+
+    def measure(self, groups: Groups) -> list[Measurement]:
+        """Measure every requirement."""
+        return [
+            one.principle.measure(groups, value)
+            for one, value in zip(self.requirements, self.values, strict=True)
+        ]
 
     @property
     def least(self) -> int:
@@ -34,9 +45,7 @@ class Task:
 
     def holds(self, groups: Groups) -> bool:
         """Return whether every requirement holds in every group."""
-        return all(
-            one.principle.measure(groups, self.column(one)).holds for one in self.requirements
-        )
+        return all(measured.holds for measured in self.measure(groups))
 
 
 class Method(Term):

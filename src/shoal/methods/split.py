@@ -68,9 +68,8 @@ def _round_robin(rule: Rule, buckets: Buckets) -> NDArray[np.int32]:
 
     labels = np.empty_like(buckets.codes)
     band = rule.band
-    deal_round_robin(
-        buckets.codes, buckets.starts, band.first, band.last, rule.reach, rule.m, labels
-    )
+    m = rule.bound.denominator
+    deal_round_robin(buckets.codes, buckets.starts, band.first, band.last, rule.reach, m, labels)
     return labels
 
 
@@ -89,7 +88,7 @@ def _cheapest(task: Task, rule: Rule, buckets: Buckets) -> NDArray[np.int32]:
             buckets.codes,
             buckets.starts[begin : end + 1],
             rule.reach,
-            rule.share,
+            rule.limit.denominator,
             *space.shape_arrays,
             labels,
             counters[-1],

@@ -1,7 +1,7 @@
 """The splitter that `Split()` and `Mondrian()` share: one sort, then cuts at medians.
 
-A bucket may stand when it has `least` rows and `share` times as many as its longest run of near
-values. For (ε,m)-anonymity that says it can be dealt into parts that hold (EM Theorem 1); for a
+A bucket may stand when it has `least` rows and its longest run of near values is at most `limit`
+of it. For (ε,m)-anonymity that says it can be dealt into parts that hold (EM Theorem 1); for a
 window it says that it holds.
 """
 
@@ -9,21 +9,23 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.errors import UsageError
-from shoal.principles.base import Band, OneDimensional
+from shoal.principles.base import Ordered
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.progress import in_threads
+from shoal.relations.forms import Band, equality
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.methods.base import Task
-    from shoal.schema.coding import Column
+    from shoal.schema.sensitive import Sensitive
 
 PIECES = 16  # subtrees that are handed to threads; fixed, so results never depend on the machine
 THREADED = 20_000  # rows below which threads cost more than they save
@@ -33,13 +35,13 @@ THREADED = 20_000  # rows below which threads cost more than they save
 class Rule:
     """What the splitter has to respect, gathered from the requirements.
 
-    Several requirements on one column become one: near by any of them, the largest m of them.
+    Several requirements on one column become one: near by any of them, the least bound of them.
     """
 
     band: Band
     codes: NDArray[np.int32]
-    m: int
-    share: int
+    bound: Fraction  # of what a group may be near to one of its members
+    limit: Fraction  # of what a bucket's longest run may be
     least: int
     dealt: bool  # whether buckets still have to be dealt into parts
 
@@ -50,36 +52,35 @@ class Rule:
 
     @classmethod
     def of(cls, task: Task, name: str) -> Rule:
-        """Gather the requirements of a task; they must be about one ordered column at most."""
-        near: list[OneDimensional] = []
-        columns: dict[tuple[str, ...], Column] = {}
-        for one in task.requirements:
-            column = task.column(one)
-            if isinstance(one.principle, OneDimensional) and column is not None:
+        """Gather the requirements of a task; they must be about one ordered value at most."""
+        near: list[Ordered] = []
+        values: dict[tuple[str, ...], Sensitive] = {}
+        for one, value in zip(task.requirements, task.values, strict=True):
+            if isinstance(one.principle, Ordered) and value is not None:
                 near.append(one.principle)
-                columns[one.columns] = column
+                values[one.columns] = value
             elif not isinstance(one.principle, KAnonymity):
-                msg = f"{name} cannot search for {one.principle!r}."
+                msg = f"{name} cannot search for {one.principle!r}. Use Exchange()."
                 raise UsageError(msg)
-        if len(columns) > 1:
-            named = ", ".join("+".join(names) for names in columns)
-            msg = f"{name} can protect one sensitive column at a time, not {named} together."
+        if len(values) > 1:
+            named = ", ".join("+".join(names) for names in values)
+            msg = f"{name} can protect one sensitive value at a time, not {named}. Use Exchange()."
             raise UsageError(msg)
         if not near:
-            nobody = Band(np.zeros(1, np.int32), np.zeros(1, np.int32))
-            return cls(nobody, np.zeros(len(task.coded), np.int32), 0, 0, task.least, dealt=False)
-        (column,) = columns.values()
-        bands = [principle.band(column.numbers) for principle in near]
-        m = max(principle.share for principle in near)
+            codes = np.zeros(len(task.coded), np.int32)
+            return cls(equality(1), codes, Fraction(1), Fraction(1), task.least, dealt=False)
+        (value,) = values.values()
+        bands = [principle.band(value) for principle in near]
+        bound = min(principle.bound for principle in near)
         dealt = not all(principle.monotone for principle in near)
         return cls(
             band=Band(
                 np.minimum.reduce([band.first for band in bands]),
                 np.maximum.reduce([band.last for band in bands]),
             ),
-            codes=column.codes,
-            m=m,
-            share=max(m, task.least) if dealt else m,  # every part must be large enough
+            codes=value.codes,
+            bound=bound,
+            limit=min(bound, Fraction(1, task.least)) if dealt else bound,  # parts are large enough
             least=task.least,
             dealt=dealt,
         )
@@ -112,7 +113,7 @@ def admissible(rule: Rule, size: int) -> bool:
 
     if size < rule.least:
         return False
-    return rule.share == 0 or longest_run(np.sort(rule.codes), rule.reach) * rule.share <= size
+    return longest_run(np.sort(rule.codes), rule.reach) <= size * rule.limit
 
 
 def split(task: Task, rule: Rule, *, widest: bool, both_sides: bool) -> Buckets:
@@ -139,7 +140,8 @@ def split(task: Task, rule: Rule, *, widest: bool, both_sides: bool) -> Buckets:
             *scratch,
             *space.shape_arrays,
             rule.reach,
-            rule.share,
+            rule.limit.numerator,
+            rule.limit.denominator,
             rule.least,
             WIDEST if widest else LEAST_LOSS,
             both_sides,

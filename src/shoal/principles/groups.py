@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.schema.coding import Column
+    from shoal.schema.sensitive import Sensitive
 
 
 SPARSE = 8  # marks this many times sparser than rows are sorted instead of counted
@@ -47,7 +47,7 @@ class Groups:
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def sorted_codes(self, column: Column) -> NDArray[np.int32]:
+    def sorted_codes(self, column: Sensitive) -> NDArray[np.int32]:
         """Return the codes of a column, group by group, ascending in each."""
         keys = self.labels * column.distinct + column.codes
         keys.sort()

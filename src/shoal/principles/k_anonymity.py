@@ -13,7 +13,7 @@ from shoal.principles.base import Principle
 from shoal.principles.groups import Groups, Measurement
 
 if TYPE_CHECKING:
-    from shoal.schema.coding import Column
+    from shoal.schema.sensitive import Sensitive
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -39,7 +39,7 @@ class KAnonymity(Principle):
         """The least size of a group."""
         return self.k
 
-    def measure(self, groups: Groups, sensitive: Column | None) -> Measurement:  # noqa: ARG002
+    def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:  # noqa: ARG002
         """Measure the risk of being found, 1 / |G|."""
         ones = np.ones(len(groups), np.int64)
         return Measurement(ones, groups.sizes, groups.sizes, Fraction(1, self.k), self.k)

@@ -9,42 +9,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from shoal.errors import BadParameter
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import Band, OneDimensional
-from shoal.principles.groups import Groups, Measurement
-from shoal.principles.neighbourhoods import absolute_band, relative_band
+from shoal.principles.base import OneDimensional, Pairwise
+from shoal.relations.bands import absolute_band, relative_band
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from shoal.relations.forms import Band
+    from shoal.schema.sensitive import Sensitive
 
-    from shoal.schema.coding import Column
 
-
-class _Proximity(OneDimensional):
+class _Proximity(OneDimensional, Pairwise):
     """A bound of 1/m on the share of a group near to any of its members."""
 
     monotone = False
 
-    @property
-    def least(self) -> int:
-        """A member is near itself, so a group that holds has m members."""
-        return self.share
-
-    def measure(self, groups: Groups, sensitive: Column | None) -> Measurement:
-        """Measure the risk of proximity breach, x / |G| (EM Definition 5), in linear time.
-
-        The one sort is the caller's grouping of the codes.
-        """
-        from shoal.kernels.windows import most_proximate
-
-        assert sensitive is not None
-        band = self.band(sensitive.numbers)
-        counts = np.empty(len(groups), np.int64)
-        most_proximate(groups.sorted_codes(sensitive), groups.starts, band.first, band.last, counts)
-        return Measurement(counts, groups.sizes, groups.sizes, self.bound, self.least)
+    def relation(self, sensitive: Sensitive) -> Band:
+        """Return the private neighbourhoods."""
+        return self.band(sensitive)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -82,12 +64,12 @@ class EpsilonM(_Proximity):
         """The m of the principle."""
         return self.m
 
-    def band(self, values: NDArray) -> Band:
+    def band(self, sensitive: Sensitive) -> Band:
         """Return the absolute or relative ε-neighbourhoods (EM Definition 6)."""
         epsilon = exact(self.epsilon)
         if self.relative:
-            return relative_band(values, epsilon)
-        return absolute_band(values, epsilon, epsilon)
+            return relative_band(sensitive.numbers, epsilon)
+        return absolute_band(sensitive.numbers, epsilon, epsilon)
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""
@@ -128,9 +110,9 @@ class Neighbourhood(_Proximity):
         """The m of the principle."""
         return self.m
 
-    def band(self, values: NDArray) -> Band:
+    def band(self, sensitive: Sensitive) -> Band:
         """Return the (e1, e2)-neighbourhoods."""
-        return absolute_band(values, exact(self.below), exact(self.above))
+        return absolute_band(sensitive.numbers, exact(self.below), exact(self.above))
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""
@@ -170,10 +152,10 @@ class DeltaL(_Proximity):
         """The l of the principle."""
         return self.l
 
-    def band(self, values: NDArray) -> Band:
+    def band(self, sensitive: Sensitive) -> Band:
         """Return the values whose δ-intervals overlap."""
         width = 2 * exact(self.delta)
-        return absolute_band(values, width, width)
+        return absolute_band(sensitive.numbers, width, width)
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import Band, OneDimensional
+from shoal.principles.base import OneDimensional
 from shoal.principles.groups import Groups, Measurement
-from shoal.principles.neighbourhoods import absolute_band
+from shoal.relations.bands import absolute_band
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from shoal.schema.coding import Column
+    from shoal.relations.forms import Band
+    from shoal.schema.sensitive import Sensitive
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -44,25 +42,20 @@ class Window(OneDimensional):
         """The m of the principle."""
         return self.m
 
-    @property
-    def least(self) -> int:
-        """One value alone fills a window, so a group that holds has m members."""
-        return self.m
-
-    def band(self, values: NDArray) -> Band:
+    def band(self, sensitive: Sensitive) -> Band:
         """Return the windows that start or end at each value."""
         width = exact(self.width)
-        return absolute_band(values, width, width)
+        return absolute_band(sensitive.numbers, width, width)
 
-    def measure(self, groups: Groups, sensitive: Column | None) -> Measurement:
+    def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure the largest share of each group that any window of the width holds."""
         from shoal.kernels.windows import longest_runs
 
         assert sensitive is not None
         counts = np.empty(len(groups), np.int64)
-        reach = self.band(sensitive.numbers).reach
+        reach = self.band(sensitive).reach
         longest_runs(groups.sorted_codes(sensitive), groups.starts, reach, counts)
-        return Measurement(counts, groups.sizes, groups.sizes, Fraction(1, self.m), self.least)
+        return Measurement(counts, groups.sizes, groups.sizes, self.bound, self.least)
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""

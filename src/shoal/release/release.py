@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from shoal.audit.verify import Audit
     from shoal.methods.base import Method, Task
-    from shoal.principles.base import Requirement
     from shoal.principles.groups import Groups
+    from shoal.principles.requirement import Requirement
     from shoal.release.randomness import Randomness
     from shoal.schema.coding import Column
     from shoal.schema.roles import Schema

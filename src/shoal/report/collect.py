@@ -60,15 +60,16 @@ def collect(release: Release, audit: Audit) -> dict[str, Any]:
 def _requirement(finding: Finding, release: Release, before: Groups) -> dict[str, Any]:
     principle = finding.requirement.principle
     names = finding.requirement.columns
-    column = release.coded.column(names[0]) if names else None
-    unprotected_risk = principle.measure(before, column)
+    value = release.coded.value(names) if names else None
+    unprotected_risk = principle.measure(before, value)
     entry = finding.to_dict() | {
         "promise": principle.promise(" and ".join(names)),
         "source": principle.source,
         "risk_before": float(unprotected_risk.risk),
         "risks": _shares(unprotected_risk, "before") + _shares(finding.measurement, "after"),
     }
-    if isinstance(principle, OneDimensional) and column is not None:
+    if isinstance(principle, OneDimensional) and value is not None:
+        (column,) = value.columns
         relative = getattr(principle, "relative", False)
         width = getattr(principle, principle.width_name, None)
         if width is None:

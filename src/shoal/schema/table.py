@@ -11,6 +11,7 @@ import numpy as np
 from shoal.errors import InputError, UsageError
 from shoal.schema.coding import Column, code_column
 from shoal.schema.missing import Missing, complete_rows
+from shoal.schema.sensitive import Sensitive
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,9 +49,10 @@ class Coded:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def column(self, name: str) -> Column:
-        """Return a sensitive column by its name."""
-        return next(column for column in self.sensitive if column.name == name)
+    def value(self, names: tuple[str, ...]) -> Sensitive:
+        """Return sensitive columns by their names, taken together."""
+        known = {column.name: column for column in self.sensitive}
+        return Sensitive.of(tuple(known[name] for name in names))
 
     @cached_property
     def space(self) -> Space:

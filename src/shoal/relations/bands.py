@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.principles.base import Band
+from shoal.relations.forms import Band
 
 if TYPE_CHECKING:
     from collections.abc import Callable

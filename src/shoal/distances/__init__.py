@@ -1,0 +1,1 @@
+"""Semantic distances between sensitive values, as small immutable objects."""

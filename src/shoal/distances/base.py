@@ -1,0 +1,80 @@
+"""What every distance knows: which columns it takes, and which values are within a threshold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from shoal.errors import InputError, UsageError
+from shoal.notation import Term
+from shoal.relations.forms import Bits, Relation
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from shoal.schema.sensitive import Sensitive
+
+TOLERANCE = 1e-9  # decimals that should tie may be this far apart as doubles; a tie is near
+MATRIX_BYTES = 2**30  # the largest bit matrix that is made
+BLOCK = 2**20  # pairs evaluated at a time
+
+
+class Distance(Term):
+    """A symmetric distance: Δ(u, v) = Δ(v, u) >= 0 and Δ(v, v) = 0.
+
+    Nothing else is relied on, least of all the triangle inequality, unless `metric` says so.
+    """
+
+    role = "distance"
+    metric: ClassVar[bool]
+    needs_numbers: ClassVar[bool] = False
+    fewest: ClassVar[int] = 1
+    most: ClassVar[int | None] = 1
+
+    def between(
+        self, sensitive: Sensitive, left: NDArray[np.int64], right: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the distance of each pair of distinct values, given by their codes."""
+        raise NotImplementedError
+
+    def relation(self, sensitive: Sensitive, epsilon: Fraction) -> Relation:
+        """Return which values are within epsilon of which, as a bit matrix."""
+        self.check(sensitive)
+        return bit_matrix(self, sensitive, float(epsilon))
+
+    def check(self, sensitive: Sensitive) -> None:
+        """Raise where the distance does not fit the columns."""
+        count = len(sensitive.columns)
+        if count < self.fewest or (self.most is not None and count > self.most):
+            many = f"{self.fewest}" if self.fewest == self.most else f"at least {self.fewest}"
+            noun = "column" if many in {"1", "at least 1"} else "columns"
+            msg = f"{self!r} is about {many} sensitive {noun}, not {count}: {sensitive.name}."
+            raise UsageError(msg)
+
+
+def bit_matrix(distance: Distance, sensitive: Sensitive, epsilon: float) -> Bits:
+    """Evaluate a distance once over all pairs of distinct values, keeping one bit a pair."""
+    distinct = sensitive.distinct
+    words = -(-distinct // 64)
+    if distinct * words * 8 > MATRIX_BYTES:
+        size = distinct * words * 8 / 2**30
+        msg = (
+            f"{type(distance).__name__} over the {distinct:,} distinct values of {sensitive.name} "
+            f"needs a matrix of {size:.1f} GiB. Group or round the values first."
+        )
+        raise InputError(msg)
+    rows = np.zeros((distinct, words), np.uint64)
+    codes = np.arange(distinct)
+    step = max(1, BLOCK // distinct)
+    limit = epsilon + TOLERANCE * max(1.0, epsilon)
+    for begin in range(0, distinct, step):
+        block = codes[begin : begin + step]
+        found = distance.between(sensitive, np.repeat(block, distinct), np.tile(codes, len(block)))
+        near = np.zeros((len(block), words * 64), np.bool_)
+        near[:, :distinct] = found.reshape(len(block), distinct) <= limit
+        packed = np.packbits(near, axis=1, bitorder="little")
+        rows[begin : begin + step] = packed.view(np.uint64)
+    return Bits(rows)

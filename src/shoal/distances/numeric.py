@@ -1,0 +1,201 @@
+"""Distances between numbers: one column, or several as a point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.distances.base import TOLERANCE, Distance
+from shoal.errors import BadParameter, InputError, UsageError
+from shoal.relations.bands import absolute_band
+from shoal.relations.forms import Band, Points, Relation
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from shoal.schema.sensitive import Sensitive
+
+SCALES = ("domain", "none")
+MANHATTAN, EUCLID, LARGEST, SMALLEST = 1, 2, 3, 4  # as in shoal.kernels.relations
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Absolute(Distance):
+    """The absolute difference of one numeric column, |u - v|, in its own units."""
+
+    metric = True
+    needs_numbers = True
+
+    def between(
+        self, sensitive: Sensitive, left: NDArray[np.int64], right: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return |u - v|."""
+        return np.abs(sensitive.numbers[left] - sensitive.numbers[right]).astype(np.float64)
+
+    def relation(self, sensitive: Sensitive, epsilon: Fraction) -> Band:
+        """Return the band of values within epsilon."""
+        self.check(sensitive)
+        return absolute_band(sensitive.numbers, epsilon, epsilon)
+
+
+class _Vector(Distance):
+    """A distance of points, evaluated inside the kernels."""
+
+    needs_numbers = True
+    most = None
+
+    def points(self, sensitive: Sensitive) -> NDArray[np.float64]:
+        """Return the coordinates that the distance compares."""
+        raise NotImplementedError
+
+    def norm(self) -> int:
+        """Return which of the kernels' metrics compares them."""
+        raise NotImplementedError
+
+    def between(
+        self, sensitive: Sensitive, left: NDArray[np.int64], right: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the distance of each pair of points."""
+        points = self.points(sensitive)
+        gaps = np.abs(points[left] - points[right])
+        match self.norm():
+            case 1:
+                return gaps.sum(axis=1)
+            case 2:
+                return np.sqrt((gaps**2).sum(axis=1))
+            case 3:
+                return gaps.max(axis=1)
+        return gaps.min(axis=1)
+
+    def relation(self, sensitive: Sensitive, epsilon: Fraction) -> Relation:
+        """Return the points and the threshold within which they are near."""
+        self.check(sensitive)
+        points = np.ascontiguousarray(self.points(sensitive))
+        limit = float(epsilon)
+        size = max(float(np.abs(points).max(initial=0.0)), limit)
+        return Points(points, self.norm(), limit + TOLERANCE * size)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Lp(_Vector):
+    """The weighted Lp distance, (Σ w |u - v|^p)^(1/p), over one or several numeric columns.
+
+    Parameters
+    ----------
+    p : a number of at least 1, or "max" for the largest weighted difference.
+    weights : one number a column; 1 for each by default.
+    scale : "domain" divides each column by its range in the table, "none" leaves it as it is.
+    """
+
+    p: float | str = 1
+    weights: tuple[float, ...] | None = None
+    scale: str = "domain"
+
+    metric = True
+
+    def __post_init__(self) -> None:
+        if self.p != "max" and not (
+            isinstance(self.p, int | float)
+            and not isinstance(self.p, bool)
+            and 1 <= self.p < np.inf
+        ):
+            raise BadParameter("Lp", "p", "a number of at least 1 or 'max'", self.p)
+        if self.scale not in SCALES:
+            raise BadParameter("Lp", "scale", " or ".join(map(repr, SCALES)), self.scale)
+        if self.weights is not None:
+            weights = tuple(self.weights)
+            if not weights or any(
+                isinstance(w, bool) or not isinstance(w, int | float) or not 0 <= w < np.inf
+                for w in weights
+            ):
+                raise BadParameter("Lp", "weights", "a list of numbers of at least 0", self.weights)
+            object.__setattr__(self, "weights", weights)
+
+    def check(self, sensitive: Sensitive) -> None:
+        """Raise where there is not one weight for each column."""
+        if self.weights is not None and len(self.weights) != len(sensitive.columns):
+            msg = (
+                f"{self!r} has {len(self.weights)} weights for {len(sensitive.columns)} sensitive "
+                f"columns: {sensitive.name}. Give one weight a column."
+            )
+            raise UsageError(msg)
+
+    def points(self, sensitive: Sensitive) -> NDArray[np.float64]:
+        """Return scaled coordinates, weighted so that the plain norm gives the distance."""
+        points = sensitive.points()
+        if self.scale == "domain":
+            span = points.max(axis=0) - points.min(axis=0)
+            points = (points - points.min(axis=0)) / np.where(span > 0, span, 1.0)
+        weights = np.array(self.weights or [1.0] * points.shape[1])
+        return points * (weights if self.p == "max" else weights ** (1 / float(self.p)))
+
+    def norm(self) -> int:
+        """Return which of the kernels' metrics compares them."""
+        return LARGEST if self.p == "max" else MANHATTAN if self.p == 1 else EUCLID
+
+    def between(
+        self, sensitive: Sensitive, left: NDArray[np.int64], right: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the distance of each pair."""
+        if self.p in {1, 2, "max"}:
+            return super().between(sensitive, left, right)
+        points = self.points(sensitive)
+        power = float(self.p)
+        return (np.abs(points[left] - points[right]) ** power).sum(axis=1) ** (1 / power)
+
+    def relation(self, sensitive: Sensitive, epsilon: Fraction) -> Relation:
+        """Return points for the norms that kernels know, a bit matrix for any other p."""
+        if self.p in {1, 2, "max"}:
+            return super().relation(sensitive, epsilon)
+        return Distance.relation(self, sensitive, epsilon)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SmallestDifference(_Vector):
+    """The smallest component difference, min |u_i - v_i|: near in any one component is near.
+
+    No metric: the triangle inequality fails. The running example of the XColor paper uses it.
+    """
+
+    metric = False
+
+    def points(self, sensitive: Sensitive) -> NDArray[np.float64]:
+        """Return the columns as they are."""
+        return sensitive.points()
+
+    def norm(self) -> int:
+        """Return which of the kernels' metrics compares them."""
+        return SMALLEST
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TotalVariation(_Vector):
+    """Half the sum of |p_i - q_i| between two discrete distributions held in several columns."""
+
+    metric = True
+    fewest = 2
+
+    def check(self, sensitive: Sensitive) -> None:
+        """Raise where a row is no distribution."""
+        super().check(sensitive)
+        points = sensitive.points()
+        bad = (points < 0).any(axis=1) | (np.abs(points.sum(axis=1) - 1) > 1e-6)
+        if bad.any():
+            shown = ", ".join(sensitive.labels()[int(np.flatnonzero(bad)[0])])
+            msg = (
+                f"{self!r} needs distributions: {bad.sum()} distinct values of {sensitive.name} "
+                f"are negative or do not add up to 1, the first of them ({shown})."
+            )
+            raise InputError(msg)
+
+    def points(self, sensitive: Sensitive) -> NDArray[np.float64]:
+        """Return half of each probability, so that the L1 norm is the total variation."""
+        return sensitive.points() / 2
+
+    def norm(self) -> int:
+        """Return which of the kernels' metrics compares them."""
+        return MANHATTAN

@@ -1,0 +1,198 @@
+"""Who is proximate to whom, and how many a group may hold.
+
+A pairwise principle asks, for every member v of a group G, that the members proximate to v (v
+itself included) number at most bound(|G|). The excess of a group is the sum over members and
+relations of what lies above the bound; a group is valid iff its excess is 0. Its potential is the
+number of ordered proximate pairs within it (XColor, Definition 14).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.kernels.lean import lean
+
+BAND, VECTOR, MATRIX = 0, 1, 2
+MANHATTAN, EUCLID, LARGEST, SMALLEST = 1, 2, 3, 4
+
+
+class Relations(NamedTuple):
+    """R relations over coded sensitive values, in flat arrays shared by all of them.
+
+    Relation r owns the entries from `starts[r]` on of the arrays that its form uses.
+    """
+
+    forms: np.ndarray  # int8 (R): BAND, VECTOR or MATRIX
+    starts: np.ndarray  # int64 (R): where the relation's entries begin
+    widths: np.ndarray  # int64 (R): components of a point, or words of a matrix row
+    first: np.ndarray  # int32: lowest code proximate to a code (BAND)
+    last: np.ndarray  # int32: highest code proximate to a code (BAND)
+    points: np.ndarray  # float64: scaled and weighted components (VECTOR)
+    bits: np.ndarray  # uint64: rows of a symmetric bit matrix (MATRIX)
+    metrics: np.ndarray  # int8 (R): MANHATTAN, EUCLID, LARGEST, SMALLEST (VECTOR)
+    thresholds: np.ndarray  # float64 (R): distance up to which values are proximate (VECTOR)
+    bounds: np.ndarray  # int64 (R, S + 1): largest count by group size, below 1 where inadmissible
+    least: np.ndarray  # int64 (1): least group size
+
+
+@lean
+def proximate(relations, r, u, v):
+    """Say whether code u is proximate to code v under relation r."""
+    form, start = relations.forms[r], relations.starts[r]
+    if form == BAND:
+        return relations.first[start + v] <= u <= relations.last[start + v]
+    width = relations.widths[r]
+    if form == MATRIX:
+        word = relations.bits[start + v * width + (u >> 6)]
+        return (word >> np.uint64(u & 63)) & np.uint64(1) == np.uint64(1)
+    metric, points = relations.metrics[r], relations.points
+    here, there = start + u * width, start + v * width
+    distance = np.inf if metric == SMALLEST else 0.0
+    for i in range(width):
+        gap = abs(points[here + i] - points[there + i])
+        if metric == MANHATTAN:
+            distance += gap
+        elif metric == EUCLID:
+            distance += gap * gap
+        elif metric == LARGEST:
+            distance = max(distance, gap)
+        else:
+            distance = min(distance, gap)
+    if metric == EUCLID:
+        distance = np.sqrt(distance)
+    return distance <= relations.thresholds[r]
+
+
+@lean
+def admissible(relations, size) -> bool:
+    """Say whether any group of this size can be valid."""
+    if size < relations.least[0]:
+        return False
+    for r in range(relations.forms.size):
+        if size >= relations.bounds.shape[1] or relations.bounds[r, size] < 1:
+            return False
+    return True
+
+
+@lean
+def recount(relations, groups, g) -> None:
+    """Recompute adjacency, counts, drops, excess and potential of group g from its members.
+
+    The drop of a member is what the excess falls by when it leaves and somebody proximate to
+    nobody takes its place.
+    """
+    size, codes, counts = groups.sizes[g], groups.codes, groups.counts
+    adjacent, drops = groups.adjacent, groups.drops
+    excess, pairs = 0, 0
+    for v in range(size):
+        drops[g, v] = 0
+    for r in range(relations.forms.size):
+        bound = max(0, relations.bounds[r, size])
+        for v in range(size):
+            count = 0
+            for u in range(size):
+                near = proximate(relations, r, codes[g, u, r], codes[g, v, r])
+                adjacent[g, r, v, u] = near
+                count += near
+            counts[g, r, v] = count
+            pairs += count
+            if count > bound:
+                excess += count - bound
+                drops[g, v] += count - bound - 1
+                for u in range(size):
+                    drops[g, u] += adjacent[g, r, v, u]
+    groups.excess[g] = excess
+    groups.pairs[g] = pairs
+
+
+@lean
+def cross(relations, groups, g, h, forward, backward) -> None:
+    """Adjacency between two groups.
+
+    OUT: forward[r, i, j] says that member j of h is proximate to member i of g,
+    backward[r, j, i] that member i of g is proximate to member j of h.
+    """
+    for r in range(relations.forms.size):
+        for i in range(groups.sizes[g]):
+            for j in range(groups.sizes[h]):
+                u, v = groups.codes[g, i, r], groups.codes[h, j, r]
+                forward[r, i, j] = proximate(relations, r, v, u)
+                backward[r, j, i] = proximate(relations, r, u, v)
+
+
+@lean
+def excess_after(relations, groups, g, leave, enter, forward, backward, limit):
+    """Excess and potential of group g after a replacement, given up once beyond `limit`.
+
+    `leave` is a member of g, `enter` one of the other group of `cross`, -1 for nobody; g takes
+    the part of its first group.
+    """
+    adjacent, counts, old = groups.adjacent, groups.counts, groups.sizes[g]
+    size = old - (leave >= 0) + (enter >= 0)
+    excess, pairs = 0, 0
+    for r in range(relations.forms.size):
+        bound = max(0, relations.bounds[r, size])
+        if enter >= 0:
+            own = 1
+            for v in range(old):
+                own += backward[r, enter, v]
+            if leave >= 0:
+                own -= backward[r, enter, leave]
+            pairs += own
+            excess += max(0, own - bound)
+        for v in range(old):
+            if v == leave:
+                continue
+            count = counts[g, r, v]
+            if leave >= 0:
+                count -= adjacent[g, r, v, leave]
+            if enter >= 0:
+                count += forward[r, v, enter]
+            pairs += count
+            if count > bound:
+                excess += count - bound
+        if excess > limit:
+            return excess, pairs
+    return excess, pairs
+
+
+@lean
+def largest_neighbourhoods(relations, codes, starts, counts) -> None:
+    """Count, for each group, the members near to its most exposed member, itself included.
+
+    Only distinct values of a group are compared. IN: relations (the first one is used), codes
+    ascending in each group, starts. OUT: counts, one per group.
+    """
+    for group in range(starts.size - 1):
+        begin, end = starts[group], starts[group + 1]
+        most = 0
+        here = begin
+        while here < end:
+            near = 0
+            there = begin
+            while there < end:
+                run = there
+                while run < end and codes[run] == codes[there]:
+                    run += 1
+                if proximate(relations, 0, codes[there], codes[here]):
+                    near += run - there
+                there = run
+            most = max(most, near)
+            value = codes[here]
+            while here < end and codes[here] == value:
+                here += 1
+        counts[group] = most
+
+
+@lean
+def neighbourhood_sizes(relations, weights, begin, end, sizes) -> None:
+    """Count, for the distinct values begin..end, the rows near to each, itself included.
+
+    IN: relations (the first one is used), weights, how many rows carry each value. OUT: sizes.
+    """
+    for here in range(begin, end):
+        near = 0
+        for there in range(weights.size):
+            if proximate(relations, 0, there, here):
+                near += weights[there]
+        sizes[here] = near

@@ -1,0 +1,97 @@
+"""Proximity for any data: (ε,δ)^k-dissimilarity with any distance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.distances.base import Distance
+from shoal.distances.numeric import Lp
+from shoal.errors import BadParameter
+from shoal.notation import exact, number, whole_number
+from shoal.principles.base import Pairwise
+from shoal.principles.groups import Groups, Measurement
+from shoal.relations.forms import Relation, most_near
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from shoal.schema.sensitive import Sensitive
+
+
+DEFAULT = Lp()
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Dissimilarity(Pairwise):
+    """Every member is within ε of at most (1 - δ)(|G| - 1) others, in groups of at least k.
+
+    Parameters
+    ----------
+    epsilon : the distance up to which two values are near.
+    delta : the share of the others that must not be near, from 0 to 1.
+    k : the least size of a group.
+    distance : how far apart two values are; `Lp()` by default.
+
+    References
+    ----------
+    Wang, Liu: XColor: Protecting General Proximity Privacy. ICDE 2010. Definitions 6, 7, 11 and
+    Theorem 1 ("at most").
+    """
+
+    epsilon: float
+    delta: float
+    k: int
+    distance: Distance = DEFAULT
+
+    monotone = False
+    source = "XColor, Definition 7 and Theorem 1"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", number(self, "epsilon", self.epsilon))
+        object.__setattr__(self, "delta", number(self, "delta", self.delta, most=1))
+        object.__setattr__(self, "k", whole_number(self, "k", self.k, least=1))
+        if not isinstance(self.distance, Distance):
+            allowed = "a distance such as Lp(p=1) or Equality()"
+            raise BadParameter("Dissimilarity", "distance", allowed, self.distance)
+
+    @property
+    def least(self) -> int:
+        """The least size of a group; one member alone never passes where δ asks for anything."""
+        return max(self.k, 2 if self.delta > 0 else 1)
+
+    @property
+    def needs_numbers(self) -> bool:
+        """Whether the distance compares numbers."""
+        return self.distance.needs_numbers
+
+    @property
+    def bound(self) -> Fraction:
+        """The largest risk allowed, 1 - δ as it was written."""
+        return 1 - exact(self.delta)
+
+    def allowed(self, size: int) -> int:
+        """Return 1 + floor((1 - δ)(|G| - 1)): a member is near itself."""
+        return 1 + (size - 1) * self.bound.numerator // self.bound.denominator
+
+    def relation(self, sensitive: Sensitive) -> Relation:
+        """Return who is within ε of whom."""
+        return self.distance.relation(sensitive, exact(self.epsilon))
+
+    def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
+        """Measure risk(G, ε) = max (|Φ(v, ε)| - 1) / (|G| - 1), and 1 for a group of one."""
+        assert sensitive is not None
+        counts = most_near(self.relation(sensitive), groups, sensitive)
+        alone = groups.sizes == 1
+        others = np.where(alone, 1, counts - 1)
+        wholes = np.where(alone, 1, groups.sizes - 1)
+        return Measurement(others, wholes, groups.sizes, self.bound, self.k)
+
+    def promise(self, column: str) -> str:
+        """Say it in plain words."""
+        return (
+            f"Every group has at least {self.k} people, and whichever of them one picks, at most "
+            f"{float(self.bound):.4g} of the others have {column} within {self.epsilon:g} of it."
+        )

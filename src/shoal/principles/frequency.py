@@ -1,0 +1,102 @@
+"""How often one value may occur: frequency l-diversity and (α,k)-anonymity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from shoal.notation import exact, number, whole_number
+from shoal.principles.base import Ordered, Pairwise
+from shoal.relations.forms import Band, equality
+
+if TYPE_CHECKING:
+    from shoal.schema.sensitive import Sensitive
+
+
+class _Frequency(Ordered, Pairwise):
+    """A bound on the share of a group that carries one value.
+
+    It survives the union of groups: a share of the union lies between the shares of its parts.
+    """
+
+    monotone = True
+
+    def band(self, sensitive: Sensitive) -> Band:
+        """Return the relation in which only equal values are near."""
+        return equality(sensitive.distinct)
+
+    def relation(self, sensitive: Sensitive) -> Band:
+        """Return the relation in which only equal values are near."""
+        return self.band(sensitive)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class FrequencyL(_Frequency):
+    """Frequency l-diversity: no value is carried by more than 1/l of a group.
+
+    References
+    ----------
+    Xiao, Tao: Anatomy. VLDB 2006.
+    """
+
+    l: int
+
+    source = "Xiao, Tao, VLDB 2006"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "l", whole_number(self, "l", self.l, least=1))
+
+    @property
+    def bound(self) -> Fraction:  # type: ignore[override]
+        """The largest share of one value."""
+        return Fraction(1, self.l)
+
+    @property
+    def least(self) -> int:
+        """A group that holds has at least l different values."""
+        return self.l
+
+    def promise(self, column: str) -> str:
+        """Say it in plain words."""
+        return (
+            f"Whoever knows which group a person is in cannot name the person's {column} with more "
+            f"than 1 in {self.l} certainty."
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class AlphaK(_Frequency):
+    """(α,k)-anonymity: groups of at least k in which no value has more than a share of α.
+
+    References
+    ----------
+    Wong, Li, Fu, Wang: (α,k)-Anonymity. KDD 2006.
+    """
+
+    alpha: float
+    k: int
+
+    source = "Wong, Li, Fu, Wang, KDD 2006"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", number(self, "alpha", self.alpha, most=1, positive=True))
+        object.__setattr__(self, "k", whole_number(self, "k", self.k, least=1))
+
+    @property
+    def bound(self) -> Fraction:  # type: ignore[override]
+        """The largest share of one value."""
+        return exact(self.alpha)
+
+    @property
+    def least(self) -> int:
+        """The least size of a group: k, and enough for one member to be a share of α."""
+        share = exact(self.alpha)
+        return max(self.k, -(-share.denominator // share.numerator))
+
+    def promise(self, column: str) -> str:
+        """Say it in plain words."""
+        return (
+            f"Every group has at least {self.k} people, and no {column} is carried by more than "
+            f"{self.alpha:.4g} of them."
+        )

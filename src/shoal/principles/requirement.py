@@ -1,0 +1,79 @@
+"""A principle together with the sensitive columns it is about, and how both are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from shoal.errors import UnknownColumn, UsageError
+from shoal.notation import parse
+from shoal.principles.base import Principle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A principle, and the sensitive columns it is about (none named: all of them together)."""
+
+    principle: Principle
+    columns: tuple[str, ...] = ()
+    named: bool = True  # whether the columns were asked for, and so belong to the notation
+
+    def __repr__(self) -> str:
+        front = f"{'+'.join(self.columns)}: " if self.columns and self.named else ""
+        return f"{front}{self.principle!r}"
+
+    def resolve(self, sensitive: Sequence[str]) -> Requirement:
+        """Name the columns it is about, and check that the principle fits them."""
+        for name in self.columns:
+            if name not in sensitive:
+                raise UnknownColumn(name, sensitive)
+        columns = self.columns or tuple(sensitive)
+        if self.principle.columns == 0:
+            return replace(self, columns=())
+        if not columns:
+            msg = f"{self.principle!r} is about a sensitive column: name one with --sensitive."
+            raise UsageError(msg)
+        if self.principle.numeric and len(columns) > 1:
+            name = columns[0]
+            msg = (
+                f"{self.principle!r} is about one numeric column, but there are {len(columns)}: "
+                f"{', '.join(columns)}. Say which, as in '{name}: {self.principle!r}'."
+            )
+            raise UsageError(msg)
+        return replace(self, columns=columns, named=self.named and bool(self.columns))
+
+
+Require = Principle | Requirement | str
+
+
+def requirements(
+    require: Require | Iterable[Require], sensitive: Sequence[str]
+) -> list[Requirement]:
+    """Read one requirement or several, in Python or in the notation, and resolve their columns."""
+    several = [require] if isinstance(require, Principle | Requirement | str) else list(require)
+    if not several:
+        msg = "Nothing is required. Say what must hold: --require 'EpsilonM(epsilon=4500, m=5)'."
+        raise UsageError(msg)
+    return [_requirement(one, sensitive).resolve(sensitive) for one in several]
+
+
+def _requirement(one: Require, sensitive: Sequence[str]) -> Requirement:
+    if isinstance(one, Requirement):
+        return one
+    if isinstance(one, Principle):
+        return Requirement(one)
+    head, colon, tail = one.partition(":")
+    if not colon or "(" in head:
+        head, tail = "", one
+    names = head.strip()
+    columns = (
+        (names,) if names in sensitive or not names else tuple(n.strip() for n in names.split("+"))
+    )
+    principle = parse(tail)
+    if not isinstance(principle, Principle):
+        msg = f"{tail.strip()} is a {principle.role}, but a requirement is needed here."
+        raise UsageError(msg)
+    return Requirement(principle, columns if names else ())

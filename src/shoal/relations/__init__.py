@@ -1,0 +1,1 @@
+"""Who is proximate to whom: the part that all pairwise principles share."""

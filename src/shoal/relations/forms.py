@@ -1,0 +1,168 @@
+"""Who is proximate to whom, among the distinct values of a sensitive column or several.
+
+Three forms serve every relation: a band of codes (ordered values), points with a threshold
+(evaluated inside the kernels, never stored for all pairs), and a bit matrix over distinct values
+(for labels and for a person's own function).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.progress import in_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from shoal.kernels.relations import Relations
+    from shoal.principles.groups import Groups
+    from shoal.schema.sensitive import Sensitive
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """Which codes are near to which: u is proximate to v when first[v] <= u <= last[v].
+
+    Both bounds are non-decreasing, as they are for every monotone private neighbourhood. The only
+    form that need not be symmetric.
+    """
+
+    first: NDArray[np.int32]
+    last: NDArray[np.int32]
+
+    @property
+    def reach(self) -> NDArray[np.int32]:
+        """The highest code that is proximate to each code in either direction.
+
+        maxsize (EM Definition 11) is the longest run whose ends are proximate either way.
+        """
+        codes = np.arange(len(self.first))
+        looks_down = np.searchsorted(self.first, codes, side="right") - 1
+        return np.maximum(self.last, looks_down).astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Values are near when the distance of their points is at most `threshold`.
+
+    `metric` is one of the metrics of `shoal.kernels.relations`.
+    """
+
+    points: NDArray[np.float64]
+    metric: int
+    threshold: float
+
+
+@dataclass(frozen=True, eq=False)
+class Bits:
+    """Bit u of row v says whether value u is near to value v; symmetric."""
+
+    rows: NDArray[np.uint64]
+
+
+PIECES = 32  # jobs that counting neighbours is cut into
+
+Relation = Band | Points | Bits
+
+
+def equality(distinct: int) -> Band:
+    """Return the relation in which every value is near to itself alone."""
+    codes = np.arange(distinct, dtype=np.int32)
+    return Band(codes, codes)
+
+
+def most_near(relation: Relation, groups: Groups, sensitive: Sensitive) -> NDArray[np.int64]:
+    """Count, in each group, the members near to its most exposed member, itself included.
+
+    A band takes linear time after one sort; the other forms compare the distinct values of each
+    group with one another.
+    """
+    codes = groups.sorted_codes(sensitive)
+    counts = np.empty(len(groups), np.int64)
+    if isinstance(relation, Band):
+        from shoal.kernels.windows import most_proximate
+
+        most_proximate(codes, groups.starts, relation.first, relation.last, counts)
+    else:
+        from shoal.kernels.relations import largest_neighbourhoods
+
+        largest_neighbourhoods(pack([relation]), codes, groups.starts, counts)
+    return counts
+
+
+def neighbourhood_sizes(relation: Relation, sensitive: Sensitive) -> NDArray[np.int64]:
+    """Count, for each distinct value, the rows of the whole table near to it, itself included."""
+    weights = np.bincount(sensitive.codes, minlength=sensitive.distinct).astype(np.int64)
+    if isinstance(relation, Band):
+        below = np.concatenate([[0], np.cumsum(weights)])
+        return below[relation.last + 1] - below[relation.first]
+    from shoal.kernels import relations as kernels
+
+    packed = pack([relation])
+    sizes = np.empty(sensitive.distinct, np.int64)
+    ends = np.linspace(0, sensitive.distinct, PIECES + 1).astype(int)
+    in_threads(
+        [
+            partial(kernels.neighbourhood_sizes, packed, weights, begin, end, sizes)
+            for begin, end in pairwise(ends)
+        ],
+        lambda: None,
+    )
+    return sizes
+
+
+def pack(
+    relations: Sequence[Relation], *, bounds: NDArray[np.int64] | None = None, least: int = 1
+) -> Relations:
+    """Lay relations out in the flat arrays that kernels take.
+
+    `bounds[r, s]` is the largest count that relation r allows in a group of s members.
+    """
+    from shoal.kernels.relations import BAND, MATRIX, VECTOR, Relations
+
+    count = len(relations)
+    forms, metrics = np.zeros(count, np.int8), np.zeros(count, np.int8)
+    starts, widths = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    thresholds = np.zeros(count)
+    flat: dict[str, list[NDArray]] = {"first": [], "last": [], "points": [], "bits": []}
+
+    def lay(name: str, array: NDArray) -> int:
+        start = sum(known.size for known in flat[name])
+        flat[name].append(array.ravel())
+        return start
+
+    for r, relation in enumerate(relations):
+        if isinstance(relation, Band):
+            forms[r], starts[r] = BAND, lay("first", relation.first)
+            lay("last", relation.last)
+        elif isinstance(relation, Points):
+            forms[r], starts[r] = VECTOR, lay("points", relation.points)
+            widths[r], metrics[r] = relation.points.shape[1], relation.metric
+            thresholds[r] = relation.threshold
+        else:
+            forms[r], starts[r] = MATRIX, lay("bits", relation.rows)
+            widths[r] = relation.rows.shape[1]
+
+    def join(name: str, kind: type) -> NDArray:
+        return np.concatenate([np.zeros(0, kind), *flat[name]]).astype(kind)
+
+    return Relations(
+        forms=forms,
+        starts=starts,
+        widths=widths,
+        first=join("first", np.int32),
+        last=join("last", np.int32),
+        points=join("points", np.float64),
+        bits=join("bits", np.uint64),
+        metrics=metrics,
+        thresholds=thresholds,
+        bounds=np.zeros((count, 1), np.int64) if bounds is None else bounds,
+        least=np.array([least], np.int64),
+    )

@@ -1,0 +1,98 @@
+"""The running examples of both general papers, and what follows from their definitions."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.principles.groups import Groups
+from shoal.schema.coding import code_column
+from shoal.schema.sensitive import Sensitive
+
+DISEASE = (  # GP Table I: flu, asthma, bronchitis, none
+    [0.5, 0.4, 0.4, 0.3, 0.2, 0.2, 0.8, 0.3],
+    [0.3, 0.3, 0.2, 0.4, 0.7, 0.6, 0.1, 0.1],
+    [0.1, 0.2, 0.2, 0.2, 0.1, 0.2, 0.0, 0.5],
+    [0.1, 0.1, 0.2, 0.1, 0.0, 0.0, 0.1, 0.1],
+)
+SYNDROME = (  # XC Table I: allergy, asthma, myocarditis
+    [0.8, 0.6, 0.7, 1.0, 0.1, 0.2, 0.8, 0.4, 0.6, 1.0],
+    [0.0, 0.4, 0.1, 0.2, 0.9, 0.5, 0.1, 0.3, 0.9, 0.7],
+    [0.0, 0.4, 0.1, 0.2, 0.9, 0.2, 0.9, 0.5, 0.3, 0.7],
+)
+
+
+def measured(principle, columns, labels=None):
+    coded = (code_column(pl.Series(f"c{i}", list(c))) for i, c in enumerate(columns))
+    value = Sensitive.of(tuple(coded))
+    groups = Groups(np.array(labels or [0] * len(columns[0])))
+    return principle.measure(groups, value)
+
+
+def dissimilarity(distance, epsilon=0.1, delta=0.5, k=2):
+    return shoal.Dissimilarity(epsilon=epsilon, delta=delta, k=k, distance=distance)
+
+
+def test_kevins_group_has_risk_three_quarters_by_total_variation():
+    principle = dissimilarity(shoal.TotalVariation())
+    group = [column[:5] for column in DISEASE]
+    assert measured(principle, group).risk == Fraction(3, 4)
+
+
+def test_alices_group_has_risk_three_quarters_by_the_smallest_difference():
+    principle = dissimilarity(shoal.SmallestDifference())
+    group = [column[:5] for column in SYNDROME]
+    assert measured(principle, group).risk == Fraction(3, 4)
+
+
+def test_both_groups_of_the_xcolor_table_are_measured():
+    principle = dissimilarity(shoal.SmallestDifference())
+    found = measured(principle, SYNDROME, [0] * 5 + [1] * 5)
+    assert found.parts[0] == 3
+    assert not found.holds
+
+
+@pytest.mark.parametrize("delta", [0.1, 0.5, 0.8, 0.9, 1])
+def test_the_bound_is_rational_and_never_a_double(delta):
+    principle = shoal.Dissimilarity(epsilon=0, delta=delta, k=2, distance=shoal.Equality())
+    for size in range(1, 200):
+        wanted = 1 + (1 - Fraction(str(delta))) * (size - 1)
+        assert principle.allowed(size) == wanted.numerator // wanted.denominator
+    assert principle.allowed(11) == 1 + round(10 * (1 - delta))  # floor((1 - 0.9) * 10) is 1
+
+
+def test_at_most_means_that_the_bound_itself_holds():
+    principle = shoal.Dissimilarity(epsilon=0, delta=0.5, k=2, distance=shoal.Equality())
+    assert measured(principle, (["a", "a", "b"],)).risk == Fraction(1, 2)
+    assert measured(principle, (["a", "a", "b"],)).holds
+    assert not measured(principle, (["a", "a", "a", "b"],)).holds
+
+
+def test_a_group_of_one_has_risk_one():
+    principle = shoal.Dissimilarity(epsilon=0, delta=0.1, k=1, distance=shoal.Equality())
+    assert measured(principle, (["a"],)).risk == 1
+    assert not measured(principle, (["a"],)).holds
+
+
+def test_groups_smaller_than_k_fail():
+    principle = shoal.Dissimilarity(epsilon=0, delta=0.5, k=3, distance=shoal.Equality())
+    assert not measured(principle, (["a", "b"],)).holds
+
+
+def test_frequency_l_and_alpha_k_count_equal_values():
+    values = (["a", "a", "b", "c"],)
+    assert measured(shoal.FrequencyL(l=2), values).risk == Fraction(1, 2)
+    assert measured(shoal.FrequencyL(l=2), values).holds
+    assert not measured(shoal.FrequencyL(l=3), values).holds
+    assert measured(shoal.AlphaK(alpha=0.5, k=4), values).holds
+    assert not measured(shoal.AlphaK(alpha=0.49, k=4), values).holds
+    assert not measured(shoal.AlphaK(alpha=0.5, k=5), values).holds
+
+
+def test_a_composite_value_is_equal_only_in_all_its_columns():
+    assert measured(shoal.FrequencyL(l=2), (["a", "a"], ["x", "y"])).holds
+    assert not measured(shoal.FrequencyL(l=2), (["a", "a"], ["x", "x"])).holds
