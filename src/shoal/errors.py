@@ -46,7 +46,8 @@ class BadParameter(UsageError):
 
     def __init__(self, owner: str, name: str, allowed: str, got: object) -> None:
         self.owner, self.name, self.allowed, self.got = owner, name, allowed, got
-        super().__init__(f"The '{name}' parameter of {owner} must be {allowed}. Got {got!r}.")
+        shown = repr(got) if len(repr(got)) <= 80 else repr(got)[:80] + "…"
+        super().__init__(f"The '{name}' parameter of {owner} must be {allowed}. Got {shown}.")
 
 
 class UnknownColumn(UsageError):

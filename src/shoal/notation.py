@@ -18,6 +18,7 @@ import numpy as np
 import shoal
 from shoal.errors import BadParameter, UsageError, nearest
 
+LONG = 80  # characters of what was typed that a message repeats
 DEPTH = 8  # how deep terms and lists may nest
 
 
@@ -39,7 +40,7 @@ class Term:
         """Read one term of this class from its notation."""
         term = parse(text)
         if not isinstance(term, cls):
-            msg = f"{text.strip()} is a {term.role}, but a {cls.role} is needed here."
+            msg = f"{brief(text.strip())} is a {term.role}, but a {cls.role} is needed here."
             raise UsageError(msg)
         return term
 
@@ -48,6 +49,11 @@ def _spell(value: object) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(_spell, value))}]"
     return repr(value)
+
+
+def brief(text: str) -> str:
+    """Quote a text in a message, cut where it is long."""
+    return repr(text if len(text) <= LONG else text[:LONG] + "…")
 
 
 def known_terms() -> dict[str, type[Term]]:
@@ -70,18 +76,18 @@ def parse(text: str) -> Term:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        msg = f"Cannot read {text!r}. Write it as Name(parameter=value, …)."
+        msg = f"Cannot read {brief(text)}. Write it as Name(parameter=value, …)."
         raise UsageError(msg) from None
     value = _build(tree, text, DEPTH)
     if not isinstance(value, Term):
-        msg = f"Cannot read {text!r}. Write it as Name(parameter=value, …)."
+        msg = f"Cannot read {brief(text)}. Write it as Name(parameter=value, …)."
         raise UsageError(msg)
     return value
 
 
 def _build(node: ast.expr, text: str, depth: int) -> Any:
     if depth == 0:
-        msg = f"{text!r} nests too deeply."
+        msg = f"{brief(text)} nests too deeply."
         raise UsageError(msg)
     match node:
         case ast.Constant(value=bool() | int() | float() | str() | None):
@@ -95,19 +101,20 @@ def _build(node: ast.expr, text: str, depth: int) -> Any:
         case ast.Call(func=ast.Name(id=name)):
             known = known_terms().get(name)
             names = [field.name for field in dataclasses.fields(known)] if known else []  # type: ignore[arg-type]
-            msg = f"In {text!r}, give the parameters of {name} by name: {', '.join(names)}."
+            msg = f"In {brief(text)}, give the parameters of {name} by name: {', '.join(names)}."
             raise UsageError(msg)
         case ast.Name(id=name) if name in known_terms():
-            msg = f"In {text!r}, write {name}(…) with its parameters in brackets."
+            msg = f"In {brief(text)}, write {name}(…) with its parameters in brackets."
             raise UsageError(msg)
-    msg = f"In {text!r}, {ast.unparse(node)!r} is not a number, string, list or known name."
+    part = ast.get_source_segment(text.strip(), node) or ""
+    msg = f"In {brief(text)}, {brief(part)} is not a number, string, list or known name."
     raise UsageError(msg)
 
 
 def _call(name: str, keywords: list[ast.keyword], text: str, depth: int) -> Term:
     registry = known_terms()
     if name not in registry:
-        msg = f"Unknown name {name!r} in {text!r}{nearest(name, sorted(registry))}"
+        msg = f"Unknown name {name!r} in {brief(text)}{nearest(name, sorted(registry))}"
         raise UsageError(msg)
     cls = registry[name]
     fields = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
@@ -119,7 +126,7 @@ def _call(name: str, keywords: list[ast.keyword], text: str, depth: int) -> Term
             msg = f"{name} has no parameter {word!r}{nearest(word, known)}"
             raise UsageError(msg)
         if keyword.arg in given:
-            msg = f"{name} got {keyword.arg!r} twice in {text!r}."
+            msg = f"{name} got {keyword.arg!r} twice in {brief(text)}."
             raise UsageError(msg)
         given[keyword.arg] = _build(keyword.value, text, depth - 1)
     missing = [
@@ -146,6 +153,13 @@ def whole_number(owner: object, name: str, value: object, *, least: int) -> int:
     return int(value)
 
 
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
 def number(
     owner: object, name: str, value: object, *, most: float | None = None, positive: bool = False
 ) -> float | int:
@@ -156,7 +170,7 @@ def number(
     if (
         isinstance(value, bool)
         or not isinstance(value, int | float | np.integer | np.floating)
-        or not math.isfinite(value)
+        or not _is_finite(value)
         or value < 0
         or (positive and value == 0)
         or (most is not None and value > most)

@@ -143,7 +143,9 @@ def check_achievable(principle: OneDimensional, column: Column) -> None:
 
 def plan_column(column: Column, *, epsilon: float | None, m: int | None, relative: bool) -> Plan:
     """Answer what is asked about a coded numeric column."""
-    principle = EpsilonM(epsilon=epsilon or 0, m=m or 1, relative=relative)
+    principle = EpsilonM(
+        epsilon=0 if epsilon is None else epsilon, m=1 if m is None else m, relative=relative
+    )
     most = None if epsilon is None else largest_share(column, principle)
     return Plan(
         rows=len(column.codes),

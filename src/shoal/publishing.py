@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from shoal.release.release import Release
 
 FORMATS = ("csv", "parquet")
+FILES = {"release.csv", "release.parquet", "manifest.json", "report.html"}
 PRIVATE = 0o600
 
 
@@ -38,39 +39,70 @@ def check_output(
     format: str,
     linkage: str | Path | None,
     force: bool,
+    table: str | Path | None = None,
 ) -> None:
     """Raise before any work is done where the output could not be written in the end."""
-    target = Path(directory).absolute()
+    target = _real(directory)
+    name = Path(directory).name
     if format not in FORMATS:
         msg = f"A release is written as {' or '.join(FORMATS)}, not {format!r}."
         raise UsageError(msg)
-    if os.path.lexists(target):
+    if table is not None and target in (source := _real(table), *source.parents):
+        msg = f"{name!r} holds the input table. Choose another --output."
+        raise UsageError(msg)
+    if os.path.lexists(directory):
         if not force:
-            msg = f"{target.name!r} exists. Choose another --output, or replace it with --force."
+            msg = f"{name!r} exists. Choose another --output, or replace it with --force."
             raise OutputError(msg)
-        if not (target / "manifest.json").is_file() and not _empty(target):
-            msg = f"{target.name!r} exists and is not a release, so --force does not replace it."
+        if not _replaceable(Path(directory)):
+            msg = f"{name!r} exists and is not a release, so --force does not replace it."
             raise OutputError(msg)
+    _check_place(target)
+    if linkage is not None:
+        _check_linkage(Path(linkage), target, table, force=force)
+
+
+def _real(path: str | Path) -> Path:
+    """Return where a path leads; unlike Path.resolve, a loop of links is no error."""
+    return Path(os.path.realpath(path))
+
+
+def _check_place(target: Path) -> None:
     above = next(parent for parent in target.parents if parent.exists())
     if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-        msg = f"Cannot write into {above.name!r}: permission denied."
+        msg = f"Cannot write {target.name!r}: {above.name!r} is not a directory one can write into."
         raise OutputError(msg)
-    if linkage is None:
-        return
-    private = Path(linkage).absolute()
+
+
+def _check_linkage(linkage: Path, target: Path, table: str | Path | None, *, force: bool) -> None:
+    private = _real(linkage)
     if target in (private, *private.parents):
         msg = "The linkage is private and cannot lie inside the release. Choose another --linkage."
         raise UsageError(msg)
-    if not private.parent.is_dir() or not os.access(private.parent, os.W_OK | os.X_OK):
-        msg = f"Cannot write {private.name!r}: its directory is missing or not writable."
+    if table is not None and private == _real(table):
+        msg = "The linkage would replace the input table. Choose another --linkage."
+        raise UsageError(msg)
+    if private.is_dir() or not private.parent.is_dir():
+        msg = f"Cannot write {private.name!r}: it is a directory, or its directory is missing."
         raise OutputError(msg)
-    if os.path.lexists(private) and not force:
+    _check_place(private)
+    if os.path.lexists(linkage) and not force:
         msg = f"{private.name!r} exists. Choose another --linkage, or replace it with --force."
         raise OutputError(msg)
 
 
-def _empty(target: Path) -> bool:
-    return target.is_dir() and not any(target.iterdir())
+def _replaceable(directory: Path) -> bool:
+    """Return whether a directory is empty or holds a release of ours and nothing else."""
+    if directory.is_symlink() or not directory.is_dir():
+        return False
+    names = {path.name for path in directory.iterdir()}
+    if not names:
+        return True
+    try:
+        manifest = json.loads((directory / "manifest.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    return names <= FILES and isinstance(manifest, dict) and "shoal" in manifest
 
 
 def write_release(
@@ -84,7 +116,7 @@ def write_release(
 ) -> Audit:
     """Write and audit a release; nothing is left behind where the audit fails."""
     check_output(directory, format=format, linkage=linkage, force=force)
-    target = Path(directory).absolute()
+    target = _real(directory)
     seconds = dict(release.manifest["seconds"])
     with _as_output_errors(target), _staging(target) as staged:
         progress("write", 0.0)
@@ -127,7 +159,7 @@ def _write_table(release: Release, path: Path, format: str) -> None:
     if format == "csv":
         release.published.write_csv(path)
     else:
-        release.recoding.typed().write_parquet(path, compression="zstd", statistics=False)
+        release.typed().write_parquet(path, compression="zstd", statistics=False)
     _sync(path)
 
 
@@ -181,7 +213,7 @@ def _private_file(path: str | Path | None) -> Iterator[Any]:
     if path is None:
         yield lambda _linkage: None
         return
-    target = Path(path).absolute()
+    target = _real(path)
     staged = target.with_name(f".{target.name}.{secrets.token_hex(8)}.partial")
 
     def stage(linkage: np.ndarray) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+
+from shoal.schema.coding import MISSING_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,20 +22,39 @@ def as_text(column: pl.Series) -> pl.Series:
     """Return struct<low, high> and list<string> cells as the text that release.csv has."""
     if isinstance(column.dtype, pl.Struct):
         low, high = (column.struct.field(end).cast(pl.String) for end in ("low", "high"))
-        return pl.select(
-            pl.when(low == high)
-            .then(low)
-            .otherwise(pl.format("[{}, {}]", low, high))
-            .alias(column.name)
-        ).to_series()
+        interval = pl.when(low == high).then(low).otherwise(pl.format("[{}, {}]", low, high))
+        return pl.select(interval.alias(column.name)).to_series()
     if isinstance(column.dtype, pl.List):
-        quoted = column.list.eval(pl.format('"{}"', pl.element().str.replace_all('"', '\\"')))
-        alone = column.list.first()
-        several = pl.format("[{}]", quoted.list.join(", "))
-        return pl.select(
-            pl.when(column.list.len() == 1).then(alone).otherwise(several).alias(column.name)
-        ).to_series()
+        spelled: dict[tuple[str, ...], str] = {}
+        texts = [
+            None if labels is None else spelled.setdefault(tuple(labels), spell_set(labels))
+            for labels in column.to_list()
+        ]
+        return pl.Series(column.name, texts, pl.String)
     return column.cast(pl.String)
+
+
+def spell_set(labels: Sequence[str]) -> str:
+    """Spell a set of labels: one bare, several as a JSON array.
+
+    A bare label that begins like an array would be read as one, so it is put into an array too.
+    """
+    if len(labels) == 1 and not labels[0].startswith("["):
+        return labels[0]
+    return json.dumps(list(labels), ensure_ascii=False)
+
+
+def read_set(text: str | None) -> list[str] | None:
+    """Return the labels of a published cell, None where it is not one."""
+    if text is None or not text.startswith("["):
+        return None if text is None else [text]
+    try:
+        labels = json.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        return None
+    return labels or None
 
 
 def cell_ncp(texts: pl.Series, kind: str, domain: Sequence[Any]) -> tuple[NDArray[np.float64], int]:
@@ -53,14 +75,8 @@ def _interval_ncp(texts: pl.Series, least: float, most: float) -> tuple[NDArray[
 
 
 def _set_ncp(texts: pl.Series, domain: Sequence[Any]) -> tuple[NDArray[np.float64], int]:
-    several = texts.str.starts_with("[")
-    listed = pl.select(
-        pl.when(several)
-        .then(
-            pl.when(several).then(texts).otherwise(pl.lit("[]")).str.json_decode(pl.List(pl.String))
-        )
-        .otherwise(pl.concat_list(texts))
-    ).to_series()
-    known = listed.list.eval(pl.element().is_in(list(domain))).list.all()
-    counts = listed.list.n_unique().to_numpy()
-    return (counts - 1) / max(len(domain) - 1, 1), int((~known).sum())
+    known = set(domain)
+    sets = [read_set(text) for text in texts.fill_null(MISSING_LABEL)]
+    bad = sum(labels is None or not known.issuperset(labels) for labels in sets)
+    counts = np.array([len(set(labels or [""])) for labels in sets])
+    return (counts - 1) / max(len(domain) - 1, 1), bad

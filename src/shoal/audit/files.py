@@ -17,7 +17,7 @@ from shoal.schema.io import read_table, take_frame
 from shoal.schema.roles import RESERVED, Schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     import polars as pl
 
@@ -71,12 +71,64 @@ def read_manifest(directory: Path) -> dict[str, Any]:
     except ValueError as problem:
         msg = f"manifest.json in {directory.name!r} cannot be read: {problem}."
         raise InputError(msg) from None
-    needed = ("rows", "suppressed", "groups", "columns", "require", "measured", "loss")
-    missing = [key for key in needed if not isinstance(manifest, dict) or key not in manifest]
-    if missing:
-        msg = f"manifest.json in {directory.name!r} lacks {', '.join(missing)}."
+    wrong = next(_misshapen(manifest), None)
+    if wrong is not None:
+        msg = f"manifest.json in {directory.name!r} is not a manifest: {wrong}."
         raise InputError(msg)
     return manifest
+
+
+SHAPE: dict[str, type | tuple[type, ...]] = {
+    "rows": int,
+    "suppressed": int,
+    "groups": int,
+    "columns": list,
+    "require": list,
+    "measured": list,
+    "loss": dict,
+}
+
+
+def _misshapen(manifest: Any) -> Iterator[str]:
+    """Yield what a manifest lacks or has in a wrong shape."""
+    if not isinstance(manifest, dict):
+        yield "it is no JSON object"
+        return
+    for key, kind in SHAPE.items():
+        if not isinstance(manifest.get(key), kind):
+            yield f"{key!r} is missing or has a wrong shape"
+            return
+    if not all(isinstance(text, str) for text in manifest["require"]):
+        yield "'require' has to list requirements as text"
+    yield from filter(None, map(_wrong_column, manifest["columns"]))
+    loss = manifest["loss"]
+    if not _is_number(loss.get("gcp")) or not isinstance(loss.get("ncp"), dict):
+        yield "'loss' has to give gcp and ncp"
+    elif not all(map(_is_number, loss["ncp"].values())):
+        yield "'loss' has to be in numbers"
+
+
+def _wrong_column(column: Any) -> str | None:
+    if not isinstance(column, dict) or not isinstance(column.get("name"), str):
+        return "a column has no name"
+    if column.get("role") not in {"quasi", "sensitive", "other"}:
+        return f"column {column['name']!r} has no role"
+    if column["role"] == "quasi" and not _has_domain(column):
+        return f"column {column['name']!r} has no kind and domain"
+    return None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _has_domain(column: dict[str, Any]) -> bool:
+    domain = column.get("domain")
+    if not isinstance(domain, list) or not domain:
+        return False
+    if column.get("kind") == "interval":
+        return len(domain) == 2 and all(map(_is_number, domain))
+    return column.get("kind") == "set" and all(isinstance(label, str) for label in domain)
 
 
 def read_published(directory: Path) -> pl.DataFrame:
@@ -127,6 +179,9 @@ def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[st
         total = by_cell @ counted["count"].to_numpy() + manifest["suppressed"]
         ncp[column["name"]] = float(total / rows)
     stated = manifest["loss"]
+    names = {column["name"] for column in manifest["columns"] if column["role"] == "quasi"}
+    if set(stated["ncp"]) != names:
+        problems.append("The manifest does not give the loss of every quasi column.")
     measured = {"gcp": float(np.mean(list(ncp.values()))) if ncp else 0.0, **ncp}
     for name, value in {"gcp": stated["gcp"], **stated["ncp"]}.items():
         if name in measured and abs(measured[name] - value) > CLOSE:

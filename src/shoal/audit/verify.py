@@ -11,7 +11,6 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.principles.groups import Groups, Measurement, renumber, upward
 from shoal.schema.coding import code_column
-from shoal.schema.missing import complete_rows
 from shoal.schema.roles import RESERVED
 from shoal.schema.sensitive import Sensitive
 
@@ -119,7 +118,6 @@ def audit_table(
     if not published.height:
         msg = "The published table has no rows."
         raise InputError(msg)
-    complete_rows(published, schema.sensitive, "error")
     by_cells = _alike(published, schema.quasi)
     grouped = RESERVED in published.columns
     by_group = _alike(published, (RESERVED,)) if grouped else by_cells

@@ -54,7 +54,7 @@ def anonymize(
         if target is None:
             msg = "No output was named. Say where the release should go: --output published."
             raise shoal.UsageError(msg)
-        check_output(target, format=format, linkage=linkage, force=force)
+        check_output(target, format=format, linkage=linkage, force=force, table=table)
     options: dict[str, Any] = {
         "require": require or said.require,
         "method": method or said.method,

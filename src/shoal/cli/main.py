@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -14,6 +15,8 @@ from shoal.cli.audit import audit
 from shoal.cli.demo import demo
 from shoal.cli.plan import plan
 from shoal.errors import ShoalError
+
+INTERRUPTED = "shoal: interrupted; nothing was left half-written."
 
 app = typer.Typer(
     name="shoal",
@@ -44,33 +47,46 @@ def options(
 def main() -> None:
     """Run the command line; every end has its exit code and no end shows a traceback."""
     try:
-        app(standalone_mode=True)
-    except ShoalError as problem:
-        finish(f"shoal: {problem}", problem.exit_code)
-    except KeyboardInterrupt:
-        finish("shoal: interrupted; nothing was left half-written.", 130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        finish("", 0)
-    except MemoryError:
-        finish("shoal: this machine has too little memory for the table.", 2)
-    except Exception as problem:
+        code = app(standalone_mode=False)
+        sys.stdout.flush()
+    except SystemExit as end:  # Typer leaves by itself for a closed pipe (1) and completion (0)
+        finish("", 0 if end.code in {None, 1} else int(end.code or 0))
+    except (Exception, KeyboardInterrupt) as problem:
         if os.environ.get("SHOAL_DEBUG"):
             raise
-        # The text of an unforeseen error may hold a person's data, so only its kind is shown.
-        finish(
-            f"shoal: an unforeseen {type(problem).__name__} stopped the work; nothing was left "
-            "half-written. Run again with SHOAL_DEBUG=1 for details, and please report it.",
-            2,
-        )
+        finish(*explain(problem))
+    else:
+        finish(INTERRUPTED if code == 130 else "", code if isinstance(code, int) else 0)
+
+
+def explain(problem: BaseException) -> tuple[str, int]:
+    """Return the sentence and the exit code for whatever stopped the work."""
+    match problem:
+        case ShoalError():
+            return f"shoal: {problem}", problem.exit_code
+        case KeyboardInterrupt() | typer.Abort():
+            return INTERRUPTED, 130
+        case BrokenPipeError():
+            return "", 0
+        case MemoryError():
+            return "shoal: this machine has too little memory for the table.", 2
+        case OSError():
+            return f"shoal: cannot write: {problem.strerror}.", 4
+    if hasattr(problem, "format_message") and hasattr(problem, "exit_code"):  # bad usage
+        return f"shoal: {problem.format_message()} See shoal --help.", problem.exit_code
+    # The text of an unforeseen error may hold a person's data, so only its kind is shown.
+    return (
+        f"shoal: an unforeseen {type(problem).__name__} stopped the work; nothing was left "
+        "half-written. Run again with SHOAL_DEBUG=1 for details, and please report it."
+    ), 2
 
 
 def finish(message: str, code: int) -> None:
     """Say the last word and leave at once, without waiting for threads that still compute."""
-    if message:
-        sys.stderr.write(message + "\n")
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with suppress(OSError):  # whoever listened is gone
+        if message:
+            sys.stderr.write(message + "\n")
+        sys.stderr.flush()
     os._exit(code)
 
 

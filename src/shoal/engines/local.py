@@ -74,6 +74,7 @@ def anonymize(
         coded = numeric_columns(coded, table, asked)
     chosen = choose_method(method)
     task = Task(coded, tuple(asked), progress)
+    chosen.check(task)
     check_task(task)
     with timed(seconds, "search", progress):
         groups = chosen.search(task)
@@ -160,6 +161,8 @@ def rehearse(
     asked = requirements(require, schema.sensitive)
     coded = numeric_columns(code_table(table, schema, missing=missing), table, asked)
     task = Task(coded, tuple(asked))
+    chosen = choose_method(method)
+    chosen.check(task)
     check_task(task)
     return {
         "rows": len(coded),
@@ -177,6 +180,6 @@ def rehearse(
             }
             for one, value in zip(asked, task.values, strict=True)
         ],
-        "method": repr(choose_method(method)),
+        "method": repr(chosen),
         "seconds": round(1 + len(coded) * SECONDS_PER_ROW, 1),
     }

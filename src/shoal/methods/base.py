@@ -54,6 +54,10 @@ class Method(Term):
     role = "method"
     source: ClassVar[str]
 
+    def check(self, task: Task) -> None:
+        """Raise where the method cannot search for what is required."""
+        raise NotImplementedError
+
     def search(self, task: Task) -> Groups:
         """Find the groups, or raise `NotAchievable`."""
         raise NotImplementedError

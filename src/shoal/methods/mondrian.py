@@ -21,8 +21,8 @@ class Mondrian(Method):
 
     source = "LeFevre, DeWitt, Ramakrishnan, ICDE 2006"
 
-    def search(self, task: Task) -> Groups:
-        """Find groups that keep every requirement."""
+    def check(self, task: Task) -> None:
+        """Raise where a requirement does not survive the union of groups."""
         for one in task.requirements:
             if not one.principle.monotone:
                 msg = (
@@ -30,6 +30,10 @@ class Mondrian(Method):
                     f"{one.principle!r} does not. Use Split()."
                 )
                 raise UsageError(msg)
+        Rule.of(task, repr(self))
+
+    def search(self, task: Task) -> Groups:
+        """Find groups that keep every requirement."""
         rule = Rule.of(task, repr(self))
         if not admissible(rule, len(task.coded)):
             required = " and ".join(repr(one.principle) for one in task.requirements)

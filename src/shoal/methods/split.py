@@ -46,6 +46,10 @@ class Split(Method):
                 "Split", "partition", " or ".join(map(repr, PARTITIONS)), self.partition
             )
 
+    def check(self, task: Task) -> None:
+        """Raise where the requirements are not about one ordered value."""
+        Rule.of(task, repr(self))
+
     def search(self, task: Task) -> Groups:
         """Find groups that keep every requirement."""
         rule = Rule.of(task, repr(self))

@@ -31,10 +31,11 @@ def absolute_band(values: NDArray, below: Fraction, above: Fraction) -> Band:
         low = _shifted(values, -(below.numerator // below.denominator))
         high = _shifted(values, above.numerator // above.denominator)
         return _searched(values, low, high)
+    low_limit, high_limit = _double(below), _double(above)
     return _bisected(
         values,
-        lambda u, v: _within(v - u, u, v, float(below)),
-        lambda u, v: _within(u - v, u, v, float(above)),
+        lambda u, v: _within(v - u, u, v, low_limit),
+        lambda u, v: _within(u - v, u, v, high_limit),
     )
 
 
@@ -55,6 +56,14 @@ def relative_band(values: NDArray, ratio: Fraction) -> Band:
         return _within(np.abs(u - v), u, v, share * np.abs(v))
 
     return _bisected(values, near, near)
+
+
+def _double(limit: Fraction) -> float:
+    """Return a limit as a double; one beyond all doubles reaches every value."""
+    try:
+        return float(limit)
+    except OverflowError:
+        return float("inf")
 
 
 def _shifted(values: NDArray, step: int) -> NDArray[np.int64]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.errors import UsageError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -17,6 +19,11 @@ class Randomness:
     """Random orders; secure unless a seed is given."""
 
     seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.seed is not None and self.seed < 0:
+            msg = f"A seed is a whole number of at least 0. Got {self.seed}."
+            raise UsageError(msg)
 
     @property
     def reproducible(self) -> bool:

@@ -55,8 +55,12 @@ class Recoding:
         return self._table(cells, lambda column: column.cast(pl.String))
 
     def typed(self) -> pl.DataFrame:
-        """Return the published table as typed columns, as release.parquet has it."""
+        """Return the published table as typed columns."""
         return self._table(typed_cells, typed_values)
+
+    def mixed(self) -> pl.DataFrame:
+        """Return the published table with quasi cells as text and other columns as they were."""
+        return self._table(cells, lambda column: column)
 
     def _table(
         self,
@@ -91,6 +95,7 @@ class Release:
     coded: Coded
     requirements: tuple[Requirement, ...]
     formulas: int
+    escaped: bool
     given: Any
 
     @property
@@ -100,8 +105,15 @@ class Release:
 
     @property
     def table(self) -> Any:
-        """The published table, as the kind of frame that came in; cells as in release.csv."""
-        return give_frame(self.published, self.given)
+        """The published table, as the kind of frame that came in.
+
+        Quasi cells are text as in release.csv; other columns keep their types.
+        """
+        return give_frame(self.recoding.mixed(), self.given)
+
+    def typed(self) -> pl.DataFrame:
+        """Return the published table as release.parquet has it."""
+        return defuse(self.recoding.typed(), self.schema, escape=self.escaped)[0]
 
     @property
     def loss(self) -> float:
@@ -162,7 +174,7 @@ def build_release(
         shuffled=shuffled,
         numbers=pl.Series(ids[shuffled]),
     )
-    published, formulas = defuse(recoding.text(), escape=escape_formulas)
+    published, formulas = defuse(recoding.text(), schema, escape=escape_formulas)
     ncp = {
         column.name: mean_over_rows(
             ncp_by_group(column, covered[column.name]), groups.sizes, suppressed=0
@@ -184,7 +196,15 @@ def build_release(
     if randomness.reproducible:
         manifest["reproducible"] = True
     return Release(
-        published, manifest, coded.rows[rows], recoding, coded, task.requirements, formulas, given
+        published=published,
+        manifest=manifest,
+        linkage=coded.rows[rows],
+        recoding=recoding,
+        coded=coded,
+        requirements=task.requirements,
+        formulas=formulas,
+        escaped=escape_formulas,
+        given=given,
     )
 
 
@@ -196,22 +216,25 @@ def _describe(name: str, recoding: Recoding) -> dict[str, Any]:
     return entry
 
 
-def defuse(published: pl.DataFrame, *, escape: bool) -> tuple[pl.DataFrame, int]:
+def defuse(table: pl.DataFrame, schema: Schema, *, escape: bool) -> tuple[pl.DataFrame, int]:
     """Count the text cells that a spreadsheet would run as a formula, and escape them if asked.
 
-    A number is no formula, with or without its sign.
+    A number is no formula, with or without its sign. Quasi cells are left alone: they are labels
+    that the manifest lists.
     """
     count = 0
-    for name in published.columns[1:]:
-        column = published[name]
+    for name in (*schema.sensitive, *schema.other):
+        column = table[name]
+        if column.dtype != pl.String:
+            continue
         risky = column.str.contains(FORMULA).fill_null(value=False)
         if risky.any():
             risky &= ~column.str.contains(NUMBER).fill_null(value=False)
         count += int(risky.sum())
         if escape and risky.any():
             escaped = pl.when(risky).then(pl.lit("'") + pl.col(name)).otherwise(pl.col(name))
-            published = published.with_columns(escaped.alias(name))
-    return published, count
+            table = table.with_columns(escaped.alias(name))
+    return table, count
 
 
 def typed_values(column: pl.Series) -> pl.Series:

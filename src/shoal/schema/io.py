@@ -127,6 +127,9 @@ def take_frame(frame: Any) -> pl.DataFrame:
 
     try:
         known = nw.from_native(frame)
+    except nw.exceptions.DuplicateError:
+        check_header([str(name) for name in frame.columns], "the frame")
+        raise
     except TypeError:
         msg = f"A pandas, Polars or PyArrow table is needed, not a {type(frame).__name__}."
         raise InputError(msg) from None
