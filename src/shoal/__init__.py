@@ -34,6 +34,9 @@ _HOMES = {
     "GreatCircle": "distances.geographic",
     "Split": "methods.split",
     "Mondrian": "methods.mondrian",
+    "Freeform": "methods.freeform.method",
+    "Ring": "methods.freeform.method",
+    "GeneralizationGraph": "methods.freeform.graph",
     "Release": "release.release",
     "Audit": "audit.verify",
     "Plan": "planning",
@@ -55,8 +58,10 @@ __all__ = [
     "Edit",
     "EpsilonM",
     "Equality",
+    "Freeform",
     "FrequencyL",
     "Function",
+    "GeneralizationGraph",
     "GreatCircle",
     "Hierarchical",
     "InputError",
@@ -70,6 +75,7 @@ __all__ = [
     "Plan",
     "Release",
     "Requirement",
+    "Ring",
     "Schema",
     "ShoalError",
     "SmallestDifference",
@@ -99,6 +105,8 @@ if TYPE_CHECKING:
         ShoalError,
         UsageError,
     )
+    from shoal.methods.freeform.graph import GeneralizationGraph
+    from shoal.methods.freeform.method import Freeform, Ring
     from shoal.methods.mondrian import Mondrian
     from shoal.methods.split import Split
     from shoal.planning import Plan, plan

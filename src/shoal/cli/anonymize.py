@@ -28,6 +28,9 @@ def anonymize(
         str | None, typer.Option(help="Private file that maps input rows to published rows.")
     ] = None,
     missing: show.MissingCells = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="How long to improve what was found; 0: not at all.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="For tests: a repeatable order of rows.")] = None,
     escape_formulas: Annotated[
         bool, typer.Option("--escape-formulas", help="Defuse cells a spreadsheet would run.")
@@ -74,7 +77,13 @@ def anonymize(
             _rehearse(frame, chosen, options, json=json)
             return
         release = shoal.anonymize(
-            frame, chosen, **options, seed=seed, escape_formulas=escape_formulas, progress=progress
+            frame,
+            chosen,
+            **options,
+            seconds=seconds,
+            seed=seed,
+            escape_formulas=escape_formulas,
+            progress=progress,
         )
         release.manifest["seconds"] = {"read": reading} | release.manifest["seconds"]
         release.write(target, format=format, linkage=linkage, force=force, progress=progress)

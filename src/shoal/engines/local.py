@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,7 @@ def anonymize(
     require: Require | Iterable[Require],
     method: Method | str | None = None,
     missing: Missing = "error",
+    seconds: float | None = None,
     seed: int | None = None,
     escape_formulas: bool = False,
     progress: Progress = silent,
@@ -50,6 +52,8 @@ def anonymize(
     require : one principle or several, as objects or in the notation.
     method : how to search; by default the best one for what is required.
     missing : what to do about missing cells: "error", "drop" or "value".
+    seconds : how long a method may improve what it has found; by default as it thinks best. With
+        a time, the clock decides what is found, and so a seed no longer repeats it.
     seed : for tests only: makes the order of published rows repeatable, and so guessable.
     escape_formulas : put an apostrophe before text cells that a spreadsheet would run.
     progress : called with the name of a phase and the share of it that is done.
@@ -68,29 +72,37 @@ def anonymize(
     """
     table = take_frame(frame)
     asked = requirements(require, schema.sensitive)
-    seconds: dict[str, float] = {}
-    with timed(seconds, "code", progress):
+    spent: dict[str, float] = {}
+    with timed(spent, "code", progress):
         coded = code_table(table, schema, missing=missing)
         coded = numeric_columns(coded, table, asked)
     chosen = choose_method(method)
-    task = Task(coded, tuple(asked), progress)
+    task = Task(coded, tuple(asked), progress, check_seconds(seconds))
     chosen.check(task)
     check_task(task)
-    with timed(seconds, "search", progress):
-        groups = chosen.search(task)
-    with timed(seconds, "recode", progress):
+    with timed(spent, "search", progress):
+        found = chosen.search(task)
+    with timed(spent, "recode", progress):
         release = build_release(
             table,
             schema,
             task,
-            groups,
+            found,
             method=chosen,
             randomness=Randomness(seed),
             escape_formulas=escape_formulas,
             given=frame,
         )
-    release.manifest["seconds"] = seconds
+    release.manifest["seconds"] = spent
     return release
+
+
+def check_seconds(seconds: float | None) -> float | None:
+    """Return a time for improvement, or raise where it is none."""
+    if seconds is not None and not 0 <= seconds < math.inf:
+        msg = f"--seconds takes a number of at least 0. Got {seconds}."
+        raise UsageError(msg)
+    return seconds
 
 
 def choose_method(method: Method | str | None) -> Method:

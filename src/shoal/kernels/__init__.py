@@ -9,7 +9,16 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
-MODULES = ("windows", "records", "splits", "partition")
+MODULES = (
+    "windows",
+    "records",
+    "splits",
+    "partition",
+    "freeform.sort",
+    "freeform.rounds",
+    "freeform.matchings",
+    "freeform.coverage",
+)
 
 
 def place_cache() -> None:

@@ -10,6 +10,7 @@ from shoal.notation import Term
 from shoal.progress import Progress, silent
 
 if TYPE_CHECKING:
+    from shoal.methods.freeform.graph import GeneralizationGraph
     from shoal.principles.groups import Groups, Measurement
     from shoal.principles.requirement import Requirement
     from shoal.schema.sensitive import Sensitive
@@ -23,6 +24,7 @@ class Task:
     coded: Coded
     requirements: tuple[Requirement, ...]
     progress: Progress = silent
+    seconds: float | None = None  # for improving what was found; None: as the method thinks best
 
     @cached_property
     def values(self) -> tuple[Sensitive | None, ...]:
@@ -49,7 +51,7 @@ class Task:
 
 
 class Method(Term):
-    """A way to find groups that keep every requirement at little loss."""
+    """A way to find groups, or a graph, that keep every requirement at little loss."""
 
     role = "method"
     source: ClassVar[str]
@@ -58,6 +60,6 @@ class Method(Term):
         """Raise where the method cannot search for what is required."""
         raise NotImplementedError
 
-    def search(self, task: Task) -> Groups:
-        """Find the groups, or raise `NotAchievable`."""
+    def search(self, task: Task) -> Groups | GeneralizationGraph:
+        """Find the groups (or the graph), or raise `NotAchievable`."""
         raise NotImplementedError
