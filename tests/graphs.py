@@ -41,8 +41,12 @@ def coded(frame: pl.DataFrame) -> Coded:
 
 
 def graph(
-    frame: pl.DataFrame, k: int, method: shoal.Freeform | shoal.Ring = EXACT, seconds: float = 0.0
+    frame: pl.DataFrame,
+    k: int,
+    method: shoal.Freeform | shoal.Ring = EXACT,
+    seconds: float | None = 0.0,
 ) -> shoal.GeneralizationGraph:
+    """The graph of a method, improved for some seconds (None: as long as it thinks best)."""
     asked = tuple(requirements(shoal.KAnonymity(k=k), []))
     return method.search(Task(coded(frame), asked, seconds=seconds))
 

@@ -167,27 +167,20 @@ def test_improvement_never_raises_the_loss_and_keeps_the_graph_regular(seed):
 
 
 def test_improvement_gains_one_per_cent_on_people():
-    frame = people(2500)
-    assert graph(frame, 10, seconds=3.0).gcp <= 0.99 * graph(frame, 10).gcp
+    frame = people(1500)
+    assert graph(frame, 10, seconds=2.0).gcp <= 0.99 * graph(frame, 10).gcp
 
 
 def test_without_a_time_the_search_is_the_same_every_time():
-    frame = people(700)
-    first, again = (EXACT.search(task) for task in 2 * [task_of(frame, 4)])
+    frame = people(300)
+    first, again = (graph(frame, 4, seconds=None) for _ in range(2))
     assert (first.matches == again.matches).all()
     assert first.gcp < graph(frame, 4).gcp
 
 
-def task_of(frame, k):
-    from shoal.methods.base import Task
-    from shoal.principles.requirement import requirements
-
-    return Task(coded(frame), tuple(requirements(shoal.KAnonymity(k=k), [])))
-
-
 @pytest.mark.parametrize("method", ALL, ids=repr)
 def test_thousands_of_identical_rows_lose_next_to_nothing(method):
-    frame = pl.DataFrame({"age": [30] * 3001 + [40] * 2500, "job": ["a"] * 3001 + ["b"] * 2500})
+    frame = pl.DataFrame({"age": [30] * 2001 + [40] * 1200, "job": ["a"] * 2001 + ["b"] * 1200})
     found = graph(frame, 10, method)
     assert heterogeneous.is_regular(lists(found), 10)
     # Greedy rounds paint themselves into corners: what is left over has to go abroad.

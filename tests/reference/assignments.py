@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 FIXED = 2**30
+PORTION = 50_000  # edges looked at together, in their order
 USED = -1  # the weight of a pair that is matched already
 Weights = Any
 Mates = dict[int, int]
@@ -148,9 +149,14 @@ def sort_greedy(weights: Weights, order: list[int]) -> Mates:
     state = State(weights, order)
     i, j = np.nonzero(weights != USED)
     edges = np.lexsort((state.position[j], state.position[i], weights[i, j]))
-    for left, right in zip(i[edges].tolist(), j[edges].tolist(), strict=True):
-        if left not in state.mate and state.free[right]:
-            state.match(left, right)
+    waiting = np.ones(len(order), bool)
+    for start in range(0, len(edges), PORTION):
+        part = edges[start : start + PORTION]
+        part = part[waiting[i[part]] & state.free[j[part]]]
+        for left, right in zip(i[part].tolist(), j[part].tolist(), strict=True):
+            if waiting[left] and state.free[right]:
+                state.match(left, right)
+                waiting[left] = False
     for turn, left in enumerate(order):
         if left not in state.mate:
             sides = [p for x in range(1, len(order)) for p in (turn - x, turn + x)]

