@@ -37,6 +37,7 @@ _HOMES = {
     "Release": "release.release",
     "Audit": "audit.verify",
     "Plan": "planning",
+    "Guarantee": "guarantee",
     "ShoalError": "errors",
     "UsageError": "errors",
     "InputError": "errors",
@@ -58,6 +59,7 @@ __all__ = [
     "FrequencyL",
     "Function",
     "GreatCircle",
+    "Guarantee",
     "Hierarchical",
     "InputError",
     "KAnonymity",
@@ -99,6 +101,7 @@ if TYPE_CHECKING:
         ShoalError,
         UsageError,
     )
+    from shoal.guarantee import Guarantee
     from shoal.methods.mondrian import Mondrian
     from shoal.methods.split import Split
     from shoal.planning import Plan, plan
