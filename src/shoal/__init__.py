@@ -32,6 +32,8 @@ _HOMES = {
     "Function": "distances.labels",
     "Hierarchical": "distances.hierarchical",
     "GreatCircle": "distances.geographic",
+    "Exchange": "methods.exchange",
+    "XColor": "methods.exchange",
     "Split": "methods.split",
     "Mondrian": "methods.mondrian",
     "Release": "release.release",
@@ -56,6 +58,7 @@ __all__ = [
     "Edit",
     "EpsilonM",
     "Equality",
+    "Exchange",
     "FrequencyL",
     "Function",
     "GreatCircle",
@@ -79,6 +82,7 @@ __all__ = [
     "TotalVariation",
     "UsageError",
     "Window",
+    "XColor",
     "__version__",
     "anonymize",
     "audit_files",
@@ -102,6 +106,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from shoal.guarantee import Guarantee
+    from shoal.methods.exchange import Exchange, XColor
     from shoal.methods.mondrian import Mondrian
     from shoal.methods.split import Split
     from shoal.planning import Plan, plan

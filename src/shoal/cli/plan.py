@@ -32,7 +32,7 @@ def plan(
 
     said = show.settings(schema)
     chosen = shoal.Schema(sensitive=show.names(sensitive) or said.roles.get("sensitive", []))
-    show.load_kernels(quiet=quiet)
+    show.announce_compiling(quiet=quiet)
     frame = read_table(table)
     policy: Any = missing or said.missing or "error"
     if require is not None:

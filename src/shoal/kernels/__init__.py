@@ -1,7 +1,8 @@
 """Compiled loops over plain arrays: numbers in, numbers out, nothing of ours imported.
 
-Every kernel has explicit signatures, so importing its module compiles it once and afterwards loads
-it from Numba's cache.
+Most kernels have explicit signatures, so importing their module compiles them once and afterwards
+loads them from Numba's cache. Those that take tuples of arrays compile when they are first called;
+`load_all` calls them on a tiny table.
 """
 
 import os
@@ -9,7 +10,7 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
-MODULES = ("windows", "records", "splits", "partition")
+MODULES = ("windows", "records", "splits", "partition", "strings")
 
 
 def place_cache() -> None:
@@ -28,6 +29,7 @@ def load_all() -> None:
     """Compile or load every kernel."""
     for name in MODULES:
         import_module(f"shoal.kernels.{name}")
+    import_module("shoal.kernels.warmth").run()
 
 
 place_cache()

@@ -72,6 +72,23 @@ PIECES = 32  # jobs that counting neighbours is cut into
 Relation = Band | Points | Bits
 
 
+def near(relation: Relation, u: NDArray, v: NDArray) -> NDArray[np.bool_]:
+    """Say for pairs of codes whether u is proximate to v, by the plain meaning of each form."""
+    if isinstance(relation, Band):
+        return (relation.first[v] <= u) & (u <= relation.last[v])
+    if isinstance(relation, Bits):
+        word = relation.rows[v, u >> 6] >> (u & 63).astype(np.uint64)
+        return (word & np.uint64(1)).astype(np.bool_)
+    gaps = np.abs(relation.points[u] - relation.points[v])
+    lengths = {
+        1: lambda: gaps.sum(axis=-1),
+        2: lambda: np.sqrt((gaps**2).sum(axis=-1)),
+        3: lambda: gaps.max(axis=-1),
+        4: lambda: gaps.min(axis=-1),
+    }
+    return np.asarray(lengths[relation.metric]() <= relation.threshold)
+
+
 def equality(distinct: int) -> Band:
     """Return the relation in which every value is near to itself alone."""
     codes = np.arange(distinct, dtype=np.int32)
