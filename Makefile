@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/ready
+READY := $(VENV)/kernels
+KERNELS := $(shell find src/shoal/kernels -name '*.py')
 DEMO ?= shoal-demo
 
 .PHONY: demo test lint types check format lock benchmark clean
@@ -36,14 +37,19 @@ lock: $(READY)
 	$(BIN)/uv pip compile pyproject.toml --group dev --extra pandas --universal --python-version 3.11 \
 		--generate-hashes --no-header --no-emit-index-url --upgrade --output-file requirements.txt
 
-$(READY): requirements.txt pyproject.toml
+# Numba looks at the file of a kernel only, not at the kernels it calls, so a change compiles all anew.
+$(READY): $(VENV)/ready $(KERNELS)
+	find src/shoal/kernels \( -name '*.nbi' -o -name '*.nbc' \) -delete
+	$(BIN)/python -c 'from shoal.kernels import load_all; load_all()'
+	touch $(READY)
+
+$(VENV)/ready: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Shoal needs Python 3.11 or newer")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	$(BIN)/python -m compileall -q -j 0 $(VENV)/lib src || true
-	$(BIN)/python -c 'from shoal.kernels import load_all; load_all()'
-	touch $(READY)
+	$(BIN)/python -m compileall -q -j 0 $(VENV)/lib src || true # some packages ship files for other Pythons
+	touch $(VENV)/ready
 
 clean:
 	rm -rf $(VENV) $(DEMO)

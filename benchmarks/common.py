@@ -19,9 +19,14 @@ from rich.console import Console
 from rich.table import Table
 
 from shoal.datasets.census import census
+from shoal.loss.certainty import mean_over_rows, ncp_by_group
+from shoal.release.recode import spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from shoal.principles.groups import Groups
+    from shoal.schema.table import Coded
 
 DATA = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
@@ -56,6 +61,12 @@ def clock(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - start, result
 
 
+def gcp(coded: Coded, groups: Groups) -> float:
+    """Return the global certainty penalty of a grouping."""
+    losses = [ncp_by_group(column, spans(column, groups)) for column in coded.quasi]
+    return float(np.mean([mean_over_rows(loss, groups.sizes, suppressed=0) for loss in losses]))
+
+
 def peak_gigabytes() -> float:
     """Return the largest memory this process has had so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
@@ -68,4 +79,4 @@ def show(title: str, rows: list[dict[str, str]]) -> None:
         table.add_column(name, justify="left" if place == 0 else "right")
     for row in rows:
         table.add_row(*row.values())
-    Console(width=110).print(table, "")
+    Console(width=150).print(table, "")

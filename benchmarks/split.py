@@ -10,31 +10,20 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from common import DATA, clock, load, peak_gigabytes, show, yardstick
+from common import DATA, clock, gcp, load, peak_gigabytes, show, yardstick
 
 import shoal
 from shoal.kernels import load_all
-from shoal.loss.certainty import mean_over_rows, ncp_by_group
 from shoal.methods.base import Method, Task
 from shoal.principles.requirement import requirements
-from shoal.release.recode import spans
-from shoal.schema.table import Coded, code_table
-
-if TYPE_CHECKING:
-    from shoal.principles.groups import Groups
+from shoal.schema.table import code_table
 
 QUASI = ["age", "puma", "occupation"]
 REQUIRE = "EpsilonM(epsilon=2000, m=5)"
 METHODS = [shoal.Split(partition="round-robin"), shoal.Split()]
-
-
-def gcp(coded: Coded, groups: Groups) -> float:
-    losses = [ncp_by_group(column, spans(column, groups)) for column in coded.quasi]
-    return float(np.mean([mean_over_rows(loss, groups.sizes, suppressed=0) for loss in losses]))
 
 
 def search(frame: pl.DataFrame, method: Method, unit: float) -> dict[str, str]:

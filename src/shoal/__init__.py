@@ -32,6 +32,8 @@ _HOMES = {
     "Function": "distances.labels",
     "Hierarchical": "distances.hierarchical",
     "GreatCircle": "distances.geographic",
+    "Exchange": "methods.exchange",
+    "XColor": "methods.exchange",
     "Split": "methods.split",
     "Mondrian": "methods.mondrian",
     "Freeform": "methods.freeform.method",
@@ -40,6 +42,7 @@ _HOMES = {
     "Release": "release.release",
     "Audit": "audit.verify",
     "Plan": "planning",
+    "Guarantee": "guarantee",
     "ShoalError": "errors",
     "UsageError": "errors",
     "InputError": "errors",
@@ -58,11 +61,13 @@ __all__ = [
     "Edit",
     "EpsilonM",
     "Equality",
+    "Exchange",
     "Freeform",
     "FrequencyL",
     "Function",
     "GeneralizationGraph",
     "GreatCircle",
+    "Guarantee",
     "Hierarchical",
     "InputError",
     "KAnonymity",
@@ -83,6 +88,7 @@ __all__ = [
     "TotalVariation",
     "UsageError",
     "Window",
+    "XColor",
     "__version__",
     "anonymize",
     "audit_files",
@@ -105,6 +111,8 @@ if TYPE_CHECKING:
         ShoalError,
         UsageError,
     )
+    from shoal.guarantee import Guarantee
+    from shoal.methods.exchange import Exchange, XColor
     from shoal.methods.freeform.graph import GeneralizationGraph
     from shoal.methods.freeform.method import Freeform, Ring
     from shoal.methods.mondrian import Mondrian

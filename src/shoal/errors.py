@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
 
 class ShoalError(Exception):
     """Anything Shoal refuses to do, as a sentence for a person."""
@@ -27,6 +30,14 @@ class NotAchievable(ShoalError):
     """The requirement cannot hold on this table, or was not reached."""
 
     exit_code = 3
+
+
+class TooCrowded(NotAchievable):
+    """Not achievable or not reached while certain rows are there."""
+
+    def __init__(self, message: str, rows: NDArray[np.int64]) -> None:
+        self.rows = rows
+        super().__init__(message)
 
 
 class AuditFailed(ShoalError):

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from shoal.errors import InputError, NotAchievable, UsageError
+from shoal.errors import InputError, TooCrowded, UsageError
+from shoal.guarantee import Guarantee, guarantee
+from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.proximity import EpsilonM
+from shoal.principles.requirement import Require, requirements
 from shoal.schema.coding import Column, code_column
 from shoal.schema.io import take_frame
 from shoal.schema.missing import Missing, complete_rows
@@ -24,6 +27,7 @@ from shoal.schema.sensitive import Sensitive
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from shoal.principles.base import OneDimensional
@@ -138,7 +142,31 @@ def check_achievable(principle: OneDimensional, column: Column) -> None:
         f"{principle!r} is not achievable on the {len(column.codes)} rows of {column.name!r}: "
         f"the largest {principle.share_name} for this width is {most}; {other}."
     )
-    raise NotAchievable(msg)
+    raise TooCrowded(msg, _crowd(principle, column))
+
+
+def _crowd(principle: OneDimensional, column: Column) -> NDArray[np.int64]:
+    """Return rows to leave out so that the principle becomes achievable.
+
+    With g rows in the longest run of near values and n in all, x fewer of the run's rows serve as
+    soon as (g - x) m <= n - x; the next longest run may then ask for more.
+    """
+    from shoal.kernels.windows import longest_run_at
+
+    reach = principle.band(Sensitive.of((column,))).reach
+    rows = np.argsort(column.codes, kind="stable")
+    m = principle.share
+    out: list[NDArray[np.int64]] = []
+    while len(rows):
+        start, length = longest_run_at(column.codes[rows], reach)
+        over = length * m - len(rows)
+        if over <= 0:
+            break
+        count = min(length, max(1, -(-over // max(m - 1, 1))))
+        evenly = start + np.linspace(0, length - 1, count).astype(np.int64)
+        out.append(rows[evenly])
+        rows = np.delete(rows, evenly)
+    return np.concatenate(out)
 
 
 def plan_column(column: Column, *, epsilon: float | None, m: int | None, relative: bool) -> Plan:
@@ -162,6 +190,7 @@ def plan_column(column: Column, *, epsilon: float | None, m: int | None, relativ
     )
 
 
+@overload
 def plan(
     frame: Any,
     schema: Schema,
@@ -169,12 +198,32 @@ def plan(
     epsilon: float | None = None,
     m: int | None = None,
     relative: bool = False,
+    require: None = None,
     missing: Missing = "error",
-) -> Plan:
-    """Say which (ε,m) are achievable for the numeric sensitive column of a table.
+) -> Plan: ...
 
-    Both given: whether they are; ε given: the largest m; m given: the bound that ε must stay
-    strictly under; neither: the whole frontier.
+
+@overload
+def plan(
+    frame: Any, schema: Schema, *, require: Require, missing: Missing = "error"
+) -> Guarantee: ...
+
+
+def plan(
+    frame: Any,
+    schema: Schema,
+    *,
+    epsilon: float | None = None,
+    m: int | None = None,
+    relative: bool = False,
+    require: Require | None = None,
+    missing: Missing = "error",
+) -> Plan | Guarantee:
+    """Say what is achievable on a table.
+
+    For one numeric sensitive column, which (ε,m): both given, whether they are; ε given, the
+    largest m; m given, the bound that ε must stay strictly under; neither, the whole frontier.
+    With `require=Dissimilarity(…)`, what is known about it over all sensitive columns together.
 
     Examples
     --------
@@ -186,6 +235,8 @@ def plan(
     """
     table = take_frame(frame)
     schema.check(table.columns)
+    if require is not None:
+        return _plan_dissimilarity(table, schema, require, missing)
     if len(schema.sensitive) != 1:
         msg = f"A plan is about one sensitive column, but {len(schema.sensitive)} were named."
         raise UsageError(msg)
@@ -196,3 +247,18 @@ def plan(
     kept = table[name].filter(complete_rows(table, (name,), missing))
     column = code_column(kept, kind="numeric")
     return plan_column(column, epsilon=epsilon, m=m, relative=relative)
+
+
+def _plan_dissimilarity(
+    table: pl.DataFrame, schema: Schema, require: Require, missing: Missing
+) -> Guarantee:
+    (asked,) = requirements(require, schema.sensitive)
+    if not isinstance(asked.principle, Dissimilarity):
+        msg = f"A plan can be made for Dissimilarity(…), or with epsilon and m, not for {asked!r}."
+        raise UsageError(msg)
+    kept = table.filter(complete_rows(table, asked.columns, missing))
+    kind = "numeric" if asked.principle.needs_numbers else None
+    columns = (
+        code_column(kept[name], kind=kind or schema.types.get(name)) for name in asked.columns
+    )
+    return guarantee(asked.principle, Sensitive.of(tuple(columns)))

@@ -118,7 +118,7 @@ def test_barely_enough_rows_are_enough(method, rows):
 
 @pytest.mark.parametrize("seconds", [-1, float("nan"), float("inf")])
 def test_a_time_that_is_none_is_refused(seconds):
-    with pytest.raises(shoal.UsageError, match="--seconds"):
+    with pytest.raises(shoal.UsageError, match="time budget"):
         anonymize(EXACT, "KAnonymity(k=5)", seconds=seconds)
 
 

@@ -234,38 +234,32 @@ def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[st
     groups = None if manifest["groups"] is None else published[RESERVED].n_unique()
     if groups != manifest["groups"]:
         problems.append(f"The manifest says {manifest['groups']} groups, there are {groups}.")
-    ncp, outside = _cell_losses(published, manifest)
-    problems += outside
-    stated = manifest["loss"]
-    names = {column["name"] for column in manifest["columns"] if column["role"] == "quasi"}
-    if set(stated["ncp"]) != names:
-        problems.append("The manifest does not give the loss of every quasi column.")
-    measured = {"gcp": float(np.mean(list(ncp.values()))) if ncp else 0.0, **ncp}
-    for name, value in {"gcp": stated["gcp"], **stated["ncp"]}.items():
-        if name in measured and abs(measured[name] - value) > CLOSE:
-            problems.append(
-                f"The loss of {name!r} is {measured[name]:.6f}, the manifest says {value:.6f}."
-            )
-    return problems
+    return problems + _check_cells(published, manifest)
 
 
-def _cell_losses(
-    published: pl.DataFrame, manifest: dict[str, Any]
-) -> tuple[dict[str, float], list[str]]:
-    """Return the mean NCP of each quasi column, and a sentence for each outside its domain."""
+def _check_cells(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence for cells outside the domain and for a loss that is not what cells say."""
     problems = []
-    ncp = {}
-    rows = published.height + manifest["suppressed"]
+    measured = {}
     for column in manifest["columns"]:
         if column["role"] != "quasi":
             continue
-        counted = published[column["name"]].value_counts()
-        by_cell, bad = cell_ncp(counted[column["name"]], column["kind"], column["domain"])
+        name = column["name"]
+        counted = published[name].value_counts()
+        by_cell, bad = cell_ncp(counted[name], column["kind"], column["domain"])
         if bad:
-            problems.append(
-                f"{bad} distinct cells of column {column['name']!r} are outside its domain."
-            )
-            continue
-        total = by_cell @ counted["count"].to_numpy() + manifest["suppressed"]
-        ncp[column["name"]] = float(total / rows)
-    return ncp, problems
+            problems.append(f"{bad} distinct cells of column {name!r} are outside its domain.")
+        else:
+            measured[name] = float(by_cell @ counted["count"].to_numpy() / published.height)
+    if problems or manifest["suppressed"]:
+        # Where rows are suppressed, loss is counted over a domain that only the owner knows.
+        return problems
+    stated = manifest["loss"]
+    if set(stated["ncp"]) != set(measured):
+        return ["The manifest does not give the loss of every quasi column."]
+    measured["gcp"] = float(np.mean(list(measured.values())))
+    return [
+        f"The loss of {name!r} is {measured[name]:.6f}, the manifest says {value:.6f}."
+        for name, value in {"gcp": stated["gcp"], **stated["ncp"]}.items()
+        if abs(measured[name] - value) > CLOSE
+    ]

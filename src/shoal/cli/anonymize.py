@@ -19,7 +19,9 @@ def anonymize(
     quasi: show.Quasi = None,
     sensitive: show.Sensitive = None,
     require: show.Requires = None,
-    method: Annotated[str | None, typer.Option(help="How to search, as 'Split()'.")] = None,
+    method: Annotated[
+        str | None, typer.Option(help="How to search, as 'Exchange()' or 'Split()'.")
+    ] = None,
     identifying: show.Identifying = None,
     other: show.Other = None,
     schema: show.SchemaFile = None,
@@ -27,10 +29,11 @@ def anonymize(
     linkage: Annotated[
         str | None, typer.Option(help="Private file that maps input rows to published rows.")
     ] = None,
-    missing: show.MissingCells = None,
-    seconds: Annotated[
-        float | None, typer.Option(help="How long to improve what was found; 0: not at all.")
+    suppress: Annotated[
+        str | None, typer.Option(help="Rows that may be left out where that resolves it, as 1%.")
     ] = None,
+    seconds: Annotated[float | None, typer.Option(help="Time budget of the search.")] = None,
+    missing: show.MissingCells = None,
     seed: Annotated[int | None, typer.Option(help="For tests: a repeatable order of rows.")] = None,
     escape_formulas: Annotated[
         bool, typer.Option("--escape-formulas", help="Defuse cells a spreadsheet would run.")
@@ -65,7 +68,7 @@ def anonymize(
     }
     if not dry_run:
         warm_up()
-    show.load_kernels(quiet=quiet)
+    show.announce_compiling(quiet=quiet)
     with show.bar(quiet=quiet) as progress:
         progress("read", 0.0)
         start = time.perf_counter()
@@ -80,6 +83,7 @@ def anonymize(
             frame,
             chosen,
             **options,
+            suppress=suppress,
             seconds=seconds,
             seed=seed,
             escape_formulas=escape_formulas,
@@ -116,7 +120,10 @@ def _remark(
             "Warning: made with a seed, so the order of rows can be worked out. For testing only.",
             quiet=quiet,
         )
-    if dropped := rows - release.manifest["rows"]:
+    suppressed = release.manifest["suppressed"]
+    if suppressed:
+        show.note(f"Suppressed {suppressed} rows that stood in the way.", quiet=quiet)
+    if dropped := rows - release.manifest["rows"] - suppressed:
         show.note(f"Left out {dropped} rows with missing cells.", quiet=quiet)
     if release.formulas and escaped:
         show.note(f"Escaped {release.formulas} cells that a spreadsheet would run.", quiet=quiet)

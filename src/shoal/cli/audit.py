@@ -30,7 +30,7 @@ def audit(
     from shoal.report.text import print_audit
 
     said = show.settings(schema)
-    show.load_kernels(quiet=quiet)
+    show.announce_compiling(quiet=quiet)
     asked = require or said.require or None
     if Path(source).is_dir():
         found = shoal.audit_files(source, require=asked, original=original)

@@ -22,7 +22,7 @@ def demo(
     from shoal.report.text import print_audit, print_head, print_plan, print_release
 
     check_output(output, format="csv", linkage=None, force=True)
-    show.load_kernels(quiet=quiet)
+    show.announce_compiling(quiet=quiet)
     table = census()
     schema = shoal.Schema(quasi=["age", "birthplace", "occupation"], sensitive="income")
     print_head("The table that goes in", table)

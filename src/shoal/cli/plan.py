@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,30 +17,28 @@ def plan(
     relative: Annotated[
         bool, typer.Option("--relative", help="Epsilon is a share of the value.")
     ] = False,
+    require: Annotated[
+        str | None, typer.Option(help="A Dissimilarity(…) to plan for instead.")
+    ] = None,
     schema: show.SchemaFile = None,
     missing: show.MissingCells = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
-    """Say which epsilon and m are achievable for a numeric sensitive column."""
+    """Say which epsilon and m are achievable, or what is known about a Dissimilarity."""
     import shoal
+    from shoal.report.text import print_guarantee, print_plan
     from shoal.schema.io import read_table
 
     said = show.settings(schema)
     chosen = shoal.Schema(sensitive=show.names(sensitive) or said.roles.get("sensitive", []))
-    show.load_kernels(quiet=quiet)
+    show.announce_compiling(quiet=quiet)
+    frame = read_table(table)
+    policy: Any = missing or said.missing or "error"
+    if require is not None:
+        known = shoal.plan(frame, chosen, require=require, missing=policy)
+        show.print_json(known.to_dict()) if json else print_guarantee(known)
+        return
     width = int(epsilon) if epsilon is not None and epsilon.is_integer() else epsilon
-    found = shoal.plan(
-        read_table(table),
-        chosen,
-        epsilon=width,
-        m=m,
-        relative=relative,
-        missing=missing or said.missing or "error",  # type: ignore[arg-type]
-    )
-    if json:
-        show.print_json(found.to_dict())
-    else:
-        from shoal.report.text import print_plan
-
-        print_plan(found)
+    found = shoal.plan(frame, chosen, epsilon=width, m=m, relative=relative, missing=policy)
+    show.print_json(found.to_dict()) if json else print_plan(found)

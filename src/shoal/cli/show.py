@@ -77,19 +77,24 @@ def list_dropped(columns: list[str], schema: Any, *, quiet: bool) -> None:
         note(f"Dropped, because no option names them: {', '.join(dropped)}.", quiet=quiet)
 
 
-def load_kernels(*, quiet: bool) -> None:
-    """Load compiled code, and say so where it has to be compiled first."""
-    import threading
+def announce_compiling(*, quiet: bool) -> None:
+    """Say so when a kernel has to be compiled, which happens once on a machine."""
+    if quiet:
+        return
+    from numba.core import event
 
-    teller = threading.Timer(
-        1.5, note, ["Compiling for this machine, once; this takes up to half a minute …"]
-    )
-    if not quiet:
-        teller.start()
-    from shoal.kernels import load_all
+    class Teller(event.Listener):
+        told = False
 
-    load_all()
-    teller.cancel()
+        def on_start(self, event: Any) -> None:  # noqa: ARG002 - whichever kernel it is
+            if not Teller.told:
+                Teller.told = True
+                note("Compiling for this machine, once; this takes up to half a minute …")
+
+        def on_end(self, event: Any) -> None:
+            """Nothing more is to be said."""
+
+    event.register("numba:compile", Teller())  # type: ignore[no-untyped-call]
 
 
 @contextmanager

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from shoal.engines.suppression import read_share, search_within
 from shoal.errors import NotAchievable, UsageError
 from shoal.methods.base import Method, Task
+from shoal.methods.exchange import Exchange
 from shoal.methods.split import Split
 from shoal.notation import Term
 from shoal.planning import check_achievable, largest_share
-from shoal.principles.base import OneDimensional
+from shoal.principles.base import OneDimensional, Pairwise
+from shoal.principles.k_anonymity import KAnonymity
 from shoal.principles.requirement import Require, requirements
 from shoal.progress import Progress, silent
 from shoal.release.randomness import Randomness
@@ -38,6 +40,7 @@ def anonymize(
     require: Require | Iterable[Require],
     method: Method | str | None = None,
     missing: Missing = "error",
+    suppress: str | float | None = None,
     seconds: float | None = None,
     seed: int | None = None,
     escape_formulas: bool = False,
@@ -52,8 +55,9 @@ def anonymize(
     require : one principle or several, as objects or in the notation.
     method : how to search; by default the best one for what is required.
     missing : what to do about missing cells: "error", "drop" or "value".
-    seconds : how long a method may improve what it has found; by default as it thinks best. With
-        a time, the clock decides what is found, and so a seed no longer repeats it.
+    suppress : how much of the table may be left out where that resolves it, as "1%".
+    seconds : after which a search that can go on improving stops; what was found then depends on
+        the clock, and a seed no longer repeats it.
     seed : for tests only: makes the order of published rows repeatable, and so guessable.
     escape_formulas : put an apostrophe before text cells that a spreadsheet would run.
     progress : called with the name of a phase and the share of it that is done.
@@ -72,43 +76,43 @@ def anonymize(
     """
     table = take_frame(frame)
     asked = requirements(require, schema.sensitive)
-    spent: dict[str, float] = {}
-    with timed(spent, "code", progress):
+    times: dict[str, float] = {}
+    with timed(times, "code", progress):
         coded = code_table(table, schema, missing=missing)
         coded = numeric_columns(coded, table, asked)
-    chosen = choose_method(method)
-    task = Task(coded, tuple(asked), progress, check_seconds(seconds))
+    chosen = choose_method(method, asked)
+    task = Task(coded, tuple(asked), progress, _budget(seconds))
     chosen.check(task)
-    check_task(task)
-    with timed(spent, "search", progress):
-        found = chosen.search(task)
-    with timed(spent, "recode", progress):
+    with timed(times, "search", progress):
+        task, found = search_within(chosen, task, check_task, read_share(suppress))
+    with timed(times, "recode", progress):
         release = build_release(
             table,
             schema,
             task,
             found,
+            suppressed=len(coded) - len(task.coded),
             method=chosen,
             randomness=Randomness(seed),
             escape_formulas=escape_formulas,
             given=frame,
         )
-    release.manifest["seconds"] = spent
+    release.manifest["seconds"] = times
     return release
 
 
-def check_seconds(seconds: float | None) -> float | None:
-    """Return a time for improvement, or raise where it is none."""
-    if seconds is not None and not 0 <= seconds < math.inf:
-        msg = f"--seconds takes a number of at least 0. Got {seconds}."
+def _budget(seconds: float | None) -> float | None:
+    if seconds is not None and not 0 <= seconds < float("inf"):
+        msg = f"The time budget must be a number of seconds of at least 0. Got {seconds!r}."
         raise UsageError(msg)
     return seconds
 
 
-def choose_method(method: Method | str | None) -> Method:
-    """Return the method asked for, in Python or in the notation, or the default."""
+def choose_method(method: Method | str | None, asked: list[Requirement]) -> Method:
+    """Return the method asked for, in Python or in the notation, or the best for what is asked."""
     if method is None:
-        return Split()
+        pairwise = all(isinstance(one.principle, Pairwise | KAnonymity) for one in asked)
+        return Exchange() if pairwise else Split()
     if isinstance(method, str):
         return Method.read(method)
     if not isinstance(method, Method):
@@ -173,7 +177,7 @@ def rehearse(
     asked = requirements(require, schema.sensitive)
     coded = numeric_columns(code_table(table, schema, missing=missing), table, asked)
     task = Task(coded, tuple(asked))
-    chosen = choose_method(method)
+    chosen = choose_method(method, asked)
     chosen.check(task)
     check_task(task)
     return {

@@ -1,7 +1,8 @@
 """Compiled loops over plain arrays: numbers in, numbers out, nothing of ours imported.
 
-Every kernel has explicit signatures, so importing its module compiles it once and afterwards loads
-it from Numba's cache.
+Most kernels have explicit signatures, so importing their module compiles them once and afterwards
+loads them from Numba's cache. Those that take tuples of arrays compile when they are first called;
+`load_all` calls them on a tiny table.
 """
 
 import os
@@ -14,6 +15,7 @@ MODULES = (
     "records",
     "splits",
     "partition",
+    "strings",
     "freeform.sort",
     "freeform.rounds",
     "freeform.matchings",
@@ -37,6 +39,7 @@ def load_all() -> None:
     """Compile or load every kernel."""
     for name in MODULES:
         import_module(f"shoal.kernels.{name}")
+    import_module("shoal.kernels.warmth").run()
 
 
 place_cache()

@@ -185,14 +185,14 @@ def largest_neighbourhoods(relations, codes, starts, counts) -> None:
 
 
 @lean
-def neighbourhood_sizes(relations, weights, begin, end, sizes) -> None:
-    """Count, for the distinct values begin..end, the rows near to each, itself included.
+def row_weights(rows, weights, sizes, begin, end):
+    """Count, for the values begin..end of a bit matrix, the rows near to each, itself included.
 
-    IN: relations (the first one is used), weights, how many rows carry each value. OUT: sizes.
+    IN: rows of bits, weights, how many rows carry each value. OUT: sizes.
     """
-    for here in range(begin, end):
+    for value in range(begin, end):
         near = 0
-        for there in range(weights.size):
-            if proximate(relations, 0, there, here):
-                near += weights[there]
-        sizes[here] = near
+        for other in range(weights.size):
+            bit = (rows[value, other >> 6] >> np.uint64(other & 63)) & np.uint64(1)
+            near += weights[other] * np.int64(bit)
+        sizes[value] = near

@@ -25,6 +25,18 @@ def longest_run(codes: Ints, reach: Ints) -> int:
     return codes.size - low
 
 
+@njit("UniTuple(int64, 2)(int32[::1], int32[::1])", cache=True, nogil=True)
+def longest_run_at(codes: Ints, reach: Ints) -> tuple[int, int]:
+    """Return where the first of the longest runs starts, and its length (IN as `longest_run`)."""
+    low = start = length = 0
+    for high in range(codes.size):
+        while codes[high] > reach[codes[low]]:
+            low += 1
+        if high - low + 1 > length:
+            start, length = low, high - low + 1
+    return start, length
+
+
 @njit("void(int32[::1], int64[::1], int32[::1], int32[::1], int64[::1])", cache=True, nogil=True)
 def most_proximate(
     codes: Ints, starts: LongInts, first: Ints, last: Ints, counts: LongInts

@@ -24,7 +24,7 @@ class Task:
     coded: Coded
     requirements: tuple[Requirement, ...]
     progress: Progress = silent
-    seconds: float | None = None  # for improving what was found; None: as the method thinks best
+    seconds: float | None = None  # after which a search that can stop does
 
     @cached_property
     def values(self) -> tuple[Sensitive | None, ...]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from shoal.notation import Term
-from shoal.principles.groups import Groups, Measurement
+from shoal.principles.groups import Groups, Measurement, upward
 from shoal.relations.forms import Band, Relation, most_near
 
 if TYPE_CHECKING:
@@ -54,6 +54,11 @@ class Pairwise(Principle):
     One risk, one audit and one exchange engine serve all of them.
     """
 
+    @property
+    def symmetric(self) -> bool:
+        """Whether being near is mutual."""
+        return True
+
     def relation(self, sensitive: Sensitive) -> Relation:
         """Return who is proximate to whom."""
         raise NotImplementedError
@@ -66,6 +71,10 @@ class Pairwise(Principle):
     def allowed(self, size: int) -> int:
         """Return how many members of a group of this size may be near to one of them."""
         return size * self.bound.numerator // self.bound.denominator
+
+    def reached(self, measured: Measurement) -> str:
+        """Say in the principle's own letters what a measurement keeps."""
+        return f"a risk of {upward(measured.risk):.4g}"
 
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure the risk of proximity breach, x / |G| (EM Definition 5)."""

@@ -89,6 +89,11 @@ class Dissimilarity(Pairwise):
         wholes = np.where(alone, 1, groups.sizes - 1)
         return Measurement(others, wholes, groups.sizes, self.bound, self.k)
 
+    def reached(self, measured: Measurement) -> str:
+        """Say which δ a measurement keeps, rounded down."""
+        kept = np.floor(float(1 - measured.risk) * 10_000) / 10_000
+        return f"delta={kept:g} at k={int(measured.sizes.min())}"
+
     def promise(self, column: str) -> str:
         """Say it in plain words."""
         return (

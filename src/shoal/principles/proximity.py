@@ -15,6 +15,7 @@ from shoal.principles.base import OneDimensional, Pairwise
 from shoal.relations.bands import absolute_band, relative_band
 
 if TYPE_CHECKING:
+    from shoal.principles.groups import Measurement
     from shoal.relations.forms import Band
     from shoal.schema.sensitive import Sensitive
 
@@ -27,6 +28,10 @@ class _Proximity(OneDimensional, Pairwise):
     def relation(self, sensitive: Sensitive) -> Band:
         """Return the private neighbourhoods."""
         return self.band(sensitive)
+
+    def reached(self, measured: Measurement) -> str:
+        """Say which m (or l) a measurement keeps."""
+        return f"{self.share_name}={int(1 / measured.risk)}"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -63,6 +68,11 @@ class EpsilonM(_Proximity):
     def share(self) -> int:
         """The m of the principle."""
         return self.m
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether being near is mutual: relative neighbourhoods grow with the value."""
+        return not self.relative
 
     def band(self, sensitive: Sensitive) -> Band:
         """Return the absolute or relative ε-neighbourhoods (EM Definition 6)."""
@@ -109,6 +119,11 @@ class Neighbourhood(_Proximity):
     def share(self) -> int:
         """The m of the principle."""
         return self.m
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether being near is mutual."""
+        return self.below == self.above
 
     def band(self, sensitive: Sensitive) -> Band:
         """Return the (e1, e2)-neighbourhoods."""

@@ -17,7 +17,7 @@ import numpy as np
 from shoal.progress import in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -72,6 +72,23 @@ PIECES = 32  # jobs that counting neighbours is cut into
 Relation = Band | Points | Bits
 
 
+def near(relation: Relation, u: NDArray, v: NDArray) -> NDArray[np.bool_]:
+    """Say for pairs of codes whether u is proximate to v, by the plain meaning of each form."""
+    if isinstance(relation, Band):
+        return (relation.first[v] <= u) & (u <= relation.last[v])
+    if isinstance(relation, Bits):
+        word = relation.rows[v, u >> 6] >> (u & 63).astype(np.uint64)
+        return (word & np.uint64(1)).astype(np.bool_)
+    gaps = np.abs(relation.points[u] - relation.points[v])
+    lengths = {
+        1: lambda: gaps.sum(axis=-1),
+        2: lambda: np.sqrt((gaps**2).sum(axis=-1)),
+        3: lambda: gaps.max(axis=-1),
+        4: lambda: gaps.min(axis=-1),
+    }
+    return np.asarray(lengths[relation.metric]() <= relation.threshold)
+
+
 def equality(distinct: int) -> Band:
     """Return the relation in which every value is near to itself alone."""
     codes = np.arange(distinct, dtype=np.int32)
@@ -103,19 +120,51 @@ def neighbourhood_sizes(relation: Relation, sensitive: Sensitive) -> NDArray[np.
     if isinstance(relation, Band):
         below = np.concatenate([[0], np.cumsum(weights)])
         return below[relation.last + 1] - below[relation.first]
-    from shoal.kernels import relations as kernels
-
-    packed = pack([relation])
     sizes = np.empty(sensitive.distinct, np.int64)
+    if isinstance(relation, Points):
+        count = _fibre_counter(relation, weights, sizes)
+    else:
+        from shoal.kernels.relations import row_weights
+
+        count = partial(row_weights, relation.rows, weights, sizes)
     ends = np.linspace(0, sensitive.distinct, PIECES + 1).astype(int)
-    in_threads(
-        [
-            partial(kernels.neighbourhood_sizes, packed, weights, begin, end, sizes)
-            for begin, end in pairwise(ends)
-        ],
-        lambda: None,
-    )
+    in_threads([partial(count, begin, end) for begin, end in pairwise(ends)], lambda: None)
     return sizes
+
+
+def _fibre_counter(
+    relation: Points, weights: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> Callable[[int, int], None]:
+    """Lay the points out along the coordinate with the most values."""
+    from shoal.kernels.fibres import count_near
+
+    points = relation.points
+    along = int(np.argmax([len(np.unique(column)) for column in points.T]))
+    others = [column for place, column in enumerate(points.T) if place != along]
+    order = np.lexsort([points[:, along], *others])
+    across = points.copy()
+    across[:, along] = 0
+    sorted_across = across[order]
+    changes = (sorted_across[1:] != sorted_across[:-1]).any(axis=1)
+    starts = np.concatenate([[0], np.flatnonzero(changes) + 1, [len(order)]]).astype(np.int64)
+    below = np.concatenate([[0], np.cumsum(weights[order])]).astype(np.int64)
+
+    def count(begin: int, end: int) -> None:
+        count_near(
+            points,
+            along,
+            sorted_across[starts[:-1]],
+            starts,
+            points[order, along],
+            below,
+            relation.metric,
+            relation.threshold,
+            begin,
+            end,
+            sizes,
+        )
+
+    return count
 
 
 def pack(

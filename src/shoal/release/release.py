@@ -168,6 +168,7 @@ def build_release(
     task: Task,
     found: Found,
     *,
+    suppressed: int,
     method: Method,
     randomness: Randomness,
     escape_formulas: bool = False,
@@ -187,14 +188,14 @@ def build_release(
     published, formulas = defuse(recoding.text(), schema, escape=escape_formulas)
     ncp = {
         column.name: mean_over_rows(
-            ncp_by_group(column, covered[column.name]), layout.bearers, suppressed=0
+            ncp_by_group(column, covered[column.name]), layout.bearers, suppressed
         )
         for column in coded.quasi
     }
     manifest: dict[str, Any] = {
         "shoal": __version__,
         "rows": len(coded),
-        "suppressed": 0,
+        "suppressed": suppressed,
         "groups": layout.groups,
         "columns": [_describe(name, recoding) for name in recoding.names],
         "require": [repr(requirement) for requirement in task.requirements],
@@ -224,7 +225,8 @@ def _describe(name: str, recoding: Recoding) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": name, "role": recoding.schema.role(name)}
     if name in recoding.quasi:
         column = recoding.quasi[name]
-        entry |= {"kind": "interval" if column.numeric else "set", "domain": domain(column)}
+        entry["kind"] = "interval" if column.numeric else "set"
+        entry["domain"] = domain(column, recoding.spans[name])
     return entry
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shoal.audit.verify import Audit
+    from shoal.guarantee import Guarantee
     from shoal.planning import Plan
     from shoal.release.release import Release
 
@@ -78,6 +79,30 @@ def print_plan(plan: Plan) -> None:
         console.print(f"For m = {plan.m}, epsilon {bound}.")
     if plan.achievable is not None:
         console.print(f"Together they are {'' if plan.achievable else 'not '}achievable.")
+    console.print()
+
+
+def print_guarantee(found: Guarantee) -> None:
+    """Print what is known beforehand about a dissimilarity requirement."""
+    console = _console()
+    _heading(console, f"{found.principle} on {', '.join(found.sensitive)}, {found.rows:,} rows")
+    console.print(
+        f"A row has at most {found.degree:,} near ones. In {found.classes:,} groups with at most "
+        f"{found.neighbours} near ones each, up to {found.degree_limit:,.1f} are certain to work."
+    )
+    verdict = {
+        True: f"Achievable, by {found.by}.",
+        False: "Not achievable.",
+        None: "Outside what a theorem guarantees; the search may well reach it.",
+    }
+    console.print(verdict[found.achievable])
+    console.print(f"No grouping can have a risk under {found.least_risk:.4g}.\n")
+    _heading(console, "Largest delta that is certain, by k")
+    table = _table("k", "near ones allowed", "delta")
+    for reach in found.reaches:
+        shown = "none" if reach.delta is None else f"{reach.delta:.4g}"
+        table.add_row(str(reach.k), str(reach.neighbours if reach.delta is not None else ""), shown)
+    console.print(table)
     console.print()
 
 

@@ -55,6 +55,16 @@ class Column:
         """How many distinct values there are."""
         return len(self.spellings)
 
+    def only(self, rows: NDArray[np.int64]) -> Column:
+        """Return the column of some rows, with just the values that they have."""
+        present, codes = np.unique(self.codes[rows], return_inverse=True)
+        return Column(
+            self.name,
+            _frozen(codes.astype(np.int32)),
+            None if self.values is None else _frozen(self.values[present]),
+            self.spellings.gather(present),
+        )
+
 
 def code_column(
     column: pl.Series, *, kind: str | None = None, order: Sequence[str] | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -53,6 +53,14 @@ class Coded:
         """Return sensitive columns by their names, taken together."""
         known = {column.name: column for column in self.sensitive}
         return Sensitive.of(tuple(known[name] for name in names))
+
+    def subset(self, kept: NDArray[np.int64]) -> Coded:
+        """Return some of the rows; quasi columns keep their domain, over which loss is counted."""
+        return Coded(
+            tuple(replace(column, codes=column.codes[kept]) for column in self.quasi),
+            tuple(column.only(kept) for column in self.sensitive),
+            self.rows[kept],
+        )
 
     @cached_property
     def space(self) -> Space:

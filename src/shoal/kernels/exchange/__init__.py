@@ -1,0 +1,1 @@
+"""The exchange engine's kernels: groups side by side, what they lose, and swaps between them."""

@@ -1,0 +1,162 @@
+"""Exchanges between two groups: the best one, and passes over many pairs of groups.
+
+An exchange swaps a member of g with one of h, or moves one member where both new sizes are
+admissible. Its gain is the fall of
+
+    cost = excess_weight * excess + loss
+
+so one search serves two ends. With a heavy excess weight, groups in violation are repaired at
+the least added loss; once nothing is in violation the loss alone falls, and a gain never buys a
+new violation. Every exchange lowers the cost, so no search can cycle.
+"""
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.exchange.loss import ncp_after
+from shoal.kernels.exchange.state import apply
+from shoal.kernels.lean import lean
+from shoal.kernels.relations import admissible, cross, excess_after, proximate
+
+TINY = 1e-12  # gains below are rounding
+HANDFUL = 16  # groups in reach that are weighed against each other
+
+
+@lean
+def most_relief(groups, g, excess_weight):
+    """Most that the departure of one member can lower the cost of group g at its size."""
+    most = 0.0
+    for i in range(groups.sizes[g]):
+        most = max(most, groups.relief[g, i] + excess_weight * groups.drops[g, i])
+    return most
+
+
+@lean
+def best_exchange(space, relations, groups, g, h, excess_weight, floor, forward, backward):
+    """Find the exchange between groups g and h that gains most, and more than `floor`.
+
+    Returns gain and the members; -1 means that nobody comes from that group, both -1 that there
+    is no such exchange. Whoever takes a place only adds, so reliefs and drops bound the gain from
+    above; adjacency between the groups is asked for only when a gain is in sight.
+    """
+    room, relief, drops = groups.rows.shape[1], groups.relief, groups.drops
+    size_g, size_h = groups.sizes[g], groups.sizes[h]
+    before = size_g * groups.ncp[g] + size_h * groups.ncp[h]
+    before += excess_weight * (groups.excess[g] + groups.excess[h])
+    gain, best_i, best_j, crossed = floor, -1, -1, False
+    grow_g = size_g < room and admissible(relations, size_g + 1)
+    grow_g = grow_g and admissible(relations, size_h - 1)
+    grow_h = size_h < room and admissible(relations, size_h + 1)
+    grow_h = grow_h and admissible(relations, size_g - 1)
+    most_h = most_relief(groups, h, excess_weight)
+    if not (grow_g or grow_h) and most_relief(groups, g, excess_weight) + most_h <= gain:
+        return gain, best_i, best_j
+    for i in range(0 if not grow_g else -1, size_g):
+        hope = 0.0
+        if i >= 0:
+            hope = relief[g, i] + excess_weight * drops[g, i]
+            if not grow_h and hope + most_h <= gain:
+                continue
+        for j in range(0 if i < 0 or not grow_h else -1, size_h):
+            swap = i >= 0 and j >= 0
+            if swap and hope + relief[h, j] + excess_weight * drops[h, j] <= gain:
+                continue
+            after = (size_g + (j >= 0) - (i >= 0)) * ncp_after(space, groups, g, i, h, j)
+            if before - after <= gain:
+                continue
+            after += (size_h + (i >= 0) - (j >= 0)) * ncp_after(space, groups, h, j, g, i)
+            if before - after <= gain:
+                continue
+            if not crossed:
+                cross(relations, groups, g, h, forward, backward)
+                crossed = True
+            limit = np.int64((before - after - gain) / excess_weight)
+            excess, _ = excess_after(relations, groups, g, i, j, forward, backward, limit)
+            if excess > limit:
+                continue
+            more, _ = excess_after(relations, groups, h, j, i, backward, forward, limit - excess)
+            after += excess_weight * (excess + more)
+            if before - after > gain:
+                gain, best_i, best_j = before - after, i, j
+    return gain, best_i, best_j
+
+
+@njit(cache=True, nogil=True)
+def exchange_pairs(space, relations, groups, pairs, excess_weight, since, now):
+    """Carry out gainful exchanges between pairs of groups until each pair has none.
+
+    Pairs of groups that both last changed before `since` have been tried already.
+    """
+    room, count = groups.rows.shape[1], relations.forms.size
+    forward = np.empty((count, room, room), np.uint8)
+    backward = np.empty((count, room, room), np.uint8)
+    done = 0
+    for p in range(pairs.shape[0]):
+        g, h = pairs[p, 0], pairs[p, 1]
+        if groups.stamps[g] < since and groups.stamps[h] < since:
+            continue
+        while groups.sizes[g] > 0 and groups.sizes[h] > 0:
+            _, i, j = best_exchange(
+                space, relations, groups, g, h, excess_weight, TINY, forward, backward
+            )
+            if i < 0 and j < 0:
+                break
+            apply(space, relations, groups, g, i, h, j, now)
+            done += 1
+    return done
+
+
+@lean
+def may_help(relations, groups, g, h):
+    """Say whether some member whose departure helps g has room among the members of h.
+
+    A cheap test before the full one: it turns down most groups of a crowded neighbourhood.
+    """
+    if groups.excess[h] > 0:
+        return True
+    for i in range(groups.sizes[g]):
+        if groups.drops[g, i] == 0:
+            continue
+        fits = True
+        for r in range(relations.forms.size):
+            code, count = groups.codes[g, i, r], 0
+            for v in range(groups.sizes[h]):
+                count += proximate(relations, r, groups.codes[h, v, r], code)
+            # One of those counted may be the one who leaves h in exchange.
+            fits = fits and count <= relations.bounds[r, groups.sizes[h]]
+        if fits:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def repair(space, relations, groups, wrong, near, excess_weight, now):
+    """Exchange members of the groups `wrong` with those in reach until they are valid.
+
+    Row p of `near` lists the groups in reach of wrong[p], nearest first. They are taken a handful
+    at a time: the exchange that gains most is carried out as long as there is one, then the next
+    handful has its turn. Weighing all in reach against each other costs far more time.
+    """
+    room, count = groups.rows.shape[1], relations.forms.size
+    forward = np.empty((count, room, room), np.uint8)
+    backward = np.empty((count, room, room), np.uint8)
+    done = 0
+    for p in range(wrong.size):
+        g, begin = wrong[p], 0
+        while begin < near.shape[1] and groups.excess[g] > 0:
+            gain, to, best_i, best_j = TINY, -1, -1, -1
+            for q in range(begin, min(begin + HANDFUL, near.shape[1])):
+                h = near[p, q]
+                if h == g or groups.sizes[h] == 0 or not may_help(relations, groups, g, h):
+                    continue
+                found, i, j = best_exchange(
+                    space, relations, groups, g, h, excess_weight, gain, forward, backward
+                )
+                if i >= 0 or j >= 0:
+                    gain, to, best_i, best_j = found, h, i, j
+            if to < 0:
+                begin += HANDFUL
+                continue
+            apply(space, relations, groups, g, best_i, to, best_j, now)
+            done += 1
+    return done

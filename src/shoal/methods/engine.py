@@ -1,0 +1,238 @@
+"""The exchange engine: start close in quasi space, repair, improve.
+
+The search holds no randomness. Work is divided into a fixed number of blocks of neighbouring
+groups, whatever the number of threads, and pairs of groups across blocks follow one by one, so
+the result does not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from shoal.kernels.exchange.leftover import chain, merge, round_robin
+from shoal.kernels.exchange.start import start
+from shoal.kernels.exchange.state import labels_of, make_groups, refresh_all, total_loss
+from shoal.kernels.exchange.swaps import exchange_pairs, repair
+from shoal.methods.nearby import Neighbourhood
+from shoal.progress import Progress, in_threads, silent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shoal.kernels.arrays import Ints, LongInts, Reals
+    from shoal.kernels.exchange.loss import Space
+    from shoal.kernels.exchange.state import Groups
+    from shoal.kernels.relations import Relations
+
+BLOCKS = 8
+NEAR = 16  # neighbours of each group that passes try
+KEPT = 48  # groups in reach tried at the first widenings, where many groups are wrong
+KEPT_FAR = 128  # and at the later ones
+FAR = 256
+HEAVY = 1e6  # price of one unit of excess that no loss outweighs
+PRICES = (0.3, 1.0, 4.0)  # rising prices of the first passes, in mean losses of a member
+PASSES = 12  # about as many as a run makes, for the progress bar
+GAIN = 0.01  # a pass that gains less is the last
+
+
+class Outcome(NamedTuple):
+    """Where the engine stopped."""
+
+    labels: LongInts  # int64 (n): group of each row
+    violations: int  # members above their bound; 0 when the partition is valid
+    loss: float  # sum over groups of size * NCP
+    passes: int
+    seconds: float
+    resolved: dict[str, int]  # excess taken away by each kind of repair
+
+
+class Engine:
+    """One run over one table; `run` does all."""
+
+    def __init__(
+        self,
+        space: Space,
+        relations: Relations,
+        values: Reals,
+        codes: Ints,
+        *,
+        size: int,
+        seconds: float = np.inf,
+        progress: Progress = silent,
+    ) -> None:
+        count = values.shape[0] // size
+        room = relations.bounds.shape[1] - 1
+        self.space, self.relations = space, relations
+        self.begun, self.seconds = time.perf_counter(), seconds
+        self.progress = progress
+        order, cuts = start(space, values, count)
+        self.groups = make_groups(values, codes, order, cuts, room)
+        self.block = np.arange(count) * BLOCKS // count
+        self.now = 1
+        self.passes = 0
+        self.resolved: dict[str, int] = {}
+        refresh_all(space, relations, self.groups, self.now)
+
+    def run(self) -> Outcome:
+        """Repair, improve, and say where it ended."""
+        if self.groups.excess.any():
+            self.price()
+            self.mend()
+        self.improve()
+        groups, n = self.groups, int(self.groups.sizes.sum())
+        return Outcome(
+            labels=labels_of(groups, n),
+            violations=violations(self.relations, groups),
+            loss=total_loss(groups),
+            passes=self.passes,
+            seconds=time.perf_counter() - self.begun,
+            resolved=self.resolved,
+        )
+
+    def late(self) -> bool:
+        """Say whether the time budget is spent."""
+        return time.perf_counter() - self.begun > self.seconds
+
+    def note(self, what: str, before: int) -> None:
+        """Record how much excess a step took away."""
+        taken = before - int(self.groups.excess.sum())
+        self.resolved[what] = self.resolved.get(what, 0) + taken
+
+    def price(self) -> None:
+        """Pass over all neighbours at rising prices of excess: cheap repairs come first."""
+        typical = total_loss(self.groups) / self.groups.sizes.sum()
+        before = int(self.groups.excess.sum())
+        for price in PRICES:
+            if not self.late():
+                self.sweep(self.neighbours(), max(price * typical, 1e-9), 0)
+        self.note("priced exchanges", before)
+
+    def mend(self) -> None:
+        """Repair what is left, by wider means as long as anything is."""
+        near = Neighbourhood(self.space, self.groups)
+        for name, step in (
+            ("wider exchanges", self.widen),
+            ("exchanges with any group", self.seek),
+            ("chains", partial(self.neighbourly, chain, NEAR)),
+            ("far chains", partial(self.neighbourly, chain, self.groups.sizes.size)),
+            ("mergers", partial(self.neighbourly, merge, NEAR)),
+            ("round-robin", self.deal),
+        ):
+            before = int(self.groups.excess.sum())
+            if before and not self.late():
+                step(near)
+                self.note(name, before)
+
+    def widen(self, near: Neighbourhood) -> None:
+        """Exchange with ring after ring of neighbours, each four times as wide as the last."""
+        begin, end = 0, NEAR
+        while begin < self.groups.sizes.size - 1 and not self.late():
+            wrong = np.flatnonzero(self.groups.excess)
+            if not wrong.size:
+                return
+            self.progress("repair", 1 - wrong.size / self.groups.sizes.size)
+            self.now += 1
+            kept = KEPT if end <= FAR else KEPT_FAR
+            self.repair(wrong, near.ring(wrong, begin, end, kept), end)
+            begin, end = end, 4 * end
+
+    def seek(self, near: Neighbourhood) -> None:
+        """Let the handful of groups that are left see all others: the rings were thinned out."""
+        count, last = self.groups.sizes.size, -1
+        while last != (left := int(self.groups.excess.sum())) and left:
+            last = left
+            self.now += 1
+            for g in np.flatnonzero(self.groups.excess):
+                if self.late():
+                    return
+                one = np.array([g])
+                around = near.ring(one, 0, count, count)
+                repair(self.space, self.relations, self.groups, one, around, HEAVY, self.now)
+
+    def neighbourly(self, step: Callable[..., int], reach: int, near: Neighbourhood) -> None:
+        """Try chains or mergers with groups in reach."""
+        wrong = np.flatnonzero(self.groups.excess)
+        around = near.ring(wrong, 0, reach, KEPT)
+        self.now += 1
+        step(self.space, self.relations, self.groups, wrong, around, self.now)
+
+    def deal(self, near: Neighbourhood) -> None:
+        """Deal the smallest block of groups around a wrong one that can be dealt in turn."""
+        sizes = self.groups.sizes
+        for g in np.flatnonzero(self.groups.excess):
+            reach, done = 1, self.groups.excess[g] == 0
+            while not (done or self.late()):
+                reach = min(2 * reach, sizes.size)
+                block = np.unique(np.append(near.ring(np.array([g]), 0, reach - 1, reach), g))
+                block = block[sizes[block] > 0]
+                self.now += 1
+                dealt = round_robin(self.space, self.relations, self.groups, block, self.now)
+                done = dealt or reach == sizes.size
+
+    def repair(self, wrong: LongInts, near: LongInts, reach: int) -> None:
+        """Repair groups within one ring, side by side in blocks where the ring is small.
+
+        A group standing for itself in `near` is passed over, so neighbours beyond the block are
+        left out there; a later ring makes up for the few that are missed.
+        """
+        args, now = (self.space, self.relations, self.groups), self.now
+        if 4 * reach * BLOCKS > self.groups.sizes.size:
+            repair(*args, wrong, near, HEAVY, now)
+            return
+        home = self.block[wrong]
+        near = np.where(self.block[near] == home[:, None], near, wrong[:, None])
+
+        def work(b: int) -> None:
+            repair(*args, wrong[home == b], near[home == b], HEAVY, now)
+
+        in_threads([partial(work, b) for b in range(BLOCKS)], lambda: None)
+
+    def improve(self) -> None:
+        """Lower the loss until a pass gains under one per cent or the time is spent."""
+        before, since, pairs = np.inf, 0, None
+        while (loss := total_loss(self.groups)) < (1 - GAIN) * before and not self.late():
+            before = loss
+            self.progress("improve", min(0.95, self.passes / PASSES))
+            if pairs is None:
+                fresh = pairs = self.neighbours()
+                since = 0
+            else:
+                fresh, pairs = pairs, None
+            self.sweep(fresh, HEAVY, since)
+            since = self.now
+
+    def sweep(self, pairs: list[LongInts], price: float, since: int) -> None:
+        """One pass: the blocks side by side, then the pairs across blocks."""
+        self.now += 1
+        self.passes += 1
+
+        def work(part: LongInts) -> None:
+            exchange_pairs(self.space, self.relations, self.groups, part, price, since, self.now)
+
+        in_threads([partial(work, part) for part in pairs[:-1]], lambda: None)
+        work(pairs[-1])
+
+    def neighbours(self) -> list[LongInts]:
+        """Pairs of nearby groups: an array for each block, and one for those across blocks."""
+        count = self.groups.sizes.size
+        here = np.flatnonzero(self.groups.sizes)
+        near = Neighbourhood(self.space, self.groups).ring(here, 0, NEAR, NEAR)
+        g, h = np.repeat(here, near.shape[1]), near.ravel()
+        keys = np.unique(np.minimum(g, h) * count + np.maximum(g, h))
+        pairs = np.stack([keys // count, keys % count], axis=1)
+        first, second = self.block[pairs[:, 0]], self.block[pairs[:, 1]]
+        parts = [pairs[(first == b) & (second == b)] for b in range(BLOCKS)]
+        return [np.ascontiguousarray(part) for part in (*parts, pairs[first != second])]
+
+
+def violations(relations: Relations, groups: Groups) -> int:
+    """Count the members with more proximate members than their group's bound allows."""
+    member = np.arange(groups.rows.shape[1]) < groups.sizes[:, None]
+    over = np.zeros_like(member)
+    for r in range(relations.forms.size):
+        over |= groups.counts[:, r] > relations.bounds[r, groups.sizes][:, None]
+    return int((over & member).sum())

@@ -1,0 +1,70 @@
+"""How far a search came that could not keep everything, and which rows stand in its way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.errors import TooCrowded
+from shoal.principles.base import Pairwise
+from shoal.relations.forms import near
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.methods.base import Task
+    from shoal.principles.groups import Groups
+
+SHOWN = 3  # sensitive values that a message names
+
+
+def not_reached(task: Task, groups: Groups) -> TooCrowded:
+    """Return the error for groups in breach: what they keep, and where the breaches sit."""
+    sentences = []
+    for one, value, measured in zip(
+        task.requirements, task.values, task.measure(groups), strict=True
+    ):
+        if measured.holds or value is None or not isinstance(one.principle, Pairwise):
+            continue
+        wrong = measured.breaches[groups.labels]
+        codes, counts = np.unique(value.codes[wrong], return_counts=True)
+        spelled = value.labels()
+        often = codes[np.argsort(-counts, kind="stable")[:SHOWN]]
+        places = "; ".join(", ".join(spelled[code]) for code in often)
+        sentences.append(
+            f"{one.principle!r} was not reached: {int(measured.breaches.sum())} of {len(groups)} "
+            f"groups are in breach, mostly at {value.name} {places}. The groups that were found "
+            f"keep {one.principle.reached(measured)}."
+        )
+    advice = "Ask for less, or let --suppress leave out the rows in the way."
+    return TooCrowded(" ".join([*sentences, advice]), crowded_rows(task, groups))
+
+
+def crowded_rows(task: Task, groups: Groups) -> NDArray[np.int64]:
+    """Return rows of the groups in breach whose removal leaves the others room.
+
+    From each such group, member after member that is near to most others is taken, until the rest
+    could hold in a group of the least size. The rest is not lost: it joins other groups when the
+    search is run again.
+    """
+    taken = []
+    for one, value, measured in zip(
+        task.requirements, task.values, task.measure(groups), strict=True
+    ):
+        principle = one.principle
+        if not isinstance(principle, Pairwise) or value is None:
+            continue
+        relation = principle.relation(value)
+        for group in np.flatnonzero(measured.breaches):
+            rows = groups.order[groups.starts[group] : groups.starts[group + 1]]
+            codes = value.codes[rows]
+            close = near(relation, codes[None, :], codes[:, None])
+            left = np.ones(len(rows), np.bool_)
+            while left.any():
+                counts = np.where(left, close[:, left].sum(axis=1), 0)
+                if counts.max() <= principle.allowed(max(int(left.sum()), task.least)):
+                    break
+                left[np.argmax(counts)] = False
+            taken.append(rows[~left])
+    return np.unique(np.concatenate(taken)) if taken else np.empty(0, np.int64)

@@ -1,0 +1,164 @@
+"""Exchange and XColor as methods: what they return holds by the oracle's count."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import shoal
+from reference import proximity
+from shoal.errors import NotAchievable, TooCrowded, UsageError
+from shoal.methods.base import Task
+from shoal.principles.requirement import requirements
+from shoal.schema.table import code_table
+from tables import frame, schema, tables
+
+PAIR: dict[str, list] = {"age": [1, 2], "zip": [1, 2], "job": ["a", "b"], "salary": [1, 2]}
+
+
+def search(table, require, method, sensitive=("salary",)):
+    coded = code_table(
+        frame(table), shoal.Schema(quasi=["age", "zip", "job"], sensitive=list(sensitive))
+    )
+    return method.search(Task(coded, tuple(requirements(require, list(sensitive)))))
+
+
+def members(groups):
+    return [np.flatnonzero(groups.labels == g).tolist() for g in range(len(groups))]
+
+
+@given(tables(most=60), st.integers(0, 6), st.integers(1, 4), st.booleans())
+def test_exchange_reaches_every_achievable_epsilon_m(table, epsilon, m, relative):
+    kind, width = ("relative", epsilon / 8) if relative else ("absolute", epsilon)
+    assume(proximity.generalizable(table["salary"], kind, m, epsilon=width))
+    require = shoal.EpsilonM(epsilon=width, m=m, relative=relative)
+    for rows in members(search(table, require, shoal.Exchange())):
+        assert proximity.holds([table["salary"][r] for r in rows], kind, m, epsilon=width)
+
+
+@given(tables(most=60), st.integers(1, 9))
+def test_exchange_keeps_k_anonymity(table, k):
+    assume(len(table["age"]) >= k)
+    groups = search(table, shoal.KAnonymity(k=k), shoal.Exchange(), sensitive=())
+    assert min(groups.sizes) >= k
+
+
+@given(
+    tables(most=60),
+    st.integers(0, 3),
+    st.sampled_from([0.2, 0.5, 0.8]),
+    st.integers(2, 5),
+    st.sampled_from([shoal.Exchange(), shoal.XColor()]),
+)
+def test_dissimilarity_holds_or_the_method_says_it_does_not(table, epsilon, delta, k, method):
+    assume(len(table["age"]) >= k)
+    require = shoal.Dissimilarity(epsilon=epsilon, delta=delta, k=k, distance=shoal.Absolute())
+    try:
+        groups = search(table, require, method)
+    except TooCrowded:
+        return
+    for rows in members(groups):
+        values = [table["salary"][r] for r in rows]
+        assert len(rows) >= k
+        for value in values:
+            near = sum(abs(value - other) <= epsilon for other in values) - 1
+            assert near <= (1 - Fraction(str(delta))) * (len(rows) - 1)
+
+
+@given(tables(most=60), st.integers(1, 3), st.integers(1, 3))
+def test_two_requirements_on_two_columns_hold_in_the_same_groups(table, m, l):
+    pairs = zip(table["age"], table["salary"], strict=True)
+    table = table | {"illness": [(age * 7 + salary) % 5 for age, salary in pairs]}
+    require = [f"salary: EpsilonM(epsilon=1, m={m})", f"illness: FrequencyL(l={l})"]
+    assume(len(table["age"]) >= max(m, l))
+    try:
+        groups = search(table, require, shoal.Exchange(), sensitive=("salary", "illness"))
+    except TooCrowded:
+        return
+    for rows in members(groups):
+        assert proximity.holds([table["salary"][r] for r in rows], "absolute", m, epsilon=1)
+        assert proximity.holds([table["illness"][r] for r in rows], "equality", l)
+
+
+def crowd(rows=60, same=40):
+    salaries = [100] * same + [1000 * i for i in range(rows - same)]
+    return pl.DataFrame({"age": list(range(rows)), "salary": salaries})
+
+
+def test_suppression_leaves_out_the_rows_in_the_way_and_counts_them():
+    table = crowd()
+    plain = shoal.Schema(quasi="age", sensitive="salary")
+    require = shoal.EpsilonM(epsilon=10, m=2)
+    with pytest.raises(NotAchievable, match="largest m"):
+        shoal.anonymize(table, plain, require=require)
+    release = shoal.anonymize(table, plain, require=require, suppress="40%")
+    assert release.manifest["suppressed"] == 20  # 40 equal ones need 40 others, or 20 to go
+    assert release.manifest["rows"] == 40
+    assert release.audit().holds
+    assert release.loss > 20 / 60
+
+
+def test_suppression_beyond_its_limit_is_refused_with_what_it_would_take():
+    with pytest.raises(NotAchievable, match="--suppress allows 6"):
+        shoal.anonymize(
+            crowd(),
+            shoal.Schema(quasi="age", sensitive="salary"),
+            require=shoal.EpsilonM(epsilon=10, m=2),
+            suppress="10%",
+        )
+
+
+def test_suppression_resolves_what_exchanges_cannot():
+    labels = ["a"] * 30 + ["b"] * 10
+    table = pl.DataFrame({"age": list(range(40)), "illness": labels})
+    plain = shoal.Schema(quasi="age", sensitive="illness")
+    require = shoal.Dissimilarity(epsilon=0, delta=0.5, k=4, distance=shoal.Equality())
+    with pytest.raises(NotAchievable, match="keep delta="):
+        shoal.anonymize(table, plain, require=require)
+    release = shoal.anonymize(table, plain, require=require, suppress="60%")
+    assert release.audit().holds
+    assert 0 < release.manifest["suppressed"] <= 24
+
+
+def test_nothing_of_suppressed_rows_shows_in_the_domain():
+    table = pl.DataFrame({"age": [*range(20), 99], "salary": [*range(0, 2000, 100), 0]})
+    table = pl.concat([table] + [pl.DataFrame({"age": [99], "salary": [0]})] * 12)
+    release = shoal.anonymize(
+        table,
+        shoal.Schema(quasi="age", sensitive="salary"),
+        require=shoal.EpsilonM(epsilon=1, m=5),
+        suppress="40%",
+    )
+    assert release.manifest["suppressed"]
+    shown = {int(text.strip("[]").split(", ")[-1]) for text in release.table["age"]}
+    assert release.manifest["columns"][0]["domain"][1] == max(shown)
+
+
+@pytest.mark.parametrize("share", ["200%", "-1%", "much", 2, -0.1])
+def test_a_share_that_is_none_is_refused(share):
+    with pytest.raises(UsageError, match="such as 1%"):
+        shoal.anonymize(
+            crowd(),
+            shoal.Schema(quasi="age", sensitive="salary"),
+            require=shoal.KAnonymity(k=2),
+            suppress=share,
+        )
+
+
+def test_window_is_not_for_exchange():
+    coded = code_table(frame(PAIR), schema())
+    task = Task(coded, tuple(requirements(shoal.Window(width=1, m=2), ["salary"])))
+    with pytest.raises(UsageError, match=r"Use Split\(\)"):
+        shoal.Exchange().check(task)
+
+
+def test_xcolor_needs_one_symmetric_relation():
+    coded = code_table(frame(PAIR), schema())
+    require = shoal.EpsilonM(epsilon=0.5, m=2, relative=True)
+    with pytest.raises(UsageError, match="symmetric"):
+        shoal.XColor().check(Task(coded, tuple(requirements(require, ["salary"]))))

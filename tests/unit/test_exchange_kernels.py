@@ -1,0 +1,253 @@
+"""The exchange engine against plain-Python definitions on small random tables."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from shoal.kernels.exchange.colouring import initialize, xcolor
+from shoal.kernels.exchange.leftover import chain, merge, round_robin
+from shoal.kernels.exchange.loss import Space, ncp_after
+from shoal.kernels.exchange.start import start
+from shoal.kernels.exchange.state import make_groups, refresh_all, total_loss
+from shoal.kernels.relations import cross, excess_after, proximate
+from shoal.methods.engine import Engine
+from shoal.relations.forms import Band, Bits, Points, pack
+
+LARGEST = 400
+
+
+class Table:
+    """A random table with the plain-Python meaning of its relations and its loss."""
+
+    def __init__(self, seed: int, n: int, kinds: str = "iis", forms: tuple[str, ...] = ("band",)):
+        rng = np.random.default_rng(seed)
+        self.n, self.kinds = n, np.array([1 if k == "s" else 0 for k in kinds], np.int8)
+        distinct = rng.integers(2, 7, len(kinds))
+        self.values = np.stack([rng.integers(0, d, n) for d in distinct], axis=1).astype(float)
+        self.values /= np.where(self.kinds == 1, 1, distinct - 1)
+        self.units = 1.0 / (distinct - 1)
+        self.space = Space(self.kinds, self.units)
+        self.codes = np.zeros((len(forms), n), np.int32)
+        self.tests: list = []
+        self.bounds: list = []
+        items: list = []
+        for r, form in enumerate(forms):
+            m = 2 + r
+            bounds = np.arange(LARGEST + 1) // m
+            if form in ("band", "relative"):
+                raw = rng.integers(0, 40, n)
+                known, self.codes[r] = np.unique(raw, return_inverse=True)
+                reach = np.full(known.size, 2.0) if form == "band" else known * 0.2
+                first = np.searchsorted(known, known - reach)
+                last = np.searchsorted(known, known + reach, side="right") - 1
+                items.append(Band(first.astype(np.int32), last.astype(np.int32)))
+                self.tests.append(lambda u, v, k=known, e=reach: abs(k[u] - k[v]) <= e[v])
+            elif form == "vector":
+                raw = rng.integers(0, 5, (n, 2)).astype(float)
+                known, code = np.unique(raw, axis=0, return_inverse=True)
+                self.codes[r] = code.ravel()
+                metric = 1 + seed % 4
+                items.append(Points(known.astype(float), metric, 1.0))
+                share = 1 - Fraction("0.6")
+                bounds = np.array([0, *(1 + int(share * (s - 1)) for s in range(1, LARGEST + 1))])
+                norms = {
+                    1: lambda d: d.sum(),
+                    2: lambda d: (d * d).sum() ** 0.5,
+                    3: lambda d: d.max(),
+                    4: lambda d: d.min(),
+                }
+                self.tests.append(lambda u, v, k=known, f=norms[metric]: f(abs(k[u] - k[v])) <= 1.0)
+            else:
+                count = 70
+                self.codes[r] = rng.integers(0, count, n)
+                table = rng.random((count, count)) < 0.1
+                table = table | table.T | np.eye(count, dtype=bool)
+                bits = np.zeros((count, 2), np.uint64)
+                for u, v in zip(*np.nonzero(table), strict=True):
+                    bits[u, v // 64] |= np.uint64(1) << np.uint64(v % 64)
+                items.append(Bits(bits))
+                self.tests.append(lambda u, v, t=table: bool(t[u, v]))
+            self.bounds.append(bounds)
+        self.least = max([2, *(2 + r for r in range(len(forms)))])
+        shaped = np.array(self.bounds, np.int64).reshape(len(forms), LARGEST + 1)
+        self.relations = pack(items, bounds=shaped, least=self.least)
+
+    def counts(self, rows: list[int], r: int) -> list[int]:
+        codes = self.codes[r]
+        return [sum(bool(self.tests[r](codes[u], codes[v])) for u in rows) for v in rows]
+
+    def excess(self, rows: list[int]) -> int:
+        return sum(
+            max(0, count - self.bounds[r][len(rows)])
+            for r in range(len(self.tests))
+            for count in self.counts(rows, r)
+        )
+
+    def ncp(self, rows: list[int]) -> float:
+        total = 0.0
+        for j, kind in enumerate(self.kinds):
+            column = [self.values[i, j] for i in rows]
+            spread = (len(set(column)) - 1) * self.units[j]
+            total += spread if kind == 1 else max(column) - min(column)
+        return total
+
+    def groups(self, size: int):
+        order, cuts = start(self.space, self.values, self.n // size)
+        groups = make_groups(self.values, self.codes, order, cuts, 3 * size)
+        refresh_all(self.space, self.relations, groups, 0)
+        return groups
+
+
+FORMS = [(), ("band",), ("relative",), ("vector",), ("matrix",), ("relative", "vector")]
+
+
+def members(groups, g):
+    return groups.rows[g, : groups.sizes[g]].tolist()
+
+
+def assert_consistent(table: Table, groups) -> None:
+    rows = [i for g in range(groups.sizes.size) for i in members(groups, g)]
+    assert sorted(rows) == list(range(table.n))
+    for g in np.flatnonzero(groups.sizes):
+        own = members(groups, g)
+        assert groups.excess[g] == table.excess(own)
+        assert groups.ncp[g] == pytest.approx(table.ncp(own))
+        for r in range(len(table.tests)):
+            assert groups.counts[g, r, : len(own)].tolist() == table.counts(own, r)
+        assert groups.pairs[g] == sum(sum(table.counts(own, r)) for r in range(len(table.tests)))
+
+
+@pytest.mark.parametrize("forms", FORMS)
+@pytest.mark.parametrize("seed", range(4))
+def test_replacements_are_evaluated_as_the_definitions_say(seed, forms):
+    table = Table(seed, 23, forms=forms)
+    groups = table.groups(4)
+    assert_consistent(table, groups)
+    forward = np.zeros((len(forms), 12, 12), np.uint8)
+    backward = forward.copy()
+    before = {g: members(groups, g) for g in range(groups.sizes.size)}
+    for g, h in ((0, 1), (1, 3), (4, 2)):
+        cross(table.relations, groups, g, h, forward, backward)
+        for i in range(-1, len(before[g])):
+            for j in range(-1, len(before[h])):
+                after = [row for k, row in enumerate(before[g]) if k != i]
+                after += [before[h][j]] if j >= 0 else []
+                excess, pairs = excess_after(
+                    table.relations, groups, g, i, j, forward, backward, 1 << 40
+                )
+                assert excess == table.excess(after)
+                assert pairs == sum(sum(table.counts(after, r)) for r in range(len(forms)))
+                assert ncp_after(table.space, groups, g, i, h, j) == pytest.approx(table.ncp(after))
+
+
+@pytest.mark.parametrize("forms", FORMS)
+def test_proximity_agrees_with_the_definition_on_all_pairs_of_codes(forms):
+    table = Table(3, 60, forms=forms)
+    for r in range(len(forms)):
+        known = int(table.codes[r].max()) + 1
+        for u in range(known):
+            for v in range(known):
+                assert proximate(table.relations, r, u, v) == bool(table.tests[r](u, v))
+
+
+@pytest.mark.parametrize("forms", FORMS)
+@pytest.mark.parametrize(("n", "kinds"), [(7, "ii"), (61, "iis"), (200, "s"), (203, "isi")])
+def test_engine_reports_what_it_leaves(n, kinds, forms):
+    for seed in range(3):
+        table = Table(seed, n, kinds, forms)
+        engine = Engine(
+            table.space, table.relations, table.values, table.codes, size=table.least + seed
+        )
+        start_loss, start_excess = total_loss(engine.groups), int(engine.groups.excess.sum())
+        outcome = engine.run()
+        assert_consistent(table, engine.groups)
+        groups = [
+            np.flatnonzero(outcome.labels == g).tolist() for g in range(outcome.labels.max() + 1)
+        ]
+        assert min(map(len, groups)) >= table.least
+        wrong = sum(
+            any(table.counts(own, r)[k] > table.bounds[r][len(own)] for r in range(len(forms)))
+            for own in groups
+            for k in range(len(own))
+        )
+        assert wrong == outcome.violations
+        assert sum(outcome.resolved.values()) <= start_excess
+        assert outcome.loss == pytest.approx(sum(len(own) * table.ncp(own) for own in groups))
+        if not forms:
+            assert outcome.loss <= start_loss + 1e-9
+
+
+def test_band_requirements_within_reach_are_always_met():
+    for seed in range(20):
+        table = Table(seed, 120, "ii", ("relative",))
+        engine = Engine(table.space, table.relations, table.values, table.codes, size=2)
+        assert engine.run().violations == 0
+
+
+def test_one_thread_equals_many(monkeypatch):
+    table = Table(5, 3000, "iis", ("vector",))
+    many = Engine(table.space, table.relations, table.values, table.codes, size=5).run()
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0}, raising=False)
+    one = Engine(table.space, table.relations, table.values, table.codes, size=5).run()
+    assert np.array_equal(one.labels, many.labels)
+
+
+@pytest.mark.parametrize("step", [chain, merge])
+@pytest.mark.parametrize("forms", FORMS[1:])
+def test_leftover_steps_only_lower_the_excess(forms, step):
+    for seed in range(3):
+        table = Table(seed, 60, forms=forms)
+        groups = table.groups(table.least)
+        before = int(groups.excess.sum())
+        wrong = np.flatnonzero(groups.excess)
+        near = np.tile(np.arange(min(8, groups.sizes.size)), (wrong.size, 1))
+        done = step(table.space, table.relations, groups, wrong, near, 1)
+        assert_consistent(table, groups)
+        after = int(groups.excess.sum())
+        assert after <= before - done
+
+
+def test_round_robin_leaves_no_proximate_pair_or_nothing_changed():
+    done = []
+    for seed in range(10):
+        table = Table(seed, 90, forms=("relative",))
+        groups = table.groups(3 + 3 * (seed % 2))
+        before, size = groups.rows.copy(), 2 if seed % 2 else groups.sizes.size
+        done.append(round_robin(table.space, table.relations, groups, np.arange(size), 1))
+        assert_consistent(table, groups)
+        if done[-1]:
+            assert not groups.excess[:size].any()
+        else:
+            assert np.array_equal(before, groups.rows)
+    assert True in done
+    assert False in done
+
+
+@pytest.mark.parametrize(("n", "count"), [(19, 1), (19, 4), (20, 4), (29, 2), (5, 5)])
+def test_initialize_is_equitable_and_balances_degrees(n, count):
+    degree = np.random.default_rng(n).integers(0, 9, n)
+    order, cuts = initialize(degree, count)
+    assert sorted(order) == list(range(n))
+    assert set(np.diff(cuts)) <= {n // count, -(-n // count)}
+    sums = [degree[order[a:b]].sum() for a, b in pairwise(cuts)]
+    assert max(sums) - min(sums) <= 2 * degree.max()
+
+
+@pytest.mark.parametrize("forms", [("band",), ("vector",), ("matrix",)])
+def test_xcolor_keeps_sizes_and_never_raises_the_potential(forms):
+    for seed in range(4):
+        table = Table(seed, 64, forms=forms)
+        codes = table.codes[0]
+        known = range(int(codes.max()) + 1)
+        degrees = np.array([sum(bool(table.tests[0](u, v)) for u in codes) - 1 for v in known])
+        groups = xcolor(table.space, table.relations, table.values, table.codes, degrees, 6)
+        assert_consistent(table, groups)
+        assert groups.sizes.max() - groups.sizes.min() <= 1
+        degree = degrees[codes]
+        order, cuts = initialize(degree, 64 // 6)
+        start_pairs = sum(sum(table.counts(order[a:b].tolist(), 0)) for a, b in pairwise(cuts))
+        assert groups.pairs.sum() <= start_pairs
