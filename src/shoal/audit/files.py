@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.audit.cells import as_text, cell_ncp
 from shoal.audit.matches import audit_matches
-from shoal.audit.verify import Audit, audit_table
+from shoal.audit.verify import Audit, audit_table, check_rows
 from shoal.errors import InputError, UsageError
 from shoal.principles.requirement import Require, requirements
 from shoal.schema.io import read_table, take_frame
@@ -66,6 +66,7 @@ def audit_directory(
     """Audit a release directory: the requirements, and whether its manifest tells the truth."""
     manifest = read_manifest(directory)
     published = read_published(directory)
+    check_rows(published)
     schema = manifest_schema(manifest)
     asked = requirements(require or manifest["require"], schema.sensitive)
     problems = check_manifest(published, manifest)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.audit.verify import Audit, Finding
-from shoal.errors import InputError, UsageError
+from shoal.audit.verify import Audit, Finding, check_rows
+from shoal.errors import UsageError
 from shoal.principles.k_anonymity import KAnonymity
 
 if TYPE_CHECKING:
@@ -41,9 +41,7 @@ def audit_matches(
     from shoal.audit.candidates import candidate_risks
     from shoal.audit.regularity import MatchGraph
 
-    if not published.height:
-        msg = "The published table has no rows."
-        raise InputError(msg)
+    check_rows(published)
     for one in requirements:
         if not isinstance(one.principle, KAnonymity):
             msg = f"{one!r} cannot be measured on a release without groups; KAnonymity(k=…) can."

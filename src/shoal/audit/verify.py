@@ -145,9 +145,7 @@ def audit_table(
     equal published quasi cells. A principle that survives the union of groups is measured by equal
     cells as well: that is what a reader who ignores the group column sees.
     """
-    if not published.height:
-        msg = "The published table has no rows."
-        raise InputError(msg)
+    check_rows(published)
     by_cells = _alike(published, schema.quasi)
     grouped = RESERVED in published.columns
     by_group = _alike(published, (RESERVED,)) if grouped else by_cells
@@ -160,6 +158,13 @@ def audit_table(
         findings += [Finding(one, by, one.principle.measure(rows, value)) for by, rows in views]
     problems = _mixed_groups(by_group, by_cells) if grouped else []
     return Audit(published.height, len(by_group), tuple(findings), tuple(problems))
+
+
+def check_rows(published: pl.DataFrame) -> None:
+    """Raise where there is nothing to audit."""
+    if not published.height:
+        msg = "The published table has no rows."
+        raise InputError(msg)
 
 
 def _value(published: pl.DataFrame, schema: Schema, one: Requirement) -> Sensitive | None:

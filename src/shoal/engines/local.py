@@ -161,9 +161,6 @@ def timed(seconds: dict[str, float], phase: str, progress: Progress) -> Iterator
     seconds[phase] = round(time.perf_counter() - start, 3)
 
 
-SECONDS_PER_ROW = 1e-5  # of a whole run, reading and auditing included, on an ordinary machine
-
-
 def rehearse(
     frame: Any,
     schema: Schema,
@@ -197,5 +194,5 @@ def rehearse(
             for one, value in zip(asked, task.values, strict=True)
         ],
         "method": repr(chosen),
-        "seconds": round(1 + len(coded) * SECONDS_PER_ROW, 1),
+        "seconds": round(chosen.estimate(task), 1),
     }

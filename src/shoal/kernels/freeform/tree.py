@@ -19,13 +19,14 @@ LEAF = 8
 
 
 class Tree(NamedTuple):
-    """Nodes breadth first (a child after its parent); node 0 is the root."""
+    """Nodes breadth first (a child after its parent); node 0 is the root.
+
+    Children are born in pairs, so the right child is the one after the left.
+    """
 
     starts: LongInts  # first record
     ends: LongInts  # one past the last record
-    lefts: (
-        LongInts  # left child, or -1 for a leaf; children are born in pairs, so right is left + 1
-    )
+    lefts: LongInts  # left child, -1 for a leaf
     parents: LongInts
     lows: LongInts  # hull
     highs: LongInts
