@@ -226,6 +226,23 @@ def test_one_dropped_row_is_rejected(copy: Path) -> None:
     assert outcome.json()["holds"] is False
 
 
+@pytest.mark.parametrize("name", ["age", "salary", "note"])
+def test_one_dropped_column_is_rejected(copy: Path, name: str) -> None:
+    header, rows = read_table(copy / "out" / "release.csv")
+    write_csv(copy / "out" / "release.csv", rows, [column for column in header if column != name])
+    outcome = audit(copy)
+    assert outcome.code == 1
+    assert "The columns are" in outcome.json()["problems"][0]
+
+
+def test_a_release_without_rows_is_refused(copy: Path) -> None:
+    header, _ = read_table(copy / "out" / "release.csv")
+    (copy / "out" / "release.csv").write_text(",".join(header) + "\n", "utf-8")
+    outcome = audit(copy)
+    assert outcome.code == 2
+    assert "no rows" in outcome.said
+
+
 def test_another_original_is_rejected(copy: Path) -> None:
     write_csv(copy / "table.csv", people(200, seed=9))
     assert audit(copy).code == 1

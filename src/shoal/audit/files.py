@@ -75,9 +75,9 @@ def audit_directory(
             msg = "This release has groups: it is measured from its files alone. Omit --original."
             raise UsageError(msg)
         found = audit_table(published, schema, asked)
-    elif original is None:
-        if not problems:
-            raise UsageError(WITHOUT_ORIGINAL)
+    elif original is None and not problems:
+        raise UsageError(WITHOUT_ORIGINAL)
+    elif original is None or not set(schema.published).issubset(published.columns):
         return Audit(published.height, None, (), tuple(problems))
     else:
         table = read_table(original) if isinstance(original, str | Path) else take_frame(original)

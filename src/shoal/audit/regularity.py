@@ -22,6 +22,7 @@ import numpy as np
 from shoal.kernels.freeform.boxes import SCALE, SHIFT, UNBOUNDED, Boxes, Points, rank_points
 from shoal.kernels.freeform.coverage import count_covers, list_covers
 from shoal.kernels.freeform.tree import build
+from shoal.kernels.space import INTERVAL, SET
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,9 +46,9 @@ class MatchGraph:
         first, which, sizes = distinct_rows(space.ranks)
         # Ranks spread over one common width give the tree columns that compare.
         spread = SCALE // np.diff(space.offsets)
-        interval = spread[space.kinds == 0]
+        interval = spread[space.kinds == INTERVAL]
         spans, masks = points.spans[first] * interval, points.masks[first]
-        self.points = Points(spans, masks, spread[space.kinds != 0], points.words)
+        self.points = Points(spans, masks, spread[space.kinds == SET], points.words)
         order, self.tree = build(self.points, Boxes(spans, spans, masks))
         self.points = self.points._replace(spans=spans[order], masks=masks[order])
         place = np.empty(len(order), np.int64)
