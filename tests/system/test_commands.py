@@ -178,7 +178,7 @@ def test_dry_run_writes_nothing_and_says_what_would_be_done(
     assert EPSILON_M in outcome.out
     most = proximity.largest_m([row["salary"] for row in rows], "absolute", epsilon=500)
     assert str(most) in outcome.out
-    assert "Split()" in outcome.out
+    assert "Exchange()" in outcome.out
     assert "300" in outcome.out
     assert names_in(place) == []
 

@@ -251,9 +251,9 @@ def _check_cells(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]
         if bad:
             problems.append(f"{bad} distinct cells of column {name!r} are outside its domain.")
         else:
-            measured[name] = float(by_cell @ counted["count"].to_numpy() / published.height)
-    if problems or manifest["suppressed"]:
-        # Where rows are suppressed, loss is counted over a domain that only the owner knows.
+            total = by_cell @ counted["count"].to_numpy() + manifest["suppressed"]
+            measured[name] = float(total / (published.height + manifest["suppressed"]))
+    if problems:
         return problems
     stated = manifest["loss"]
     if set(stated["ncp"]) != set(measured):

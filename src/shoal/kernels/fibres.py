@@ -7,11 +7,11 @@ of many values give few fibres, so nobody is compared with everybody.
 
 import numpy as np
 
-from shoal.kernels.lean import lean
+from shoal.kernels.lean import inner, lean
 from shoal.kernels.relations import EUCLID, LARGEST, MANHATTAN, SMALLEST
 
 
-@lean
+@inner
 def lower_place(values, begin, end, limit):
     """Return the first place in begin..end whose value is at least `limit` (IN: values ascend)."""
     while begin < end:
@@ -23,7 +23,7 @@ def lower_place(values, begin, end, limit):
     return begin
 
 
-@lean
+@inner
 def upper_place(values, begin, end, limit):
     """Return the first place in begin..end whose value is above `limit` (IN: values ascend)."""
     while begin < end:

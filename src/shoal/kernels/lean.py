@@ -2,8 +2,10 @@
 
 Reading an array out of a tuple raises and lowers its reference count, an atomic write that costs
 more than the work of a small kernel and that two threads fight over: 100 ns against 6 ns for
-`space.ncp_after`. A kernel that allocates nothing needs no counts, and without them it also
-compiles three times faster.
+`ncp_after`. A kernel that allocates nothing needs no counts, and without them it also compiles
+three times faster. What only other kernels call (`inner`) goes without the wrappers that let
+Python call it, which for tuples of arrays take longer to compile than the kernel; called from
+Python all the same, it would crash.
 """
 
 from collections.abc import Callable
@@ -11,9 +13,14 @@ from typing import Any
 
 from numba import njit
 
-lean = njit(cache=True, nogil=True, _nrt=False)  # type: ignore[call-overload]
+lean = njit(cache=True, nogil=True, _nrt=False, no_cfunc_wrapper=True)  # type: ignore[call-overload]
+inner = njit(  # type: ignore[call-overload]
+    cache=True, nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
 
 
 def lean_as(signature: str) -> Callable[[Callable[..., Any]], Any]:
-    """Return the same decorator for one signature, so that importing the kernel compiles it."""
-    return njit(signature, cache=True, nogil=True, _nrt=False)  # type: ignore[call-overload]
+    """Return `lean` for one signature, so that importing the kernel compiles it."""
+    return njit(  # type: ignore[call-overload]
+        signature, cache=True, nogil=True, _nrt=False, no_cfunc_wrapper=True
+    )

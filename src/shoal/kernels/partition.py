@@ -12,6 +12,7 @@ from numba import njit
 from shoal.kernels.arrays import Bytes, Ints, LongInts, Reals
 from shoal.kernels.assignment import FORBIDDEN, cheapest_assignment
 from shoal.kernels.space import SET, extent
+from shoal.kernels.splits import select
 from shoal.kernels.windows import longest_run, most_proximate
 
 EXACT = 32  # runs up to this long are matched exactly; the cost grows with its square
@@ -128,7 +129,8 @@ def deal_by_loss(
     chosen = np.arange(parts)
     arrived = np.arange(parts)  # which part received member p of the run before
     pool = np.empty(parts, np.int64)
-    sizes[:] = 0
+    for part in range(parts):
+        sizes[part] = 0
     for begin in range(0, size, parts):
         length = min(parts, size - begin)
         if begin > 0 and exact:
@@ -194,6 +196,40 @@ def deal_by_loss(
             sizes[part] += 1
 
 
+@njit("void(int32[:,::1], int64[::1], int64, int64, int64, int64)", cache=True, nogil=True)
+def cut_in_two(
+    ranks: Ints, members: LongInts, start: int, middle: int, stop: int, column: int
+) -> None:
+    """Order members start..stop so that the lower ranks stand before `middle` (IN/OUT: members).
+
+    Members of the rank that is cut through go to either side in their order.
+    """
+    size = stop - start
+    keys = np.empty(size, np.int32)
+    for place in range(size):
+        keys[place] = ranks[members[start + place], column]
+    pivot = select(keys, size, middle - start)
+    spare = middle - start
+    for place in range(start, stop):
+        spare -= ranks[members[place], column] < pivot
+    ordered = np.empty(size, np.int64)
+    left, right = 0, middle - start
+    for place in range(start, stop):
+        rank = ranks[members[place], column]
+        first = rank < pivot
+        if rank == pivot and spare > 0:
+            first = True
+            spare -= 1
+        if first:
+            ordered[left] = members[place]
+            left += 1
+        else:
+            ordered[right] = members[place]
+            right += 1
+    for place in range(size):
+        members[start + place] = ordered[place]
+
+
 @njit(
     "int64(int32[:,::1], int64[::1], int64, int64, int8[::1], float64[::1], int64[::1],"
     " float64[::1], int32[::1])",
@@ -237,11 +273,8 @@ def halve(
                 labels[members[place]] = label
             label += 1
             continue
-        keys = np.empty(stop - start, np.int32)
-        for place in range(start, stop):
-            keys[place - start] = ranks[members[place], widest]
-        members[start:stop] = members[start:stop][np.argsort(keys, kind="mergesort")]
         middle = (start + stop) // 2
+        cut_in_two(ranks, members, start, middle, stop, widest)
         stack[depth, 0], stack[depth, 1] = start, middle
         stack[depth + 1, 0], stack[depth + 1, 1] = middle, stop
         depth += 2

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.lean import lean
+from shoal.kernels.lean import inner, lean
 
 BAND, VECTOR, MATRIX = 0, 1, 2
 MANHATTAN, EUCLID, LARGEST, SMALLEST = 1, 2, 3, 4
@@ -63,7 +63,7 @@ def proximate(relations, r, u, v):
     return distance <= relations.thresholds[r]
 
 
-@lean
+@inner
 def admissible(relations, size) -> bool:
     """Say whether any group of this size can be valid."""
     if size < relations.least[0]:
@@ -74,7 +74,7 @@ def admissible(relations, size) -> bool:
     return True
 
 
-@lean
+@inner
 def recount(relations, groups, g) -> None:
     """Recompute adjacency, counts, drops, excess and potential of group g from its members.
 

@@ -11,9 +11,13 @@ from shoal.kernels.arrays import Bytes, Flags, Ints, LongInts, Reals
 from shoal.kernels.space import SET, extent
 from shoal.kernels.windows import longest_run
 
+# Slices are copied in plain loops: an assignment of slices brings the text of its error messages
+# with it and takes seconds to compile.
+
 LEAST_LOSS, WIDEST = 0, 1
 STACK = 128  # the smaller half is cut first, so a stack of 64 ranges would hold 2**64 rows
 TIE = 1e-9
+TOP = 2**31 - 1
 HISTOGRAM = 4  # a median is counted when the span is at most this many times the bucket
 
 
@@ -51,7 +55,8 @@ def lower_median(ranks: Ints, column: int, low: int, high: int, histogram: Ints,
         for row in range(size):
             copy[row] = ranks[row, column]
         return select(copy, size, place)
-    histogram[: high - low + 1] = 0
+    for rank in range(high - low + 1):
+        histogram[rank] = 0
     for row in range(size):
         histogram[ranks[row, column] - low] += 1
     rank, left = -1, place
@@ -88,10 +93,12 @@ def cut_loss(
     OUT: sizes of both sides.
     """
     columns = ranks.shape[1]
-    low[:] = np.iinfo(np.int32).max
-    high[:] = -1
-    distinct[:] = 0
-    sizes[:] = 0
+    for half in range(2):
+        sizes[half] = 0
+        for other in range(columns):
+            low[half, other] = TOP
+            high[half, other] = -1
+            distinct[half, other] = 0
     for row in range(ranks.shape[0]):
         side = np.int64(ranks[row, column] > cut)
         sizes[side] += 1
@@ -126,7 +133,9 @@ def cut_loss(
 @njit("int64(float64[::1], int64)", cache=True, nogil=True)
 def earliest_least(scores: Reals, count: int) -> int:
     """Return the first of the least scores; what rounding alone tells apart counts as equal."""
-    least = np.min(scores[:count])
+    least = scores[0]
+    for place in range(1, count):
+        least = min(least, scores[place])
     place = 0
     while scores[place] > least + TIE:
         place += 1
@@ -313,9 +322,11 @@ def split_range(
             ends[stop - 1] = True
             done[0] += size
             continue
-        ranks[start:stop] = ranks_out[start:stop]
-        codes[start:stop] = codes_out[start:stop]
-        rows[start:stop] = rows_out[start:stop]
+        for row in range(start, stop):
+            for other in range(columns):
+                ranks[row, other] = ranks_out[row, other]
+            codes[row] = codes_out[row]
+            rows[row] = rows_out[row]
         first_half_larger = middle - start > stop - middle
         for turn in range(2):
             if first_half_larger == (turn == 0):

@@ -1,7 +1,9 @@
 """NCP and GCP, the normalized and global certainty penalties. Range 0 to 1; less is better.
 
 NCP of a cell: interval (high - low) / (max - min of the column); set (labels - 1) / (distinct
-labels - 1); 0 for a column of one value. GCP is its mean over rows and quasi columns.
+labels - 1); 0 for a column of one value; 1 for every cell of a suppressed row. GCP is its mean over
+rows and quasi columns. Where rows are suppressed, the range and the labels are those of the rows
+that are published: a wider range would tell what was left out, a narrower one never flatters.
 """
 
 from __future__ import annotations

@@ -115,13 +115,8 @@ def typed_cells(column: Column, covered: Spans) -> pl.Series:
     return by_cell["label"].alias(column.name)
 
 
-def domain(column: Column, covered: Spans) -> list[object]:
-    """Return what the published rows cover of a column: [min, max], or their labels.
-
-    Without suppression that is the whole column; with it, nothing of the rows left out shows.
-    """
+def domain(column: Column) -> list[object]:
+    """Return what a column covers as a whole: [min, max], or its labels."""
     if column.values is not None:
-        ends = int(covered.low.min()), int(covered.high.max())
-        return [json.loads(column.spellings[end]) for end in ends]
-    assert covered.pairs is not None
-    return column.spellings.gather(np.unique(covered.pairs % column.distinct)).to_list()
+        return [json.loads(column.spellings[0]), json.loads(column.spellings[-1])]
+    return column.spellings.to_list()

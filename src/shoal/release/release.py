@@ -226,7 +226,7 @@ def _describe(name: str, recoding: Recoding) -> dict[str, Any]:
     if name in recoding.quasi:
         column = recoding.quasi[name]
         entry["kind"] = "interval" if column.numeric else "set"
-        entry["domain"] = domain(column, recoding.spans[name])
+        entry["domain"] = domain(column)
     return entry
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -55,9 +55,9 @@ class Coded:
         return Sensitive.of(tuple(known[name] for name in names))
 
     def subset(self, kept: NDArray[np.int64]) -> Coded:
-        """Return some of the rows; quasi columns keep their domain, over which loss is counted."""
+        """Return some of the rows, with nothing left of the others, not even their values."""
         return Coded(
-            tuple(replace(column, codes=column.codes[kept]) for column in self.quasi),
+            tuple(column.only(kept) for column in self.quasi),
             tuple(column.only(kept) for column in self.sensitive),
             self.rows[kept],
         )

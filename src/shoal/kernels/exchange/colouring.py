@@ -13,7 +13,7 @@ from numba import njit
 
 from shoal.kernels.exchange.loss import Space, ncp_after
 from shoal.kernels.exchange.state import Groups, apply, make_groups, refresh_all
-from shoal.kernels.lean import lean
+from shoal.kernels.lean import inner
 from shoal.kernels.relations import Relations, proximate
 
 
@@ -78,7 +78,7 @@ def initialize(degree: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     return np.argsort(labels, kind="stable"), cuts
 
 
-@lean
+@inner
 def easiest(relations, groups, g, stuck):
     """Violating member of class g whose departure lowers its loss most, and that change of loss.
 
@@ -94,7 +94,7 @@ def easiest(relations, groups, g, stuck):
     return best, least
 
 
-@lean
+@inner
 def best_partner(space, relations, groups, g, i):
     """Vertex exchangeable with member i of class g that adds the least loss, as class and member.
 
@@ -146,7 +146,9 @@ def exchange_violations(space, relations, groups):
     exchanges, before = 0, -1
     while exchanges > before:
         before = exchanges
-        stuck[:] = False
+        for g in range(count):
+            for i in range(stuck.shape[1]):
+                stuck[g, i] = False
         for g in range(count):
             best[g], change[g] = easiest(relations, groups, g, stuck)
         while True:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.lean import lean
+from shoal.kernels.lean import inner, lean
 
 INTERVAL, SET, NODE = 0, 1, 2
 
@@ -38,7 +38,7 @@ def positions(
     return result
 
 
-@lean
+@inner
 def extent(space, j, low, high):
     """NCP of column j for a group whose lowest and highest numbers are `low` and `high`.
 
@@ -50,7 +50,7 @@ def extent(space, j, low, high):
     return (high - low) * space.units[j]
 
 
-@lean
+@inner
 def measure(space, groups, g):
     """Recompute edges, NCP and relief of group g from its members.
 
@@ -118,7 +118,7 @@ def ncp_after(space, groups, g, leave, source, enter):
     return total
 
 
-@lean
+@inner
 def labels_after(groups, g, leave, source, enter, j):
     """Count the distinct labels of set column j after the replacement of `ncp_after`."""
     values = groups.values

@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.exchange.loss import Space, extent
+from shoal.kernels.lean import inner
 
 
 def start(space: Space, values: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -54,7 +55,7 @@ def split(space, values, order, cuts):
         stack.append((middle, end))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def span(space, values, low, high, j):
     """NCP of column j over the rows from `low` up to `high`."""
     least = most = values[low, j]
@@ -67,7 +68,7 @@ def span(space, values, low, high, j):
     return extent(space, j, least, most)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def select(values, order, low, high, cut, j):
     """Rearrange rows so that column j is at most as large before `cut` as from it on."""
     while high - low > 1:
@@ -94,7 +95,7 @@ def select(values, order, low, high, cut, j):
             return
 
 
-@njit(cache=True, nogil=True)
+@inner
 def swap_rows(values, order, i, k):
     """Exchange two rows and their numbers."""
     if i != k:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.exchange.loss import measure
-from shoal.kernels.lean import lean
+from shoal.kernels.lean import inner, lean
 from shoal.kernels.relations import recount
 
 
@@ -89,7 +89,7 @@ def refresh_all(space, relations, groups, now):
         refresh(space, relations, groups, g, now)
 
 
-@lean
+@inner
 def copy_member(groups, g, i, h, j):
     """Write member j of group h into slot i of group g."""
     groups.rows[g, i] = groups.rows[h, j]
@@ -99,7 +99,7 @@ def copy_member(groups, g, i, h, j):
         groups.codes[g, i, r] = groups.codes[h, j, r]
 
 
-@lean
+@inner
 def swap_members(groups, g, i, h, j):
     """Exchange member i of group g with member j of group h. Nothing is measured."""
     groups.rows[g, i], groups.rows[h, j] = groups.rows[h, j], groups.rows[g, i]
@@ -113,7 +113,7 @@ def swap_members(groups, g, i, h, j):
         groups.codes[h, j, r] = code
 
 
-@lean
+@inner
 def move_member(groups, g, i, h):
     """Move member i of group g to the end of group h. Nothing is measured."""
     copy_member(groups, h, groups.sizes[h], g, i)
@@ -123,7 +123,7 @@ def move_member(groups, g, i, h):
         copy_member(groups, g, i, g, groups.sizes[g])
 
 
-@lean
+@inner
 def apply(space, relations, groups, g, i, h, j, now):
     """Carry out an exchange; j = -1 moves member i to h, i = -1 moves member j to g."""
     if i < 0:

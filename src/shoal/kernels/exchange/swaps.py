@@ -15,14 +15,14 @@ from numba import njit
 
 from shoal.kernels.exchange.loss import ncp_after
 from shoal.kernels.exchange.state import apply
-from shoal.kernels.lean import lean
+from shoal.kernels.lean import inner
 from shoal.kernels.relations import admissible, cross, excess_after, proximate
 
 TINY = 1e-12  # gains below are rounding
 HANDFUL = 16  # groups in reach that are weighed against each other
 
 
-@lean
+@inner
 def most_relief(groups, g, excess_weight):
     """Most that the departure of one member can lower the cost of group g at its size."""
     most = 0.0
@@ -31,7 +31,7 @@ def most_relief(groups, g, excess_weight):
     return most
 
 
-@lean
+@inner
 def best_exchange(space, relations, groups, g, h, excess_weight, floor, forward, backward):
     """Find the exchange between groups g and h that gains most, and more than `floor`.
 
@@ -106,7 +106,7 @@ def exchange_pairs(space, relations, groups, pairs, excess_weight, since, now):
     return done
 
 
-@lean
+@inner
 def may_help(relations, groups, g, h):
     """Say whether some member whose departure helps g has room among the members of h.
 
