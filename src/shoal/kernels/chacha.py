@@ -12,7 +12,7 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.lean import lean_as
+from shoal.kernels.lean import inner_as, lean_as
 
 STATE = 33
 Stream = NDArray[np.uint32]
@@ -35,7 +35,7 @@ def stream_of(key: bytes) -> Stream:
     return stream
 
 
-@lean_as("void(uint32[::1], int64, int64, int64, int64)")
+@inner_as("void(uint32[::1], int64, int64, int64, int64)")
 def quarter_round(x, a, b, c, d):
     """Mix four words of a block (RFC 8439, section 2.1)."""
     x[a] += x[b]

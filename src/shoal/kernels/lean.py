@@ -24,3 +24,15 @@ def lean_as(signature: str) -> Callable[[Callable[..., Any]], Any]:
     return njit(  # type: ignore[call-overload]
         signature, cache=True, nogil=True, _nrt=False, no_cfunc_wrapper=True
     )
+
+
+def inner_as(signature: str) -> Callable[[Callable[..., Any]], Any]:
+    """Return `inner` for one signature."""
+    return njit(  # type: ignore[call-overload]
+        signature,
+        cache=True,
+        nogil=True,
+        _nrt=False,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+    )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.kernels.arrays import Bytes, Ints, LongInts, Reals
 from shoal.kernels.freeform.layouts import BOXES, LONG_ROWS, MASK_ROWS, MATCHES, POINTS, STEPS
-from shoal.kernels.lean import lean_as
+from shoal.kernels.lean import inner_as, lean_as
 from shoal.kernels.space import INTERVAL, SET
 
 Masks = NDArray[np.uint64]
@@ -105,7 +105,7 @@ def total_loss(points: Points, boxes: Boxes) -> int:
     return int(summed_loss(*boxes, points.steps, points.words))
 
 
-@lean_as("int64(int64, int64, int64, int64)")
+@inner_as("int64(int64, int64, int64, int64)")
 def stretch(low, high, other_low, other_high):
     """Return the loss added to the span [low, high] when it has to reach [other_low, other_high].
 
@@ -119,7 +119,7 @@ def stretch(low, high, other_low, other_high):
     return 0
 
 
-@lean_as("int64(uint64)")
+@inner_as("int64(uint64)")
 def count_bits(bits):
     """Return how many bits are set."""
     count = 0
@@ -144,7 +144,7 @@ def summed_loss(lows, highs, masks, steps, words):
     return loss
 
 
-@lean_as(f"int64({BOXES}, int64, {BOXES}, int64, {STEPS}, int64)")
+@inner_as(f"int64({BOXES}, int64, {BOXES}, int64, {STEPS}, int64)")
 def added_loss(
     lows, highs, masks, row, other_lows, other_highs, other_masks, other, steps, words, most
 ):

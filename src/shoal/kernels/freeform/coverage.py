@@ -6,12 +6,12 @@ A record covers an original when each value of the original lies in the record's
 from shoal.kernels.freeform.boxes import SHIFT, UNBOUNDED
 from shoal.kernels.freeform.layouts import BOXES, LONG_ROWS, LONGS, NODES, POINTS
 from shoal.kernels.freeform.nearest import sift
-from shoal.kernels.lean import lean_as
+from shoal.kernels.lean import inner_as, lean_as
 
 APART, PARTLY, WHOLLY = 0, 1, 2
 
 
-@lean_as(f"int64({BOXES}, int64, {BOXES}, int64, {LONGS})")
+@inner_as(f"int64({BOXES}, int64, {BOXES}, int64, {LONGS})")
 def covering(lows, highs, masks, box, other_lows, other_highs, other_masks, other, words):
     """Return whether a box covers another one wholly, perhaps partly, or nothing of it."""
     answer = WHOLLY
@@ -101,7 +101,7 @@ def list_covers(
                     sift(heap, wanted, key)
 
 
-@lean_as(f"int64({POINTS}, int64, {LONGS}, {BOXES}, {NODES}, {BOXES}, {LONGS}, {LONGS})")
+@inner_as(f"int64({POINTS}, int64, {LONGS}, {BOXES}, {NODES}, {BOXES}, {LONGS}, {LONGS})")
 def covers_of(
     spans, point_masks, point, words, lows, highs, masks, starts, ends, lefts, hull_lows,
     hull_highs, hull_masks, stack, found,

@@ -29,7 +29,7 @@ from shoal.kernels.freeform.layouts import (
     STEPS,
 )
 from shoal.kernels.freeform.nearest import TAKEN, cheapest_boxes, is_listed, take
-from shoal.kernels.lean import lean_as
+from shoal.kernels.lean import inner_as
 
 AHEAD = 8  # partners that each original looks up at the start of a round; most find theirs there
 SEARCH = f"{POINTS}, {BOXES}, {STEPS}, {NODES}, {BOXES}, {LONGS}, {LONGS}, {MATCHES}"
@@ -52,7 +52,7 @@ def look_ahead(
         )  # fmt: skip
 
 
-@lean_as(f"int64({LONGS}, int64, {LONGS}, {LONGS})")
+@inner_as(f"int64({LONGS}, int64, {LONGS}, {LONGS})")
 def first_free(row, seen, free, slot_at):
     """Return the place of the first key from `seen` on whose box is free, else the length."""
     place = seen

@@ -22,7 +22,7 @@ from numba import njit
 from shoal.kernels.arrays import Ints
 from shoal.kernels.chacha import Stream, below
 from shoal.kernels.freeform.layouts import LONGS, MATCHES
-from shoal.kernels.lean import lean_as
+from shoal.kernels.lean import inner_as
 
 
 def true_matches(matches: Ints, stream: Stream) -> Ints:
@@ -46,7 +46,7 @@ def decompose(matches: Ints, stream: Stream) -> Ints:
     return columns
 
 
-@lean_as(f"void({MATCHES}, int64, int64, {LONGS}, {LONGS}, {LONGS}, uint32[::1])")
+@inner_as(f"void({MATCHES}, int64, int64, {LONGS}, {LONGS}, {LONGS}, uint32[::1])")
 def walk(columns, degree, start, place, chosen, holder, stream):
     """Match the unmatched box `start` by a random walk.
 

@@ -17,13 +17,13 @@ from shoal.kernels.freeform.layouts import (
     POINTS,
     STEPS,
 )
-from shoal.kernels.lean import lean_as
+from shoal.kernels.lean import inner_as, lean_as
 
 # Position of a box that is no longer free; above every true position.
 TAKEN = np.int64((1 << SHIFT) - 1)
 
 
-@lean_as(f"void({LONGS}, int64, int64)")
+@inner_as(f"void({LONGS}, int64, int64)")
 def sift(keys, size, key):
     """Replace the largest of a max-heap `keys[:size]` by `key`."""
     place = 0
@@ -40,7 +40,7 @@ def sift(keys, size, key):
     keys[place] = key
 
 
-@lean_as(f"void({LONGS})")
+@inner_as(f"void({LONGS})")
 def ascend(keys):
     """Sort a max-heap in place: Numba's own sort takes seconds to compile at each use."""
     for size in range(len(keys) - 1, 0, -1):
@@ -49,7 +49,7 @@ def ascend(keys):
         keys[size] = largest
 
 
-@lean_as(f"boolean({MATCHES}, int64, int64, int64)")
+@inner_as(f"boolean({MATCHES}, int64, int64, int64)")
 def is_listed(matches, row, used, match):
     """Return whether `match` is among the first `used` entries of a row."""
     for place in range(used):  # noqa: SIM110 - Numba compiles no generators
@@ -114,7 +114,7 @@ def cheapest_points(
         ascend(heap)
 
 
-@lean_as(
+@inner_as(
     f"void(int64, {POINTS}, {BOXES}, {STEPS}, {NODES}, {BOXES}, {LONGS}, {LONGS}, {MATCHES}, int64,"
     f" {LONGS}, {LONGS}, {LONGS})"
 )
@@ -172,7 +172,7 @@ def cheapest_boxes(
     ascend(heap)
 
 
-@lean_as(f"int64(int64, {NODES}, {LONGS}, {LONGS})")
+@inner_as(f"int64(int64, {NODES}, {LONGS}, {LONGS})")
 def earliest_under(node, starts, ends, lefts, positions, earliest):
     """Return the least position under a node, given those of its children."""
     left = lefts[node]
@@ -191,7 +191,7 @@ def fit_earliest(starts, ends, lefts, positions, earliest):
         earliest[node] = earliest_under(node, starts, ends, lefts, positions, earliest)
 
 
-@lean_as(f"void(int64, int64, {NODES}, {LONGS}, {LONGS}, {LONGS})")
+@inner_as(f"void(int64, int64, {NODES}, {LONGS}, {LONGS}, {LONGS})")
 def take(box, leaf, starts, ends, lefts, parents, positions, earliest):
     """Mark a box as taken and correct `earliest` (IN/OUT) up to the root."""
     positions[box] = TAKEN

@@ -11,10 +11,10 @@ from shoal.kernels.freeform.boxes import SHIFT, UNBOUNDED
 from shoal.kernels.freeform.greedy import AHEAD, ROUND, augment, first_free
 from shoal.kernels.freeform.layouts import LONGS
 from shoal.kernels.freeform.nearest import TAKEN, cheapest_boxes, is_listed, take
-from shoal.kernels.lean import lean_as
+from shoal.kernels.lean import inner_as
 
 
-@lean_as(f"int64({LONGS}, int64, int64)")
+@inner_as(f"int64({LONGS}, int64, int64)")
 def push(queue, size, key):
     """Add a key to a min-heap; return the new size."""
     place = size
@@ -25,7 +25,7 @@ def push(queue, size, key):
     return size + 1
 
 
-@lean_as(f"int64({LONGS}, int64)")
+@inner_as(f"int64({LONGS}, int64)")
 def pop(queue, size):
     """Remove the least key of a min-heap; return the new size."""
     size -= 1

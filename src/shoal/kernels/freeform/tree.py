@@ -13,7 +13,7 @@ import numpy as np
 from shoal.kernels.arrays import LongInts
 from shoal.kernels.freeform.boxes import Boxes, Masks, Points
 from shoal.kernels.freeform.layouts import BOXES, LONGS, NODES, STEPS
-from shoal.kernels.lean import lean_as
+from shoal.kernels.lean import inner_as, lean_as
 
 LEAF = 8
 
@@ -53,7 +53,7 @@ def build(points: Points, boxes: Boxes) -> tuple[LongInts, Tree]:
     return order, tree
 
 
-@lean_as(f"int64({LONGS}, {LONGS}, int64)")
+@inner_as(f"int64({LONGS}, {LONGS}, int64)")
 def select(values, copy, rank):
     """Return the value of the given rank (quickselect on `copy`, scratch)."""
     low, high = 0, len(values) - 1
@@ -80,7 +80,7 @@ def select(values, copy, rank):
     return copy[rank]
 
 
-@lean_as(f"int64({LONGS}, {LONGS}, {LONGS})")
+@inner_as(f"int64({LONGS}, {LONGS}, {LONGS})")
 def cut_run(values, run, copy):
     """Part `run` (IN/OUT) at a change of value near its middle; return where."""
     size = len(values)

@@ -103,10 +103,7 @@ class Freeform(Heterogeneous):
 
     def matches(self, task: Task, k: int) -> NDArray[np.int32]:
         """Return the originals that each recast record covers."""
-        from shoal.methods.freeform.exact import exact_graph
         from shoal.methods.freeform.field import Field
-        from shoal.methods.freeform.greedy import greedy_graph
-        from shoal.methods.freeform.improve import Budget, improve
 
         space = task.coded.space
         field = Field.of(space)
@@ -114,8 +111,14 @@ class Freeform(Heterogeneous):
         def watch(share: float) -> None:
             task.progress("search", share)
 
+        # Each assignment loads, and once compiles, its own kernels only.
         if self.assignment != "exact":
+            from shoal.methods.freeform.greedy import greedy_graph
+
             return field.in_rows(greedy_graph(space, field, k, self.assignment, watch))
+        from shoal.methods.freeform.exact import exact_graph
+        from shoal.methods.freeform.improve import Budget, improve
+
         found = exact_graph(field, k, watch)
         budget = Budget(len(field), task.seconds)
         better = improve(field, found, budget, lambda share: task.progress("improve", share))
