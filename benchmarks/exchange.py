@@ -1,13 +1,16 @@
 """What `Exchange` loses against the papers' methods, and how fast: python benchmarks/exchange.py.
 
 Pass the numbers of the cases to run, as in `python benchmarks/exchange.py 1 4`; all by default.
+Case 6 takes the workers of the domain that the other table has (ages 16 to 93, incomes from 1,000
+to 100,000): over all incomes, up to 1.9 million, a third of the rows are near to one another, and
+`shoal plan` shows that no grouping can keep the requirement.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
+import polars as pl
 from common import clock, gcp, load, peak_gigabytes, show
 
 import shoal
@@ -15,9 +18,6 @@ from shoal.kernels import load_all
 from shoal.methods.base import Method, Task
 from shoal.principles.requirement import requirements
 from shoal.schema.table import code_table
-
-if TYPE_CHECKING:
-    import polars as pl
 
 PLACES = ["age", "puma", "occupation"]
 PEOPLE = ["age", "sex", "marital", "race"]
@@ -56,7 +56,10 @@ def main() -> None:
     rows = []
     for number in chosen:
         name, count, quasi, sensitive, require, rival, most, limit = CASES[number - 1]
-        frame, source = load(name, count)
+        frame, source = load(name)
+        if name == WORKERS:
+            frame = frame.filter(pl.col("income").is_between(1_000, 100_000), pl.col("age") <= 93)
+        frame = frame.head(count)
         seconds, loss = search(frame, quasi, sensitive, require, shoal.Exchange())
         row = {
             "case": str(number),

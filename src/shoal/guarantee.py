@@ -18,13 +18,14 @@ import numpy as np
 
 from shoal.distances.numeric import SMALLEST
 from shoal.principles.groups import upward
-from shoal.relations.forms import Band, Points, neighbourhood_sizes
+from shoal.relations.forms import Band, Points, counting_work, neighbourhood_sizes
 
 if TYPE_CHECKING:
     from shoal.principles.dissimilarity import Dissimilarity
     from shoal.relations.forms import Relation
     from shoal.schema.sensitive import Sensitive
 
+PATIENCE = 2 * 10**9  # steps that are spent on a bound nobody asked for
 SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100)
 
 
@@ -143,6 +144,8 @@ def largest_clique(relation: Relation, sensitive: Sensitive) -> int:
     if not isinstance(relation, Points):
         return most
     if relation.metric != SMALLEST:
+        if counting_work(relation) > PATIENCE:
+            return most
         half = replace(relation, threshold=relation.threshold / 2)
         return max(most, int(neighbourhood_sizes(half, sensitive).max()))
     for component in relation.points.T:

@@ -126,6 +126,7 @@ def test_manifest_and_report_say_whom_the_guarantee_is_about(made: Path) -> None
         assert "quasi-identifiers of everybody" in text
         assert "not the sensitive value" in text
     assert "200 people" in report
+    assert "Every person matches at least 5 published rows" in report
     assert "Zaphod" not in report
 
 

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.engines.suppression import read_share, search_within
 from shoal.errors import NotAchievable, UsageError
+from shoal.guarantee import least_risk
 from shoal.methods.base import Method, Task
 from shoal.methods.exchange import Exchange
 from shoal.methods.split import Split
 from shoal.notation import Term
 from shoal.planning import check_achievable, largest_share
 from shoal.principles.base import OneDimensional, Pairwise
+from shoal.principles.dissimilarity import Dissimilarity
+from shoal.principles.groups import upward
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.principles.requirement import Require, requirements
 from shoal.progress import Progress, silent
@@ -83,8 +86,11 @@ def anonymize(
     chosen = choose_method(method, asked)
     task = Task(coded, tuple(asked), progress, _budget(seconds))
     chosen.check(task)
+    share = read_share(suppress)
+    if not share:
+        check_least_risk(task)
     with timed(times, "search", progress):
-        task, found = search_within(chosen, task, check_task, read_share(suppress))
+        task, found = search_within(chosen, task, check_task, share)
     with timed(times, "recode", progress):
         release = build_release(
             table,
@@ -151,6 +157,22 @@ def check_task(task: Task) -> None:
             check_achievable(one.principle, value.columns[0])
 
 
+def check_least_risk(task: Task) -> None:
+    """Raise where every grouping is known to have a larger risk than a dissimilarity allows."""
+    for one, value in zip(task.requirements, task.values, strict=True):
+        principle = one.principle
+        if not isinstance(principle, Dissimilarity) or value is None:
+            continue
+        least = least_risk(principle.relation(value), value, principle.least)
+        if least > principle.bound:
+            msg = (
+                f"{principle!r} is not achievable on these {len(task.coded)} rows: so many values "
+                f"of {value.name} are near to one another that every grouping has a risk of at "
+                f"least {upward(least):.4g}. Delta can be {float(1 - least):.4g} at most."
+            )
+            raise NotAchievable(msg)
+
+
 @contextmanager
 def timed(seconds: dict[str, float], phase: str, progress: Progress) -> Iterator[None]:
     """Note how long a phase takes and report its beginning and end."""
@@ -177,6 +199,7 @@ def rehearse(
     chosen = choose_method(method, asked)
     chosen.check(task)
     check_task(task)
+    check_least_risk(task)
     return {
         "rows": len(coded),
         "roles": {

@@ -57,3 +57,10 @@ class KAnonymity(Principle):
     def promise(self, column: str) -> str:  # noqa: ARG002 - it is about no column
         """Say it in plain words."""
         return f"Every person shares the published description with at least {self.k - 1} others."
+
+    def promise_matches(self) -> str:
+        """Say in plain words what a release without groups promises."""
+        return (
+            f"Every person matches at least {self.k} published rows, and each of {self.k} of them "
+            f"is the person's own with probability 1/{self.k}."
+        )

@@ -7,6 +7,7 @@ Three forms serve every relation: a band of codes (ordered values), points with 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -130,6 +131,17 @@ def neighbourhood_sizes(relation: Relation, sensitive: Sensitive) -> NDArray[np.
     ends = np.linspace(0, sensitive.distinct, PIECES + 1).astype(int)
     in_threads([partial(count, begin, end) for begin, end in pairwise(ends)], lambda: None)
     return sizes
+
+
+def counting_work(relation: Relation) -> int:
+    """Return about how many steps `neighbourhood_sizes` takes."""
+    if isinstance(relation, Band):
+        return len(relation.first)
+    if isinstance(relation, Bits):
+        return len(relation.rows) ** 2
+    distinct = [len(np.unique(column)) for column in relation.points.T]
+    fibres = min(len(relation.points), math.prod(distinct) // max(distinct))
+    return len(relation.points) * fibres
 
 
 def _fibre_counter(

@@ -180,3 +180,37 @@ def frontier_chart(frontier: dict[str, Any]) -> str:
             ]
         }
     )
+
+
+def reach_chart(reach: dict[str, Any]) -> str:
+    """Draw the largest delta that is certain to be achievable, by k, and the choice."""
+    chosen = reach["chosen"]
+    x = {
+        "field": "k",
+        "type": "quantitative",
+        "title": "k: least size of a group",
+        "scale": {"type": "log", "nice": False},
+    }
+    y = {"field": "delta", "type": "quantitative", "title": "delta", "scale": {"domain": [0, 1]}}
+    asked = [{"k": chosen["k"], "delta": chosen["delta"], "text": "asked for"}]
+    return draw(
+        {
+            "layer": [
+                {
+                    "data": {"values": reach["points"]},
+                    "mark": {"type": "line", "color": BLUE, "point": {"color": BLUE}},
+                    "encoding": {"x": x, "y": y},
+                },
+                {
+                    "data": {"values": asked},
+                    "mark": {"type": "point", "color": ORANGE, "filled": True, "size": 110},
+                    "encoding": {"x": x, "y": y},
+                },
+                {
+                    "data": {"values": asked},
+                    "mark": {"type": "text", "color": ORANGE, "align": "left", "dx": 9, "dy": -8},
+                    "encoding": {"x": x, "y": y, "text": {"field": "text"}},
+                },
+            ]
+        }
+    )

@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.guarantee import PATIENCE, guarantee
 from shoal.planning import frontier
 from shoal.principles.base import OneDimensional
+from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.groups import Groups, renumber
+from shoal.principles.k_anonymity import KAnonymity
+from shoal.relations.forms import counting_work
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,7 +75,9 @@ def _requirement(finding: Finding, release: Release, before: Groups) -> dict[str
     value = release.coded.value(names) if names else None
     unprotected_risk = principle.measure(before, value)
     entry = finding.to_dict() | {
-        "promise": principle.promise(" and ".join(names)),
+        "promise": principle.promise_matches()
+        if finding.by == "matches" and isinstance(principle, KAnonymity)
+        else principle.promise(" and ".join(names)),
         "source": principle.source,
         "risk_before": float(unprotected_risk.risk),
         "risks": _shares(unprotected_risk, "before") + _shares(finding.measurement, "after"),
@@ -89,6 +95,15 @@ def _requirement(finding: Finding, release: Release, before: Groups) -> dict[str
             "column": column.name,
             "relative": relative,
         }
+    if isinstance(principle, Dissimilarity) and value is not None:
+        relation = principle.relation(value)
+        if counting_work(relation) <= PATIENCE:
+            known = guarantee(principle, value)
+            entry["reach"] = {
+                "points": [{"k": r.k, "delta": r.delta or 0.0} for r in known.reaches],
+                "chosen": {"k": principle.k, "delta": principle.delta},
+                "guaranteed": known.by,
+            }
     return entry
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shoal.report.charts import frontier_chart, loss_chart, risk_chart, size_chart
+from shoal.report.charts import frontier_chart, loss_chart, reach_chart, risk_chart, size_chart
 from shoal.report.collect import collect
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def render(facts: dict[str, Any]) -> str:
     environment = Environment(
         loader=PackageLoader("shoal.report"), autoescape=True, trim_blocks=True
     )
-    charts = {
+    charts: dict[str, Any] = {
         "loss": Markup(loss_chart(facts["loss"]["ncp"])),  # noqa: S704 - drawn here, labels escaped
         "sizes": Markup(size_chart(facts["sizes"], grouped=facts["groups"] is not None)),  # noqa: S704
         "risks": [Markup(risk_chart(r["risks"], r["bound"])) for r in facts["requirements"]],  # noqa: S704
@@ -34,4 +34,8 @@ def render(facts: dict[str, Any]) -> str:
             for r in facts["requirements"]
         ],
     }
+    charts["reaches"] = [
+        Markup(reach_chart(r["reach"])) if "reach" in r else None  # noqa: S704
+        for r in facts["requirements"]
+    ]
     return environment.get_template("release.html").render(facts=facts, charts=charts)
