@@ -33,7 +33,7 @@ def table(n, seed):
     )
 
 
-def release_of(frame, k, method=EXACT, seconds=0.0):
+def release_of(frame, k, method=EXACT, seconds=0.001):
     quasi = [name for name in frame.columns if name != "pay"]
     schema = shoal.Schema(quasi=quasi, sensitive="pay" if "pay" in frame.columns else ())
     require = shoal.KAnonymity(k=k)

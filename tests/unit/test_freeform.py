@@ -116,7 +116,7 @@ def test_barely_enough_rows_are_enough(method, rows):
     assert anonymize(method, "KAnonymity(k=5)", frame=people(rows)).audit().holds
 
 
-@pytest.mark.parametrize("seconds", [-1, float("nan"), float("inf")])
+@pytest.mark.parametrize("seconds", [-1, 0, float("nan"), float("inf")])
 def test_a_time_that_is_none_is_refused(seconds):
     with pytest.raises(shoal.UsageError, match="time budget"):
         anonymize(EXACT, "KAnonymity(k=5)", seconds=seconds)

@@ -108,8 +108,8 @@ def anonymize(
 
 
 def _budget(seconds: float | None) -> float | None:
-    if seconds is not None and not 0 <= seconds < float("inf"):
-        msg = f"The time budget must be a number of seconds of at least 0. Got {seconds!r}."
+    if seconds is not None and not 0 < seconds < float("inf"):
+        msg = f"The time budget must be a number of seconds above 0. Got {seconds!r}."
         raise UsageError(msg)
     return seconds
 
