@@ -11,6 +11,7 @@ from shoal.version import __version__
 _HOMES = {
     "anonymize": "engines.local",
     "plan": "planning",
+    "compare": "engines.compare",
     "audit_files": "audit.files",
     "Schema": "schema.roles",
     "Requirement": "principles.requirement",
@@ -42,6 +43,7 @@ _HOMES = {
     "Release": "release.release",
     "Audit": "audit.verify",
     "Plan": "planning",
+    "Comparison": "engines.compare",
     "Guarantee": "guarantee",
     "ShoalError": "errors",
     "UsageError": "errors",
@@ -56,6 +58,7 @@ __all__ = [
     "AlphaK",
     "Audit",
     "AuditFailed",
+    "Comparison",
     "DeltaL",
     "Dissimilarity",
     "Edit",
@@ -92,6 +95,7 @@ __all__ = [
     "__version__",
     "anonymize",
     "audit_files",
+    "compare",
     "plan",
 ]
 
@@ -102,6 +106,7 @@ if TYPE_CHECKING:
     from shoal.distances.hierarchical import Hierarchical
     from shoal.distances.labels import Edit, Equality, Function, Lookup
     from shoal.distances.numeric import Absolute, Lp, SmallestDifference, TotalVariation
+    from shoal.engines.compare import Comparison, compare
     from shoal.engines.local import anonymize
     from shoal.errors import (
         AuditFailed,
