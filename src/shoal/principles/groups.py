@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from shoal.schema.sensitive import Sensitive
 
 
+LARGEST = 2**62  # what integers of 64 bits are trusted with
 SPARSE = 8  # marks this many times sparser than rows are sorted instead of counted
 
 
@@ -58,7 +60,10 @@ class Groups:
 class Measurement:
     """The risk of each group, `parts[g] / wholes[g]`, against one bound and one least size.
 
-    Judging is done here and nowhere else, in exact integers.
+    Judging is done here and nowhere else, in exact integers: int64, or Python's own in an array
+    of objects where those are too small. The risk may be the bound, unless `strict` says that it
+    has to stay under it. A principle that asks for a level of at least so much says how it turns
+    the level into a risk: as its reciprocal, or as the share of it that is lacking.
     """
 
     parts: NDArray[np.int64]
@@ -66,19 +71,24 @@ class Measurement:
     sizes: NDArray[np.int64]
     bound: Fraction
     least: int
+    strict: bool = False
 
     @cached_property
     def _ratios(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The distinct (part, whole) pairs and for each group which one it has."""
         most = int(self.wholes.max()) + 1
-        keys, which = np.unique(self.parts * most + self.wholes, return_inverse=True)
-        return np.column_stack(np.divmod(keys, most)), which
+        parts: NDArray = self.parts
+        if int(parts.max()) + 1 > LARGEST // most:
+            parts = parts.astype(object)
+        keys, which = np.unique(parts * most + self.wholes, return_inverse=True)
+        return np.column_stack([keys // most, keys % most]), which
 
     @cached_property
     def breaches(self) -> NDArray[np.bool_]:
         """Which groups do not keep the requirement."""
         pairs, which = self._ratios
-        over = [Fraction(int(part), int(whole)) > self.bound for part, whole in pairs]
+        beyond = operator.ge if self.strict else operator.gt
+        over = [beyond(Fraction(int(part), int(whole)), self.bound) for part, whole in pairs]
         return np.array(over, bool)[which.ravel()] | (self.sizes < self.least)
 
     @cached_property
@@ -95,7 +105,7 @@ class Measurement:
     @property
     def risks(self) -> NDArray[np.float64]:
         """The risk of each group, for pictures and averages."""
-        return self.parts / self.wholes
+        return (self.parts / self.wholes).astype(np.float64)
 
 
 def renumber(marks: NDArray) -> NDArray[np.int64]:

@@ -1,0 +1,130 @@
+"""How far the numbers of a group lie apart: (k,e)-anonymity and variance control."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.notation import exact, number, whole_number
+from shoal.principles.base import Principle
+from shoal.principles.groups import Groups, Measurement
+from shoal.principles.histogram import Histogram, whole_numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.schema.sensitive import Sensitive
+
+
+class _Spread(Principle):
+    """A level that has to be at least so much.
+
+    The risk is the share of it that is lacking, max(0, 1 - level / asked), and the bound is 0.
+    """
+
+    monotone = True
+    numeric = True
+
+    def _lacking(
+        self, levels: list[Fraction], asked: Fraction, sizes: NDArray[np.int64]
+    ) -> Measurement:
+        shares = [max(Fraction(0), 1 - level / asked) if asked else Fraction(0) for level in levels]
+        parts = np.array([share.numerator for share in shares], object)
+        wholes = np.array([share.denominator for share in shares], object)
+        return Measurement(parts, wholes, sizes, Fraction(0), self.least)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class KE(_Spread):
+    """(k,e)-anonymity: every group has at least k different values, over a range of at least e.
+
+    The risk is the larger share that is lacking, of k different values or of a range of e; the
+    bound is 0. It survives the union of groups, in which neither becomes less.
+
+    References
+    ----------
+    Zhang, Koudas, Srivastava, Yu: Aggregate Query Answering on Anonymized Tables. ICDE 2007.
+    """
+
+    k: int
+    e: float
+
+    source = "Zhang, Koudas, Srivastava, Yu, ICDE 2007"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", whole_number(self, "k", self.k, least=1))
+        object.__setattr__(self, "e", number(self, "e", self.e))
+
+    @property
+    def least(self) -> int:
+        """A group with k different values has k members."""
+        return max(self.k, 2 if self.e > 0 else 1)
+
+    def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
+        """Measure the lesser of the two levels, each as a share of what is asked."""
+        assert sensitive is not None
+        histogram = Histogram.of(groups, sensitive.codes)
+        numbers, scale = whole_numbers(sensitive)
+        codes = histogram.named[histogram.codes]
+        low = codes[histogram.starts].tolist()
+        high = codes[histogram.ends - 1].tolist()
+        asked = exact(self.e)
+        levels = []
+        for first, last, distinct in zip(low, high, histogram.distinct.tolist(), strict=True):
+            reached = Fraction(distinct, self.k)
+            if asked:
+                reached = min(reached, Fraction(numbers[last] - numbers[first], scale) / asked)
+            levels.append(reached)
+        return self._lacking(levels, Fraction(1), groups.sizes)
+
+    def promise(self, column: str) -> str:
+        """Say it in plain words."""
+        return (
+            f"Every group has at least {self.k} different values of {column}, the highest at least "
+            f"{self.e:,} above the lowest."
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Variance(_Spread):
+    """Variance control: in every group Σ (v - mean)² / n is at least so much.
+
+    The risk is the share of it that is lacking; the bound is 0. Variance is concave in the
+    distribution, so it survives the union of groups.
+
+    References
+    ----------
+    LeFevre, DeWitt, Ramakrishnan: Workload-Aware Anonymization. KDD 2006.
+    """
+
+    at_least: float
+
+    source = "LeFevre, DeWitt, Ramakrishnan, KDD 2006"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "at_least", number(self, "at_least", self.at_least))
+
+    @property
+    def least(self) -> int:
+        """One member alone has no variance."""
+        return 2 if self.at_least > 0 else 1
+
+    def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
+        """Measure the variance, (n Σ v² - (Σ v)²) / n²."""
+        assert sensitive is not None
+        histogram = Histogram.of(groups, sensitive.codes)
+        numbers, scale = whole_numbers(sensitive)
+        values = np.array(numbers, object)[histogram.named[histogram.codes]]
+        first = histogram.sum(values * histogram.counts)
+        second = histogram.sum(values * values * histogram.counts)
+        sizes = groups.sizes.astype(object)
+        parts, wholes = sizes * second - first * first, (sizes * scale) ** 2
+        levels = [Fraction(part, whole) for part, whole in zip(parts, wholes, strict=True)]
+        return self._lacking(levels, exact(self.at_least), groups.sizes)
+
+    def promise(self, column: str) -> str:
+        """Say it in plain words."""
+        return f"In every group, the variance of {column} is at least {self.at_least:,}."
