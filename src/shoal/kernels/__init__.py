@@ -10,7 +10,7 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
-MODULES = ("windows", "records", "splits", "partition", "strings")
+MODULES = ("windows", "records", "demands", "splits", "partition", "strings")
 
 
 def place_cache() -> None:

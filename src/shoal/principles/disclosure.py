@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import BadParameter
+from shoal.kernels.kinds import DISCLOSURE, LIKENESS
 from shoal.notation import exact, number
-from shoal.principles.base import Principle
+from shoal.principles.base import Searchable
+from shoal.principles.demand import Demand, counted
 from shoal.principles.groups import Groups, Measurement
 from shoal.principles.histogram import Histogram
 
@@ -25,7 +27,7 @@ TINY = 1e-300  # instead of -ln 1, where there is no gain either
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class DeltaDisclosure(Principle):
+class DeltaDisclosure(Searchable):
     """δ-disclosure privacy: |ln(p / q)| < δ for every value.
 
     Here p is the value's share of a group and q its share of the table. A value of the table that
@@ -63,6 +65,12 @@ class DeltaDisclosure(Principle):
             parts[group], wholes[group] = (1 - factor).as_integer_ratio()
         return Measurement(parts, wholes, groups.sizes, self.bound, self.least)
 
+    def demand(self, sensitive: Sensitive) -> Demand:
+        """Return that p/q and q/p are above exp(-δ) for every value in a bucket."""
+        codes, totals = counted(sensitive.codes)
+        level = float(1 - self.bound)
+        return Demand(DISCLOSURE, codes, len(totals), totals.astype(np.float64), level=level)
+
     def promise(self, column: str) -> str:
         """Say it in plain words."""
         return (
@@ -72,7 +80,7 @@ class DeltaDisclosure(Principle):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class BetaLikeness(Principle):
+class BetaLikeness(Searchable):
     """β-likeness: no value is more frequent in a group than in the table by more than a gain of β.
 
     The gain of a value is (p - q) / q, where its share p of the group is above its share q of the
@@ -125,6 +133,13 @@ class BetaLikeness(Principle):
         if not self.enhanced:
             return np.full(len(totals), float(self.beta))
         return np.minimum(self.beta, -np.log(totals / totals.sum()))
+
+    def demand(self, sensitive: Sensitive) -> Demand:
+        """Return that no value gains more in a bucket than it may."""
+        codes, totals = counted(sensitive.codes)
+        allowed = self.allowed(totals)
+        table = np.concatenate([totals, np.where(allowed < self.beta, allowed, -1)])
+        return Demand(LIKENESS, codes, len(totals), table, self.bound)
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.notation import exact
-from shoal.principles.groups import renumber
+from shoal.principles.demand import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,8 +36,7 @@ class Histogram:
     @classmethod
     def of(cls, groups: Groups, codes: NDArray) -> Histogram:
         """Count the codes of every group."""
-        present = renumber(codes)
-        totals = np.bincount(present).astype(np.int64)
+        present, totals = counted(codes)
         keys, counts = np.unique(groups.labels * len(totals) + present, return_counts=True)
         where, which = np.divmod(keys, len(totals))
         named = np.empty(len(totals), np.int64)
@@ -101,8 +100,11 @@ class Histogram:
         return Fraction(int(self.counts[entry]) * self.rows, of_table)
 
 
-def whole_numbers(sensitive: Sensitive) -> tuple[list[int], int]:
-    """Return the distinct numbers of a column as written, times the least scale that is whole."""
+def whole_numbers(sensitive: Sensitive, unit: int = 1) -> tuple[list[int], int]:
+    """Return the distinct numbers of a column as written, times a scale that makes them whole.
+
+    The scale is the least one that is also a multiple of `unit`.
+    """
     numbers = [exact(value) for value in sensitive.numbers.tolist()]
-    scale = math.lcm(*(number.denominator for number in numbers))
+    scale = math.lcm(unit, *(number.denominator for number in numbers))
     return [number.numerator * (scale // number.denominator) for number in numbers], scale

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import BadParameter
+from shoal.kernels.kinds import DISTINCT, ENTROPY, RECURSIVE
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import Principle
+from shoal.principles.base import Searchable
+from shoal.principles.demand import Demand, counted
 from shoal.principles.groups import Groups, Measurement
 from shoal.principles.histogram import Histogram
 
@@ -26,7 +28,7 @@ DOUBT = 1e-9  # how near to the bound an entropy is settled in integers
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class DistinctL(Principle):
+class DistinctL(Searchable):
     """Distinct l-diversity: every group has at least l different values.
 
     The risk is one over the number of different values, the bound 1/l. It survives the union of
@@ -58,13 +60,18 @@ class DistinctL(Principle):
             np.ones_like(distinct), distinct, groups.sizes, Fraction(1, self.l), self.least
         )
 
+    def demand(self, sensitive: Sensitive) -> Demand:
+        """Return that a bucket has l different values."""
+        codes, totals = counted(sensitive.codes)
+        return Demand(DISTINCT, codes, len(totals), np.empty(0), count=self.l)
+
     def promise(self, column: str) -> str:
         """Say it in plain words."""
         return f"Every group has at least {self.l} different values of {column}."
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class EntropyL(Principle):
+class EntropyL(Searchable):
     """Entropy l-diversity: the entropy of every group, -Σ p ln p, is at least ln l.
 
     The level of a group is exp(entropy): with l equally likely values it is l. The risk is one
@@ -121,6 +128,12 @@ class EntropyL(Principle):
             return self.bound.numerator, self.bound.denominator
         return rounded, SCALE
 
+    def demand(self, sensitive: Sensitive) -> Demand:
+        """Return that a bucket has an entropy of ln l; a tie counts where shares are equal."""
+        codes, totals = counted(sensitive.codes)
+        level = math.log(self.l)
+        return Demand(ENTROPY, codes, len(totals), np.empty(0), self.bound, level=level)
+
     def promise(self, column: str) -> str:
         """Say it in plain words."""
         return (
@@ -130,7 +143,7 @@ class EntropyL(Principle):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class RecursiveCL(Principle):
+class RecursiveCL(Searchable):
     """Recursive (c,l)-diversity: r1 < c (r_l + … + r_d), with counts r1 >= r2 >= … >= r_d.
 
     The most frequent value is not too frequent even when the l - 2 next ones are ruled out. The
@@ -172,6 +185,11 @@ class RecursiveCL(Principle):
         tail = histogram.sum(np.where(place >= self.l - 1, falling, 0))
         first = falling[histogram.starts]
         return Measurement(first, first + tail, groups.sizes, self.bound, self.least, strict=True)
+
+    def demand(self, sensitive: Sensitive) -> Demand:
+        """Return that r1 < c (r_l + … + r_d) in a bucket."""
+        codes, totals = counted(sensitive.codes)
+        return Demand(RECURSIVE, codes, len(totals), np.empty(0), exact(self.c), count=self.l)
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.kernels.kinds import SPREAD, VARIANCE
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import Principle
+from shoal.principles.base import Searchable
+from shoal.principles.demand import Demand
 from shoal.principles.groups import Groups, Measurement
 from shoal.principles.histogram import Histogram, whole_numbers
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from shoal.schema.sensitive import Sensitive
 
 
-class _Spread(Principle):
+class _Spread(Searchable):
     """A level that has to be at least so much.
 
     The risk is the share of it that is lacking, max(0, 1 - level / asked), and the bound is 0.
@@ -80,6 +82,15 @@ class KE(_Spread):
             levels.append(reached)
         return self._lacking(levels, Fraction(1), groups.sizes)
 
+    def demand(self, sensitive: Sensitive) -> Demand:
+        """Return that a bucket has k different values and a range of e."""
+        asked = exact(self.e)
+        numbers, scale = whole_numbers(sensitive, asked.denominator)
+        level = float(asked * scale)
+        return Demand(
+            SPREAD, sensitive.codes, len(numbers), _shifted(numbers), count=self.k, level=level
+        )
+
     def promise(self, column: str) -> str:
         """Say it in plain words."""
         return (
@@ -125,6 +136,18 @@ class Variance(_Spread):
         levels = [Fraction(part, whole) for part, whole in zip(parts, wholes, strict=True)]
         return self._lacking(levels, exact(self.at_least), groups.sizes)
 
+    def demand(self, sensitive: Sensitive) -> Demand:
+        """Return that a bucket has the variance."""
+        asked = exact(self.at_least)
+        numbers, scale = whole_numbers(sensitive, asked.denominator)
+        level = float(asked * scale**2)
+        return Demand(VARIANCE, sensitive.codes, len(numbers), _shifted(numbers), level=level)
+
     def promise(self, column: str) -> str:
         """Say it in plain words."""
         return f"In every group, the variance of {column} is at least {self.at_least:,}."
+
+
+def _shifted(numbers: list[int]) -> NDArray[np.float64]:
+    """Return ascending numbers less the first, which keeps ranges and variances."""
+    return np.array([float(value - numbers[0]) for value in numbers])

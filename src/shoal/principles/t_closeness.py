@@ -9,8 +9,10 @@ import numpy as np
 
 from shoal.distances.hierarchical import Hierarchical
 from shoal.errors import BadParameter, UsageError
+from shoal.kernels.kinds import APART, ORDERED
 from shoal.notation import exact, number
-from shoal.principles.base import Principle
+from shoal.principles.base import Searchable
+from shoal.principles.demand import Demand, counted
 from shoal.principles.groups import LARGEST, Groups, Measurement
 from shoal.principles.histogram import Histogram
 
@@ -25,7 +27,7 @@ GROUNDS = ("equal", "ordered")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TCloseness(Principle):
+class TCloseness(Searchable):
     """The earth mover's distance between each group and the table is at most t.
 
     With shares p in the group, q in the table, and m values in the table:
@@ -80,6 +82,26 @@ class TCloseness(Principle):
             parts = np.sum(each, axis=0) if each else np.zeros(len(groups), np.int64)
             wholes = 2 * len(sensitive.codes) * max(len(levels), 1) * groups.sizes
         return Measurement(parts, wholes, groups.sizes, self.bound, self.least)
+
+    def demand(self, sensitive: Sensitive) -> Demand:
+        """Return that a bucket is at most t from the table."""
+        if self.ground == "ordered":
+            self.check_order(sensitive)
+            codes, totals = counted(sensitive.codes)
+            cumulated = np.cumsum(totals)
+            table = np.concatenate([cumulated, [0], np.cumsum(cumulated)]).astype(np.float64)
+            return Demand(ORDERED, codes, len(totals), table, self.bound)
+        levels = self.nodes(sensitive)
+        order = np.lexsort(levels) if levels else np.arange(sensitive.distinct)
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))  # equal nodes stand side by side on every level
+        lines = []
+        for level in levels:
+            totals = np.bincount(level[sensitive.codes], minlength=int(level.max()) + 1)
+            lines += [level[order], totals[level[order]]]
+        table = np.concatenate(lines or [np.empty(0)]).astype(np.float64)
+        codes = place[sensitive.codes].astype(np.int32)
+        return Demand(APART, codes, sensitive.distinct, table, self.bound)
 
     def check_order(self, sensitive: Sensitive) -> None:
         """Raise where several columns together have no order."""
