@@ -45,6 +45,9 @@ _HOMES = {
     "XColor": "methods.exchange",
     "Split": "methods.split",
     "Mondrian": "methods.mondrian",
+    "Freeform": "methods.freeform.method",
+    "Ring": "methods.freeform.method",
+    "GeneralizationGraph": "methods.freeform.graph",
     "Release": "release.release",
     "Audit": "audit.verify",
     "Plan": "planning",
@@ -73,8 +76,10 @@ __all__ = [
     "EpsilonM",
     "Equality",
     "Exchange",
+    "Freeform",
     "FrequencyL",
     "Function",
+    "GeneralizationGraph",
     "GreatCircle",
     "Guarantee",
     "Hierarchical",
@@ -91,6 +96,7 @@ __all__ = [
     "RecursiveCL",
     "Release",
     "Requirement",
+    "Ring",
     "Schema",
     "ShoalError",
     "SmallestDifference",
@@ -125,6 +131,8 @@ if TYPE_CHECKING:
     )
     from shoal.guarantee import Guarantee
     from shoal.methods.exchange import Exchange, XColor
+    from shoal.methods.freeform.graph import GeneralizationGraph
+    from shoal.methods.freeform.method import Freeform, Ring
     from shoal.methods.mondrian import Mondrian
     from shoal.methods.split import Split
     from shoal.planning import Plan, plan

@@ -19,13 +19,13 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.files import check_manifest, read_published
-from shoal.audit.verify import Audit, audit_table
 from shoal.errors import AuditFailed, OutputError, UsageError
 from shoal.progress import Progress, silent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from shoal.audit.verify import Audit
     from shoal.release.release import Release
 
 FORMATS = ("csv", "parquet")
@@ -143,7 +143,7 @@ def write_release(
 def audit_written(release: Release, staged: Path) -> Audit:
     """Audit the file just written, and raise where it does not keep what was asked."""
     published = read_published(staged)
-    found = audit_table(published, release.schema, release.requirements)
+    found = release.audit_published(published)
     complaints = found.complaints() + check_manifest(published, release.manifest)
     if complaints:
         msg = "The release failed its own audit and was not kept. " + " ".join(complaints)

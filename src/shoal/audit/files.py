@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.audit.cells import as_text, cell_ncp
-from shoal.audit.verify import Audit, audit_table
-from shoal.errors import InputError
+from shoal.audit.matches import audit_matches
+from shoal.audit.verify import Audit, audit_table, check_rows
+from shoal.errors import InputError, UsageError
 from shoal.principles.requirement import Require, requirements
 from shoal.schema.io import read_table, take_frame
 from shoal.schema.roles import RESERVED, Schema
+from shoal.schema.table import Coded, code_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,18 +28,28 @@ CLOSE = 1e-9  # losses are means of doubles, added up in another order
 
 
 def audit_files(
-    source: Any, schema: Schema | None = None, *, require: Require | Iterable[Require] | None = None
+    source: Any,
+    schema: Schema | None = None,
+    *,
+    require: Require | Iterable[Require] | None = None,
+    original: Any = None,
 ) -> Audit:
     """Measure what published files keep, from the files alone.
+
+    A heterogeneous release is measured against the original table, which only its owner has.
 
     Parameters
     ----------
     source : a release directory, the path of a table, or a frame.
     schema : the roles of the columns, for a plain table; a release says them in its manifest.
     require : what should hold, for a plain table; for a release, instead of what it promises.
+    original : the path or frame of the original table, for a heterogeneous release.
     """
     if isinstance(source, str | Path) and Path(source).is_dir():
-        return audit_directory(Path(source), require)
+        return audit_directory(Path(source), require, original)
+    if original is not None:
+        msg = "Only a release directory is audited against its original table."
+        raise UsageError(msg)
     table = read_table(source) if isinstance(source, str | Path) else take_frame(source)
     if schema is None or require is None:
         msg = "A plain table needs a schema and a requirement to be audited against."
@@ -47,18 +60,72 @@ def audit_files(
     return audit_table(texts, schema, requirements(require, schema.sensitive))
 
 
-def audit_directory(directory: Path, require: Require | Iterable[Require] | None = None) -> Audit:
+def audit_directory(
+    directory: Path, require: Require | Iterable[Require] | None = None, original: Any = None
+) -> Audit:
     """Audit a release directory: the requirements, and whether its manifest tells the truth."""
     manifest = read_manifest(directory)
     published = read_published(directory)
+    check_rows(published)
     schema = manifest_schema(manifest)
-    found = audit_table(
-        published, schema, requirements(require or manifest["require"], schema.sensitive)
-    )
-    problems = [*found.problems, *check_manifest(published, manifest)]
+    asked = requirements(require or manifest["require"], schema.sensitive)
+    problems = check_manifest(published, manifest)
+    if not manifest.get("heterogeneous", False):
+        if original is not None:
+            msg = "This release has groups: it is measured from its files alone. Omit --original."
+            raise UsageError(msg)
+        found = audit_table(published, schema, asked)
+    elif original is None and not problems:
+        raise UsageError(WITHOUT_ORIGINAL)
+    elif original is None or not set(schema.published).issubset(published.columns):
+        return Audit(published.height, None, (), tuple(problems))
+    else:
+        table = read_table(original) if isinstance(original, str | Path) else take_frame(original)
+        coded = code_original(table, manifest)
+        problems += check_domains(coded, manifest)
+        found = audit_matches(published, coded, asked, candidates=True)
     if require is None and found.measured() != manifest["measured"]:
         problems.append("The manifest's measurements are not those of the published table.")
-    return replace(found, problems=tuple(problems))
+    return replace(found, problems=(*found.problems, *problems))
+
+
+WITHOUT_ORIGINAL = (
+    "The files agree with their manifest, but k-anonymity was not measured: this release has no "
+    "groups, so whom a row matches can be counted only against the original table. Its owner names "
+    "it with --original."
+)
+
+
+def code_original(table: pl.DataFrame, manifest: dict[str, Any]) -> Coded:
+    """Code the original table as the release was made from it.
+
+    Whether a quasi column is numeric, the manifest says. Rows with missing cells were left out
+    where the release has fewer rows than the original.
+    """
+    stated = manifest_schema(manifest)
+    numeric = {c["name"]: c["kind"] == "interval" for c in manifest["columns"] if "kind" in c}
+    schema = Schema(
+        quasi=stated.quasi,
+        sensitive=stated.sensitive,
+        types={name: "numeric" if yes else "categorical" for name, yes in numeric.items()},
+    )
+    schema.check(table.columns)
+    fewer = manifest["rows"] < table.height
+    return code_table(table, schema, missing="drop" if fewer else "value")
+
+
+def check_domains(original: Coded, manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence for every quasi column whose stated domain is not the original's."""
+    stated = {c["name"]: c["domain"] for c in manifest["columns"] if c["role"] == "quasi"}
+    problems = []
+    for column in original.quasi:
+        if column.numeric:
+            same = [column.numbers[0], column.numbers[-1]] == stated[column.name]
+        else:
+            same = set(column.spellings) == set(stated[column.name])
+        if not same:
+            problems.append(f"The domain of column {column.name!r} is not that of the original.")
+    return problems
 
 
 def read_manifest(directory: Path) -> dict[str, Any]:
@@ -81,7 +148,7 @@ def read_manifest(directory: Path) -> dict[str, Any]:
 SHAPE: dict[str, type | tuple[type, ...]] = {
     "rows": int,
     "suppressed": int,
-    "groups": int,
+    "groups": (int, NoneType),
     "columns": list,
     "require": list,
     "measured": list,
@@ -98,6 +165,8 @@ def _misshapen(manifest: Any) -> Iterator[str]:
         if not isinstance(manifest.get(key), kind):
             yield f"{key!r} is missing or has a wrong shape"
             return
+    if manifest.get("heterogeneous", False) is not (manifest["groups"] is None):
+        yield "'groups' is null for a heterogeneous release and a number for any other"
     if not all(isinstance(text, str) for text in manifest["require"]):
         yield "'require' has to list requirements as text"
     yield from filter(None, map(_wrong_column, manifest["columns"]))
@@ -157,11 +226,13 @@ def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[st
     problems = []
     if published.height != manifest["rows"]:
         problems.append(f"The manifest says {manifest['rows']} rows, there are {published.height}.")
-    expected = [RESERVED, *(column["name"] for column in manifest["columns"])]
+    expected = [column["name"] for column in manifest["columns"]]
+    if manifest["groups"] is not None:
+        expected = [RESERVED, *expected]
     if published.columns != expected:
         problems.append(f"The columns are {published.columns}, the manifest says {expected}.")
         return problems
-    groups = published[RESERVED].n_unique()
+    groups = None if manifest["groups"] is None else published[RESERVED].n_unique()
     if groups != manifest["groups"]:
         problems.append(f"The manifest says {manifest['groups']} groups, there are {groups}.")
     return problems + _check_cells(published, manifest)

@@ -17,13 +17,19 @@ from shoal.schema.sensitive import Sensitive
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
+    from shoal.audit.candidates import CandidateRisk
     from shoal.principles.requirement import Requirement
     from shoal.schema.roles import Schema
 
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """One requirement, measured; `by` says whether by group or by equal published cells."""
+    """One requirement, measured.
+
+    `by` says how: by group, by equal published cells, or by the published rows that match a person.
+    """
 
     requirement: Requirement
     by: str
@@ -36,25 +42,48 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain values; risks are rounded up, never down."""
+        counted = "people" if self.by == "matches" else "groups"
         return {
             "principle": repr(self.requirement),
             "by": self.by,
             "holds": self.holds,
             "risk": upward(self.measurement.risk),
             "bound": upward(self.measurement.bound),
-            "groups": len(self.measurement.sizes),
+            counted: len(self.measurement.sizes),
             "breaches": int(self.measurement.breaches.sum()),
         }
+
+    def complaint(self) -> str:
+        """Say in a sentence what does not hold."""
+        found = self.to_dict()
+        risks = f"the worst risk is {found['risk']:.4g}, allowed is {found['bound']:.4g}"
+        if self.by == "matches":
+            return (
+                f"{found['principle']} does not hold for {found['breaches']} of {found['people']} "
+                f"people (by matches): {risks}."
+            )
+        small = self.measurement.sizes.min()
+        return (
+            f"{found['principle']} does not hold in {found['breaches']} of {found['groups']} "
+            f"groups (by {found['by']}): {risks}; the smallest group has {small} "
+            f"row{'s' if small != 1 else ''}."
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What was measured on published rows, and what is wrong with the files, if anything."""
+    """What was measured on published rows, and what is wrong with the files, if anything.
+
+    A heterogeneous release has no groups; there `matches` counts the published rows that each
+    person matches, and `candidates` says how near their values are, where that was asked for.
+    """
 
     rows: int
-    groups: int
+    groups: int | None
     findings: tuple[Finding, ...]
     problems: tuple[str, ...] = ()
+    matches: NDArray[np.int64] | None = None
+    candidates: tuple[CandidateRisk, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -81,29 +110,30 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain values, as `shoal audit --json` prints it."""
-        return {
+        facts: dict[str, Any] = {
             "rows": self.rows,
             "groups": self.groups,
             "holds": self.holds,
             "measured": [finding.to_dict() for finding in self.findings],
             "problems": list(self.problems),
         }
+        if self.matches is not None:
+            facts["matches"] = spread(self.matches)
+            facts["candidates"] = [one.to_dict() for one in self.candidates]
+        return facts
 
     def complaints(self) -> list[str]:
         """Return a sentence for everything that does not hold."""
-        broken = []
-        for finding in self.findings:
-            if finding.holds:
-                continue
-            found = finding.to_dict()
-            small = finding.measurement.sizes.min()
-            broken.append(
-                f"{found['principle']} does not hold in {found['breaches']} of {found['groups']} "
-                f"groups (by {found['by']}): the worst risk is {found['risk']:.4g}, allowed is "
-                f"{found['bound']:.4g}; the smallest group has {small} "
-                f"row{'s' if small != 1 else ''}."
-            )
+        broken = [finding.complaint() for finding in self.findings if not finding.holds]
         return broken + list(self.problems)
+
+
+def spread(matches: NDArray[np.int64]) -> dict[str, float]:
+    """Return how the numbers of matches are distributed over people."""
+    shares = {"least": 0, "lower_quartile": 25, "median": 50, "upper_quartile": 75, "most": 100}
+    return {name: float(np.percentile(matches, share)) for name, share in shares.items()} | {
+        "mean": float(matches.mean())
+    }
 
 
 def audit_table(
@@ -115,9 +145,7 @@ def audit_table(
     equal published quasi cells. A principle that survives the union of groups is measured by equal
     cells as well: that is what a reader who ignores the group column sees.
     """
-    if not published.height:
-        msg = "The published table has no rows."
-        raise InputError(msg)
+    check_rows(published)
     by_cells = _alike(published, schema.quasi)
     grouped = RESERVED in published.columns
     by_group = _alike(published, (RESERVED,)) if grouped else by_cells
@@ -130,6 +158,13 @@ def audit_table(
         findings += [Finding(one, by, one.principle.measure(rows, value)) for by, rows in views]
     problems = _mixed_groups(by_group, by_cells) if grouped else []
     return Audit(published.height, len(by_group), tuple(findings), tuple(problems))
+
+
+def check_rows(published: pl.DataFrame) -> None:
+    """Raise where there is nothing to audit."""
+    if not published.height:
+        msg = "The published table has no rows."
+        raise InputError(msg)
 
 
 def _value(published: pl.DataFrame, schema: Schema, one: Requirement) -> Sensitive | None:

@@ -18,6 +18,10 @@ def audit(
     sensitive: show.Sensitive = None,
     require: show.Requires = None,
     schema: show.SchemaFile = None,
+    original: Annotated[
+        str | None,
+        typer.Option(help="The table that a release without groups was made from; owners only."),
+    ] = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
@@ -29,13 +33,13 @@ def audit(
     show.announce_compiling(quiet=quiet)
     asked = require or said.require or None
     if Path(source).is_dir():
-        found = shoal.audit_files(source, require=asked)
+        found = shoal.audit_files(source, require=asked, original=original)
     else:
         chosen = show.merged_schema(said, quasi=quasi, sensitive=sensitive)
         if not chosen.quasi or not asked:
             msg = "A plain table needs --quasi, --require and, for all but KAnonymity, --sensitive."
             raise shoal.UsageError(msg)
-        found = shoal.audit_files(source, chosen, require=asked)
+        found = shoal.audit_files(source, chosen, require=asked, original=original)
     if json:
         show.print_json(found.to_dict())
     else:

@@ -60,7 +60,8 @@ def anonymize(
     method : how to search; by default the best one for what is required.
     missing : what to do about missing cells: "error", "drop" or "value".
     suppress : how much of the table may be left out where that resolves it, as "1%".
-    seconds : after which a search that can go on improving stops.
+    seconds : after which a search that can go on improving stops; what was found then depends on
+        the clock, and a seed no longer repeats it.
     seed : for tests only: makes the order of published rows repeatable, and so guessable.
     escape_formulas : put an apostrophe before text cells that a spreadsheet would run.
     progress : called with the name of a phase and the share of it that is done.
@@ -90,13 +91,13 @@ def anonymize(
     if not share:
         check_least_risk(task)
     with timed(times, "search", progress):
-        task, groups = search_within(chosen, task, check_task, share)
+        task, found = search_within(chosen, task, check_task, share)
     with timed(times, "recode", progress):
         release = build_release(
             table,
             schema,
             task,
-            groups,
+            found,
             suppressed=len(coded) - len(task.coded),
             method=chosen,
             randomness=Randomness(seed),
@@ -186,9 +187,6 @@ def timed(seconds: dict[str, float], phase: str, progress: Progress) -> Iterator
     seconds[phase] = round(time.perf_counter() - start, 3)
 
 
-SECONDS_PER_ROW = 1e-5  # of a whole run, reading and auditing included, on an ordinary machine
-
-
 def rehearse(
     frame: Any,
     schema: Schema,
@@ -223,5 +221,5 @@ def rehearse(
             for one, value in zip(asked, task.values, strict=True)
         ],
         "method": repr(chosen),
-        "seconds": round(1 + len(coded) * SECONDS_PER_ROW, 1),
+        "seconds": round(chosen.estimate(task), 1),
     }

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from shoal.methods.base import Method, Task
+    from shoal.methods.freeform.graph import GeneralizationGraph
     from shoal.principles.groups import Groups
 
 SHARE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
@@ -40,7 +41,7 @@ def read_share(text: str | float | None) -> Fraction:
 
 def search_within(
     method: Method, task: Task, check: Callable[[Task], None], share: Fraction
-) -> tuple[Task, Groups]:
+) -> tuple[Task, Groups | GeneralizationGraph]:
     """Search, and leave out rows that stand in the way as long as the limit allows.
 
     Rows left out let the others be grouped anew, so each round is a search of its own. Returns

@@ -10,7 +10,18 @@ import tempfile
 from importlib import import_module
 from pathlib import Path
 
-MODULES = ("windows", "records", "demands", "splits", "partition", "strings")
+MODULES = (
+    "windows",
+    "records",
+    "demands",
+    "splits",
+    "partition",
+    "strings",
+    "freeform.sort",
+    "freeform.rounds",
+    "freeform.matchings",
+    "freeform.coverage",
+)
 
 
 def place_cache() -> None:

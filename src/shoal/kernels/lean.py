@@ -8,9 +8,31 @@ Python call it, which for tuples of arrays take longer to compile than the kerne
 Python all the same, it would crash.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from numba import njit
 
 lean = njit(cache=True, nogil=True, _nrt=False, no_cfunc_wrapper=True)  # type: ignore[call-overload]
 inner = njit(  # type: ignore[call-overload]
     cache=True, nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
 )
+
+
+def lean_as(signature: str) -> Callable[[Callable[..., Any]], Any]:
+    """Return `lean` for one signature, so that importing the kernel compiles it."""
+    return njit(  # type: ignore[call-overload]
+        signature, cache=True, nogil=True, _nrt=False, no_cfunc_wrapper=True
+    )
+
+
+def inner_as(signature: str) -> Callable[[Callable[..., Any]], Any]:
+    """Return `inner` for one signature."""
+    return njit(  # type: ignore[call-overload]
+        signature,
+        cache=True,
+        nogil=True,
+        _nrt=False,
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+    )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def ncp_by_group(column: Column, spans: Spans) -> NDArray[np.float64]:
-    """Return the NCP of a column's cell in each group."""
+    """Return the NCP of each cell of a column, one for a group or for a recast record."""
     if column.numeric:
         where = coordinates(column)
         return where[spans.high] - where[spans.low]
@@ -29,8 +29,9 @@ def ncp_by_group(column: Column, spans: Spans) -> NDArray[np.float64]:
     return (spans.labels - 1) / max(column.distinct - 1, 1)
 
 
-def mean_over_rows(
-    by_group: NDArray[np.float64], sizes: NDArray[np.int64], suppressed: int
-) -> float:
-    """Return the mean over all rows, a suppressed row counting as lost entirely."""
-    return float((by_group @ sizes + suppressed) / (sizes.sum() + suppressed))
+def mean_over_rows(by_cell: NDArray[np.float64], rows: NDArray[np.int64], suppressed: int) -> float:
+    """Return the mean over all rows, a suppressed row counting as lost entirely.
+
+    `rows` counts the published rows that bear each cell.
+    """
+    return float((by_cell @ rows + suppressed) / (rows.sum() + suppressed))

@@ -10,10 +10,14 @@ from shoal.notation import Term
 from shoal.progress import Progress, silent
 
 if TYPE_CHECKING:
+    from shoal.methods.freeform.graph import GeneralizationGraph
     from shoal.principles.groups import Groups, Measurement
     from shoal.principles.requirement import Requirement
     from shoal.schema.sensitive import Sensitive
     from shoal.schema.table import Coded
+
+
+SECONDS_PER_ROW = 1e-5  # of a whole run, reading and auditing included
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +54,19 @@ class Task:
 
 
 class Method(Term):
-    """A way to find groups that keep every requirement at little loss."""
+    """A way to find groups, or a graph, that keep every requirement at little loss."""
 
     role = "method"
     source: ClassVar[str]
+
+    def estimate(self, task: Task) -> float:
+        """Say about how many seconds a whole run takes on an ordinary machine."""
+        return 1 + SECONDS_PER_ROW * len(task.coded)
 
     def check(self, task: Task) -> None:
         """Raise where the method cannot search for what is required."""
         raise NotImplementedError
 
-    def search(self, task: Task) -> Groups:
-        """Find the groups, or raise `NotAchievable`."""
+    def search(self, task: Task) -> Groups | GeneralizationGraph:
+        """Find the groups (or the graph), or raise `NotAchievable`."""
         raise NotImplementedError

@@ -106,7 +106,8 @@ class Engine:
         """Pass over all neighbours at rising prices of excess: cheap repairs come first."""
         typical = total_loss(self.groups) / self.groups.sizes.sum()
         before = int(self.groups.excess.sum())
-        for price in PRICES:
+        for turn, price in enumerate(PRICES):
+            self.progress("search", turn / len(PRICES))
             if not self.late():
                 self.sweep(self.neighbours(), max(price * typical, 1e-9), 0)
         self.note("priced exchanges", before)

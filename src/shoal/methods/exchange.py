@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
     from shoal.kernels.relations import Relations
     from shoal.schema.sensitive import Sensitive
 
-LARGEST = 10_000  # rows up to which a group's admissible size is looked for
+LARGEST = 8  # times the least size, up to which larger groups are tried where it fails
+TRIES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,15 +37,13 @@ class Board:
     values: NDArray[np.float64]
     codes: NDArray[np.int32]
     relations: Relations
-    size: int
 
     @classmethod
-    def of(cls, task: Task, size: int | None) -> Board:
-        """Lay out a task for groups of the given size, or of the least admissible one."""
+    def of(cls, task: Task, chosen: int) -> Board:
+        """Lay out a task for groups of the given size."""
         from shoal.kernels.exchange.loss import Space, positions
 
         pairs = pairwise_of(task)
-        chosen = least_admissible([principle for principle, _ in pairs], task, size)
         rows = len(task.coded)
         room = max(2 * chosen, -(-rows // (rows // chosen)))
         bounds = np.array(
@@ -60,7 +61,6 @@ class Board:
                 bounds=bounds,
                 least=task.least,
             ),
-            size=chosen,
         )
 
 
@@ -73,17 +73,23 @@ def pairwise_of(task: Task) -> list[tuple[Pairwise, Sensitive]]:
     ]
 
 
-def least_admissible(principles: list[Pairwise], task: Task, size: int | None) -> int:
-    """Return the least group size in which every member may at least be near itself."""
-    rows = len(task.coded)
-    if size is not None and not task.least <= size <= rows:
-        msg = f"Groups of {size} are not possible: at least {task.least}, at most {rows} rows."
-        raise UsageError(msg)
-    first = size or task.least
-    for candidate in range(first, min(rows, first + LARGEST) + 1):
-        if all(principle.allowed(candidate) >= 1 for principle in principles):
-            return candidate
-    return first
+def promising_sizes(task: Task) -> list[int]:
+    """Return group sizes to try: the least admissible one, then larger ones that round better.
+
+    A bound is a whole number of members, so of its share of a group only
+    allowed(s) / (s * bound) is used. Where the least size fails, a larger one that uses more of
+    every bound has more room.
+    """
+    principles = [principle for principle, _ in pairwise_of(task)]
+    least, most = task.least, min(len(task.coded), LARGEST * task.least)
+    sizes: list[int] = []
+    best = Fraction(0)
+    for size in range(least, most + 1):
+        used = min((principle.used(size) for principle in principles), default=Fraction(1))
+        if used > best:
+            sizes.append(size)
+            best = used
+    return sizes[:TRIES] or [least]
 
 
 def check_pairwise(task: Task, name: str) -> None:
@@ -107,7 +113,8 @@ class Exchange(Method):
 
     Parameters
     ----------
-    size : rows a group starts with; the least admissible number by default.
+    size : rows a group starts with; the least admissible number by default, and where that fails
+        larger ones in turn.
 
     References
     ----------
@@ -123,28 +130,34 @@ class Exchange(Method):
             object.__setattr__(self, "size", whole_number(self, "size", self.size, least=1))
 
     def check(self, task: Task) -> None:
-        """Raise where a requirement is not about pairs."""
+        """Raise where a requirement is not about pairs, or the size does not fit."""
         check_pairwise(task, repr(self))
+        rows = len(task.coded)
+        if self.size is not None and not task.least <= self.size <= max(rows, task.least):
+            msg = f"Groups of {self.size} are not possible: {task.least} to {rows} rows are."
+            raise UsageError(msg)
 
     def search(self, task: Task) -> Groups:
         """Find groups that keep every requirement."""
         from shoal.methods.engine import Engine
 
-        board = Board.of(task, self.size)
-        engine = Engine(
-            board.space,
-            board.relations,
-            board.values,
-            board.codes,
-            size=board.size,
-            seconds=np.inf if task.seconds is None else task.seconds,
-            progress=task.progress,
-        )
-        outcome = engine.run()
-        groups = Groups(outcome.labels)
-        if outcome.violations:
-            raise not_reached(task, groups)
-        return groups
+        ends = time.monotonic() + (np.inf if task.seconds is None else task.seconds)
+        sizes = [self.size] if self.size is not None else promising_sizes(task)
+        for size in sizes:
+            board = Board.of(task, size)
+            engine = Engine(
+                board.space,
+                board.relations,
+                board.values,
+                board.codes,
+                size=size,
+                seconds=ends - time.monotonic(),
+                progress=task.progress,
+            )
+            outcome = engine.run()
+            if not outcome.violations:
+                return Groups(outcome.labels)
+        raise not_reached(task, Groups(outcome.labels))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -180,11 +193,11 @@ class XColor(Method):
         from shoal.kernels.exchange.state import labels_of
         from shoal.relations.forms import neighbourhood_sizes
 
-        board = Board.of(task, None)
+        board = Board.of(task, task.least)
         ((principle, value),) = pairwise_of(task)
         degrees = neighbourhood_sizes(principle.relation(value), value) - 1
         coloured = xcolor(
-            board.space, board.relations, board.values, board.codes, degrees, board.size
+            board.space, board.relations, board.values, board.codes, degrees, task.least
         )
         groups = Groups(labels_of(coloured, len(task.coded)))
         if coloured.excess.any():

@@ -38,6 +38,8 @@ def not_reached(task: Task, groups: Groups) -> TooCrowded:
             f"keep {one.principle.reached(measured)}."
         )
     advice = "Ask for less, or let --suppress leave out the rows in the way."
+    if task.seconds is not None:
+        advice = f"The search had --seconds {task.seconds:g}: give it more. Or: {advice}"
     return TooCrowded(" ".join([*sentences, advice]), crowded_rows(task, groups))
 
 

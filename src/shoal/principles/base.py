@@ -76,6 +76,11 @@ class Pairwise(Principle):
         """Return how many members of a group of this size may be near to one of them."""
         return size * self.bound.numerator // self.bound.denominator
 
+    def used(self, size: int) -> Fraction:
+        """Return how much of the bound whole members use in a group of this size, 0 for none."""
+        count = self.allowed(size)
+        return Fraction(count, size) / self.bound if count >= 1 else Fraction(0)
+
     def reached(self, measured: Measurement) -> str:
         """Say in the principle's own letters what a measurement keeps."""
         return f"a risk of {upward(measured.risk):.4g}"

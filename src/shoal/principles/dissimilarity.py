@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +17,6 @@ from shoal.principles.groups import Groups, Measurement
 from shoal.relations.forms import Relation, most_near
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from shoal.schema.sensitive import Sensitive
 
 
@@ -75,6 +74,12 @@ class Dissimilarity(Pairwise):
     def allowed(self, size: int) -> int:
         """Return 1 + floor((1 - δ)(|G| - 1)): a member is near itself."""
         return 1 + (size - 1) * self.bound.numerator // self.bound.denominator
+
+    def used(self, size: int) -> Fraction:
+        """Return how much of the bound whole neighbours use in a group of this size."""
+        if self.bound == 0 or size == 1:
+            return Fraction(1)
+        return Fraction(1, size) + Fraction(self.allowed(size) - 1, size - 1) / self.bound
 
     def relation(self, sensitive: Sensitive) -> Relation:
         """Return who is within ε of whom."""

@@ -13,6 +13,8 @@ from shoal.principles.base import Principle
 from shoal.principles.groups import Groups, Measurement
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from shoal.schema.sensitive import Sensitive
 
 
@@ -44,6 +46,21 @@ class KAnonymity(Principle):
         ones = np.ones(len(groups), np.int64)
         return Measurement(ones, groups.sizes, groups.sizes, Fraction(1, self.k), self.k)
 
+    def measure_matches(self, matches: NDArray[np.int64]) -> Measurement:
+        """Measure the risk of being found among the published rows that each person matches.
+
+        Every person is measured alone, 1 / matches; nobody to match at all is certainty.
+        """
+        ones = np.ones(len(matches), np.int64)
+        return Measurement(ones, np.maximum(matches, 1), ones, Fraction(1, self.k), 1)
+
     def promise(self, column: str) -> str:  # noqa: ARG002 - it is about no column
         """Say it in plain words."""
         return f"Every person shares the published description with at least {self.k - 1} others."
+
+    def promise_matches(self) -> str:
+        """Say in plain words what a release without groups promises."""
+        return (
+            f"Every person matches at least {self.k} published rows, and each of {self.k} of them "
+            f"is the person's own with probability 1/{self.k}."
+        )

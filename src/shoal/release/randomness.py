@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +13,8 @@ from shoal.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from shoal.kernels.chacha import Stream
 
 
 @dataclass(frozen=True)
@@ -44,3 +47,14 @@ class Randomness:
             np.argsort(np.frombuffer(os.urandom(8 * size), np.uint64), kind="stable")
             for size in sizes
         ]
+
+    def stream(self) -> Stream:
+        """Return a cryptographic stream for choices inside kernels, its key used for nothing else.
+
+        Secure: the key is 256 bits from the operating system.
+        """
+        from shoal.kernels.chacha import fresh_stream, stream_of
+
+        if self.seed is None:
+            return fresh_stream()
+        return stream_of(hashlib.sha256(f"shoal {self.seed}".encode()).digest())

@@ -1,10 +1,14 @@
-"""From groups to published cells: intervals for numbers, sets of labels for categories."""
+"""From what is covered to published cells: intervals for numbers, sets of labels for categories.
+
+Whoever covers rows, the groups of a partition or the recast records of a graph, has one *cell* a
+column; several published rows can bear it.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import polars as pl
@@ -12,16 +16,29 @@ import polars as pl
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.principles.groups import Groups
     from shoal.schema.coding import Column
+
+
+class Cover(Protocol):
+    """What cells are made from: cell i covers the rows order[starts[i] : starts[i + 1]]."""
+
+    @property
+    def order(self) -> NDArray:
+        """The covered rows, cell by cell."""
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """Where each cell begins in `order`, and the end."""
+
+    def __len__(self) -> int: ...
 
 
 @dataclass(frozen=True, eq=False)
 class Spans:
-    """What each group covers of one column.
+    """What each cell covers of one column.
 
     `low` and `high` are ranks. For a categorical column `pairs` lists the covered labels as
-    group * distinct + rank, ascending, and `labels` counts them by group.
+    cell * distinct + rank, ascending, and `labels` counts them by cell.
     """
 
     low: NDArray[np.int32]
@@ -30,19 +47,20 @@ class Spans:
     labels: NDArray[np.int64] | None = None
 
 
-def spans(column: Column, groups: Groups) -> Spans:
-    """Return what every group covers of a column."""
-    ranks = column.codes[groups.order]
-    starts = groups.starts[:-1]
+def spans(column: Column, cover: Cover) -> Spans:
+    """Return what every cell covers of a column."""
+    ranks = column.codes[cover.order]
+    starts = cover.starts[:-1]
     low, high = np.minimum.reduceat(ranks, starts), np.maximum.reduceat(ranks, starts)
     if column.numeric:
         return Spans(low, high)
-    pairs = np.unique(groups.labels * column.distinct + column.codes)
-    return Spans(low, high, pairs, np.bincount(pairs // column.distinct, minlength=len(groups)))
+    owners = np.repeat(np.arange(len(cover)), np.diff(cover.starts))
+    pairs = np.unique(owners * column.distinct + ranks)
+    return Spans(low, high, pairs, np.bincount(pairs // column.distinct, minlength=len(cover)))
 
 
 def cells(column: Column, covered: Spans) -> pl.Series:
-    """Return the published cell of each group as text."""
+    """Return the published cells as text."""
     return _intervals(column, covered) if column.numeric else _sets(column, covered)
 
 
@@ -68,14 +86,14 @@ def _sets(column: Column, covered: Spans) -> pl.Series:
     return (
         pl.DataFrame(
             {
-                "group": pairs // column.distinct,
+                "cell": pairs // column.distinct,
                 "label": column.spellings.gather(ranks),
                 "text": texts.gather(ranks),
             }
         )
-        .group_by("group", maintain_order=True)
+        .group_by("cell", maintain_order=True)
         .agg(pl.col("text").str.join(", "), pl.col("label").first(), pl.len())
-        .sort("group")
+        .sort("cell")
         .select(
             pl.when((pl.col("len") == 1) & ~pl.col("label").str.starts_with("["))
             .then("label")
@@ -86,15 +104,15 @@ def _sets(column: Column, covered: Spans) -> pl.Series:
 
 
 def typed_cells(column: Column, covered: Spans) -> pl.Series:
-    """Return the published cell of each group as struct<low, high> or list<string>."""
+    """Return the published cells as struct<low, high> or list<string>."""
     if column.values is not None:
         low, high = column.values[covered.low], column.values[covered.high]
         return pl.DataFrame({"low": low, "high": high}).to_struct(column.name)
     assert covered.pairs is not None
-    group, rank = np.divmod(covered.pairs, column.distinct)
-    listed = pl.DataFrame({"group": group, "label": column.spellings.gather(rank)})
-    by_group = listed.group_by("group", maintain_order=True).agg("label").sort("group")
-    return by_group["label"].alias(column.name)
+    cell, rank = np.divmod(covered.pairs, column.distinct)
+    listed = pl.DataFrame({"cell": cell, "label": column.spellings.gather(rank)})
+    by_cell = listed.group_by("cell", maintain_order=True).agg("label").sort("cell")
+    return by_cell["label"].alias(column.name)
 
 
 def domain(column: Column) -> list[object]:

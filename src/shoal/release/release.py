@@ -10,9 +10,11 @@ import polars as pl
 
 from shoal.loss.certainty import mean_over_rows, ncp_by_group
 from shoal.progress import Progress, silent
+from shoal.release.layout import Found, Layout, lay_out
 from shoal.release.recode import Spans, cells, domain, spans, typed_cells
 from shoal.schema.coding import NUMBER, parse_numbers
 from shoal.schema.io import give_frame
+from shoal.schema.roles import RESERVED
 from shoal.version import __version__
 
 if TYPE_CHECKING:
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
     from shoal.audit.verify import Audit
     from shoal.methods.base import Method, Task
-    from shoal.principles.groups import Groups
     from shoal.principles.requirement import Requirement
     from shoal.release.randomness import Randomness
     from shoal.schema.coding import Column
@@ -35,15 +36,13 @@ FORMULA = r"^[=+\-@]"
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
-    """Everything a published row is made of: source rows in their new order, and their groups."""
+    """Everything a published row is made of: source rows in their new order, and their cells."""
 
     source: pl.DataFrame
     schema: Schema
     quasi: dict[str, Column]
     spans: dict[str, Spans]
-    groups: Groups
-    shuffled: NDArray[np.int64]
-    numbers: pl.Series
+    layout: Layout
 
     @property
     def names(self) -> list[str]:
@@ -67,10 +66,10 @@ class Recoding:
         quasi_cells: Callable[[Column, Spans], pl.Series],
         other_cells: Callable[[pl.Series], pl.Series],
     ) -> pl.DataFrame:
-        columns = {"group": self.numbers}
+        columns = {} if self.layout.numbers is None else {RESERVED: pl.Series(self.layout.numbers)}
         for name in self.names:
             columns[name] = (
-                quasi_cells(self.quasi[name], self.spans[name]).gather(self.shuffled)
+                quasi_cells(self.quasi[name], self.spans[name]).gather(self.layout.bears)
                 if name in self.quasi
                 else other_cells(self.source[name])
             )
@@ -120,11 +119,26 @@ class Release:
         """The global certainty penalty, from 0 (nothing lost) to 1."""
         return self.manifest["loss"]["gcp"]
 
+    @property
+    def heterogeneous(self) -> bool:
+        """Whether every record was recast on its own, without groups."""
+        return self.recoding.layout.numbers is None
+
     def audit(self) -> Audit:
-        """Measure every requirement again, from the published table alone."""
+        """Measure every requirement again on the published table.
+
+        Groups are measured from that table alone, a heterogeneous release against the original.
+        """
+        return self.audit_published(self.published)
+
+    def audit_published(self, published: pl.DataFrame) -> Audit:
+        """Measure every requirement on a published table, as it was read back from a file."""
+        from shoal.audit.matches import audit_matches
         from shoal.audit.verify import audit_table
 
-        return audit_table(self.published, self.schema, self.requirements)
+        if self.heterogeneous:
+            return audit_matches(published, self.coded, self.requirements)
+        return audit_table(published, self.schema, self.requirements)
 
     def write(
         self,
@@ -143,17 +157,16 @@ class Release:
         )
 
     def __repr__(self) -> str:
-        return (
-            f"<Release: {self.manifest['rows']} rows in {self.manifest['groups']} groups, "
-            f"GCP {self.loss:.4f}>"
-        )
+        groups = self.manifest["groups"]
+        how = "each recast on its own" if groups is None else f"in {groups} groups"
+        return f"<Release: {self.manifest['rows']} rows {how}, GCP {self.loss:.4f}>"
 
 
 def build_release(
     table: pl.DataFrame,
     schema: Schema,
     task: Task,
-    groups: Groups,
+    found: Found,
     *,
     suppressed: int,
     method: Method,
@@ -161,32 +174,29 @@ def build_release(
     escape_formulas: bool = False,
     given: Any = None,
 ) -> Release:
-    """Recode the groups, shuffle rows and group numbers, and state what was done."""
+    """Recode what was found, shuffle rows and group numbers, and state what was done."""
     coded = task.coded
-    rows, ids = randomness.permutations(len(coded), len(groups))
-    shuffled = groups.labels[rows]
-    covered = {column.name: spans(column, groups) for column in coded.quasi}
+    layout = lay_out(found, randomness)
+    covered = {column.name: spans(column, found) for column in coded.quasi}
     recoding = Recoding(
-        source=table.select(pl.all().gather(coded.rows[rows])),
+        source=table.select(pl.all().gather(coded.rows[layout.carries])),
         schema=schema,
         quasi={column.name: column for column in coded.quasi},
         spans=covered,
-        groups=groups,
-        shuffled=shuffled,
-        numbers=pl.Series(ids[shuffled]),
+        layout=layout,
     )
     published, formulas = defuse(recoding.text(), schema, escape=escape_formulas)
     ncp = {
         column.name: mean_over_rows(
-            ncp_by_group(column, covered[column.name]), groups.sizes, suppressed
+            ncp_by_group(column, covered[column.name]), layout.bearers, suppressed
         )
         for column in coded.quasi
     }
-    manifest = {
+    manifest: dict[str, Any] = {
         "shoal": __version__,
         "rows": len(coded),
         "suppressed": suppressed,
-        "groups": len(groups),
+        "groups": layout.groups,
         "columns": [_describe(name, recoding) for name in recoding.names],
         "require": [repr(requirement) for requirement in task.requirements],
         "method": repr(method),
@@ -194,12 +204,14 @@ def build_release(
         "loss": {"gcp": float(np.mean(list(ncp.values()))), "ncp": ncp},
         "seconds": {},
     }
+    if layout.adversary:
+        manifest |= {"heterogeneous": True, "adversary": list(layout.adversary)}
     if randomness.reproducible:
         manifest["reproducible"] = True
     return Release(
         published=published,
         manifest=manifest,
-        linkage=coded.rows[rows],
+        linkage=coded.rows[layout.carries],
         recoding=recoding,
         coded=coded,
         requirements=task.requirements,

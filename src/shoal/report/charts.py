@@ -67,8 +67,12 @@ def loss_chart(ncp: dict[str, float]) -> str:
     )
 
 
-def size_chart(sizes: list[dict[str, int]]) -> str:
-    """Draw how many groups there are of each size; the largest sizes share a bar."""
+def size_chart(sizes: list[dict[str, int]], *, grouped: bool = True) -> str:
+    """Draw how many groups there are of each size, or people of each number of matches.
+
+    The largest share a bar.
+    """
+    what, whom = ("rows in the group", "groups") if grouped else ("matching rows", "people")
     top = 40
     values = [entry for entry in sizes if entry["size"] < top]
     rest = sum(entry["groups"] for entry in sizes if entry["size"] >= top)
@@ -84,10 +88,10 @@ def size_chart(sizes: list[dict[str, int]]) -> str:
                     "field": "size",
                     "type": "ordinal",
                     "sort": None,
-                    "title": "rows in the group",
+                    "title": what,
                     "axis": {"labelAngle": 0, "labelOverlap": True},
                 },
-                "y": {"field": "groups", "type": "quantitative", "title": "groups"},
+                "y": {"field": "groups", "type": "quantitative", "title": whom},
             },
         }
     )

@@ -12,6 +12,7 @@ from shoal.planning import frontier
 from shoal.principles.base import OneDimensional
 from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.groups import Groups, renumber
+from shoal.principles.k_anonymity import KAnonymity
 from shoal.relations.forms import counting_work
 
 if TYPE_CHECKING:
@@ -25,11 +26,14 @@ if TYPE_CHECKING:
 BINS = 10  # of the risk from 0 to 1
 POINTS = 60  # of the frontier
 
+LIMITS_OF_ALL = (
+    "It does not cover what a reader knows from elsewhere about the sensitive value, two releases "
+    "of overlapping tables, or columns published unchanged under the role 'other'.",
+)
 LIMITS = (
     "The guarantee speaks of a reader who knows a person's quasi-identifiers and the person's "
     "group, and who holds every row of the group for equally likely.",
-    "It does not cover what a reader knows from elsewhere about the sensitive value, two releases "
-    "of overlapping tables, or columns published unchanged under the role 'other'.",
+    *LIMITS_OF_ALL,
     "Proximity principles other than Window are not kept when groups are mixed: the group column "
     "is part of the promise.",
 )
@@ -50,14 +54,19 @@ def collect(release: Release, audit: Audit) -> dict[str, Any]:
         "requirements": [
             _requirement(finding, release, before)
             for finding in audit.findings
-            if finding.by == "group"
+            if finding.by != "cells"
         ],
         "cells": [finding.to_dict() for finding in audit.findings if finding.by == "cells"],
         "loss": manifest["loss"],
-        "sizes": _counted(release.recoding.groups.sizes),
+        "sizes": _counted(_sizes(release, audit)),
         "seconds": manifest["seconds"],
-        "limits": LIMITS,
+        "limits": (*manifest["adversary"], *LIMITS_OF_ALL) if release.heterogeneous else LIMITS,
     }
+
+
+def _sizes(release: Release, audit: Audit) -> NDArray[np.int64]:
+    """Return the sizes of groups, or how many published rows each person matches."""
+    return release.recoding.layout.bearers if audit.matches is None else audit.matches
 
 
 def _requirement(finding: Finding, release: Release, before: Groups) -> dict[str, Any]:
@@ -66,7 +75,9 @@ def _requirement(finding: Finding, release: Release, before: Groups) -> dict[str
     value = release.coded.value(names) if names else None
     unprotected_risk = principle.measure(before, value)
     entry = finding.to_dict() | {
-        "promise": principle.promise(" and ".join(names)),
+        "promise": principle.promise_matches()
+        if finding.by == "matches" and isinstance(principle, KAnonymity)
+        else principle.promise(" and ".join(names)),
         "source": principle.source,
         "risk_before": float(unprotected_risk.risk),
         "risks": _shares(unprotected_risk, "before") + _shares(finding.measurement, "after"),

@@ -27,7 +27,7 @@ def render(facts: dict[str, Any]) -> str:
     )
     charts: dict[str, Any] = {
         "loss": Markup(loss_chart(facts["loss"]["ncp"])),  # noqa: S704 - drawn here, labels escaped
-        "sizes": Markup(size_chart(facts["sizes"])),  # noqa: S704
+        "sizes": Markup(size_chart(facts["sizes"], grouped=facts["groups"] is not None)),  # noqa: S704
         "risks": [Markup(risk_chart(r["risks"], r["bound"])) for r in facts["requirements"]],  # noqa: S704
         "frontiers": [
             Markup(frontier_chart(r["frontier"])) if "frontier" in r else None  # noqa: S704

@@ -118,7 +118,7 @@ def print_release(release: Release, output: str | None) -> None:
     console = _console()
     _heading(
         console,
-        f"Released {manifest['rows']:,} rows in {manifest['groups']:,} groups to {output}, "
+        f"Released {_counted(manifest['rows'], manifest['groups'])} to {output}, "
         f"by {manifest['method']}",
     )
     print_measured(manifest["measured"])
@@ -132,12 +132,17 @@ def print_release(release: Release, output: str | None) -> None:
     console.print(f"Seconds: {seconds}\n")
 
 
+def _counted(rows: int, groups: int | None) -> str:
+    how = "each recast on its own" if groups is None else f"in {groups:,} groups"
+    return f"{rows:,} rows {how}"
+
+
 def print_measured(measured: list[dict[str, Any]]) -> None:
     """Print measured risks beside what is allowed."""
     _heading(_console(), "Measured on the published file")
     table = _table("requirement", "risk", "allowed", "holds")
     for entry in measured:
-        by = " (by equal cells)" if entry.get("by") == "cells" else ""
+        by = {"cells": " (by equal cells)", "matches": " (by matches)"}.get(entry.get("by", ""), "")
         table.add_row(
             f"{entry['principle']}{by}",
             f"{entry['risk']:.4g}",
@@ -151,11 +156,39 @@ def print_audit(audit: Audit) -> None:
     """Print the findings of an audit."""
     facts = audit.to_dict()
     console = _console()
-    console.print(f"Audit: {facts['rows']:,} rows in {facts['groups']:,} groups")
+    console.print(f"Audit: {_counted(facts['rows'], facts['groups'])}")
     print_measured(facts["measured"])
+    if "matches" in facts:
+        print_matches(facts["matches"])
+        print_candidates(facts["candidates"])
     for complaint in audit.complaints():
         console.print(complaint, markup=False)
     console.print("Everything holds.\n" if audit.holds else "NOT everything holds.\n")
+
+
+def print_matches(spread: dict[str, float]) -> None:
+    """Print how many published rows people match."""
+    _heading(_console(), "Published rows that a person matches")
+    table = _table(*(name.replace("_", " ") for name in spread))
+    table.add_row(*(f"{value:,.4g}" for value in spread.values()))
+    _console().print(table)
+
+
+def print_candidates(candidates: list[dict[str, Any]]) -> None:
+    """Print how near the values of a person's matches are to the person's own."""
+    if not candidates:
+        return
+    _heading(_console(), "Share of those rows whose value is near the person's own")
+    table = _table("column", "within", "mean", "median", "worst", "people at 1/2 or more")
+    for entry in candidates:
+        table.add_row(
+            entry["column"],
+            _number(entry["width"]),
+            *(f"{entry[name]:.4g}" for name in ("mean", "median", "worst")),
+            f"{entry['likely']:,}",
+        )
+    _console().print(table)
+    _console().print("k-anonymity does not bound this: it hides the row, not the value.")
 
 
 def print_rehearsal(facts: dict[str, Any]) -> None:

@@ -1,0 +1,75 @@
+"""Published cells as boxes over the ranks of the original table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from shoal.audit.cells import ENDS, read_set
+from shoal.kernels.freeform.boxes import Boxes, label_words
+from shoal.schema.coding import MISSING_LABEL, NUMBER, parse_numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.schema.coding import Column
+    from shoal.schema.table import Coded
+
+EMPTY = (1, 0)  # an interval of ranks that covers nothing
+
+
+def published_boxes(published: pl.DataFrame, original: Coded) -> Boxes:
+    """Return what each published row covers of the original's values.
+
+    A cell that cannot be read covers nothing; the check against the manifest names it.
+    """
+    space = original.space
+    words = label_words(space.kinds, space.offsets)
+    masks = np.zeros((published.height, words[-1]), np.uint64)
+    lows, highs = [], []
+    labelled = 0
+    for column in original.quasi:
+        cells = published[column.name].cast(pl.String).fill_null(MISSING_LABEL)
+        texts = cells.unique()
+        which = cells.cast(pl.Enum(texts)).to_physical().to_numpy()
+        if column.numeric:
+            low, high = _ranks_within(texts, column)
+            lows.append(low[which])
+            highs.append(high[which])
+        else:
+            part = slice(words[labelled], words[labelled + 1])
+            masks[:, part] = _labels_within(texts, column, part.stop - part.start)[which]
+            labelled += 1
+    shape = published.height, len(lows)
+    return Boxes(
+        np.ascontiguousarray(np.array(lows, np.int64).reshape(shape[::-1]).T),
+        np.ascontiguousarray(np.array(highs, np.int64).reshape(shape[::-1]).T),
+        masks,
+    )
+
+
+def _ranks_within(texts: pl.Series, column: Column) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the lowest and highest rank whose value lies in each interval."""
+    ends = texts.str.extract_groups(ENDS).struct.unnest()
+    low, high = ends["low"].fill_null(texts), ends["high"].fill_null(texts)
+    good = (low.str.contains(NUMBER) & high.str.contains(NUMBER)).to_numpy()
+    ranks = np.tile(np.array(EMPTY, np.int64)[:, None], len(texts))
+    if good.any():
+        ranks[0, good] = np.searchsorted(column.numbers, parse_numbers(low.filter(good)), "left")
+        last = np.searchsorted(column.numbers, parse_numbers(high.filter(good)), "right") - 1
+        ranks[1, good] = last
+    return ranks[0], ranks[1]
+
+
+def _labels_within(texts: pl.Series, column: Column, words: int) -> NDArray[np.uint64]:
+    """Return the labels of each set as bits by rank."""
+    rank_of = {label: rank for rank, label in enumerate(column.spellings)}
+    masks = np.zeros((len(texts), words), np.uint64)
+    for place, text in enumerate(texts):
+        for label in read_set(text) or ():
+            rank = rank_of.get(label)
+            if rank is not None:
+                masks[place, rank // 64] |= np.uint64(1 << (rank % 64))
+    return masks

@@ -1,0 +1,153 @@
+"""What published cells and original rows alone say about k-anonymity (HK, Definitions 1 and 2).
+
+An original matches a published record when each of its values lies in the record's cell. Two
+measures, neither of which sees the graph that the records were made from:
+
+- how many published records each original matches;
+- the largest k for which k disjoint assignments exist between originals and records. By König's
+  theorem they do if and only if a k-regular subgraph of the match graph does, that is if a flow
+  saturates: supply k from every original, demand k at every record, at most 1 on a pair. Originals
+  (and records) with equal values are merged: a class of a originals and one of b records share the
+  capacity a * b. Spread evenly over its pairs, a flow between classes is a fractional k-regular
+  graph, and one exists in integers whenever one exists in fractions.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.kernels.freeform.boxes import SCALE, SHIFT, UNBOUNDED, Boxes, Points, rank_points
+from shoal.kernels.freeform.coverage import count_covers, list_covers
+from shoal.kernels.freeform.tree import build
+from shoal.kernels.space import INTERVAL, SET
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.schema.table import Space
+
+FIRST_PAIRS = (
+    3  # times k pairs of each distinct record at first; then four times as many, and so on
+)
+
+
+class MatchGraph:
+    """Which originals match which published records, over distinct values.
+
+    `records` are boxes in ranks of the original's values (as `GeneralizationGraph.recast` has
+    them). Distinct originals are kept in tree order.
+    """
+
+    def __init__(self, space: Space, records: Boxes) -> None:
+        points = rank_points(space.ranks, space.kinds, space.offsets)
+        first, which, sizes = distinct_rows(space.ranks)
+        # Ranks spread over one common width give the tree columns that compare.
+        spread = SCALE // np.diff(space.offsets)
+        interval = spread[space.kinds == INTERVAL]
+        spans, masks = points.spans[first] * interval, points.masks[first]
+        self.points = Points(spans, masks, spread[space.kinds == SET], points.words)
+        order, self.tree = build(self.points, Boxes(spans, spans, masks))
+        self.points = self.points._replace(spans=spans[order], masks=masks[order])
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        self.class_of = place[which]  # of each original
+        self.originals = sizes[order]  # how many each class has
+        halves = records.masks.view(np.uint32)
+        keys = np.column_stack((records.lows, records.highs, halves)).astype(np.int64)
+        first, self.record_class, self.records = distinct_rows(keys)
+        lows, highs = records.lows[first] * interval, records.highs[first] * interval
+        self.boxes = Boxes(lows, highs, records.masks[first])
+
+    @cached_property
+    def class_matches(self) -> NDArray[np.int64]:
+        """How many published records each distinct original matches."""
+        tree = self.tree
+        scratch = np.empty(len(tree.starts), np.int64)
+        counts = np.zeros(len(self.originals), np.int64)
+        count_covers(
+            self.points.spans, self.points.masks, self.points.words, *self.boxes, self.records,
+            tree.starts, tree.ends, tree.lefts, tree.lows, tree.highs, tree.masks, scratch,
+            np.zeros(len(tree.starts), np.int64), counts,
+        )  # fmt: skip
+        return counts
+
+    @property
+    def matches(self) -> NDArray[np.int64]:
+        """How many published records each original matches."""
+        return self.class_matches[self.class_of]
+
+    def regular(self, k: int) -> bool:
+        """Return whether there are k disjoint assignments from originals to records.
+
+        Flows run over growing sets of pairs. One that saturates on some pairs is a certificate;
+        only one that fails on all pairs is a refutation. Pairs of rarely matched originals are
+        listed first, since they have least choice.
+        """
+        people = int(self.originals.sum())
+        if k == 0:
+            return True
+        if int(self.records.sum()) != people or self.class_matches.min() < k:
+            return False
+        limit = min(FIRST_PAIRS * k, len(self.originals))
+        while True:
+            flow = self._flow(*self._pairs(limit), k)
+            if flow == people * k or limit == len(self.originals):
+                return flow == people * k
+            limit = min(4 * limit, len(self.originals))
+
+    def regularity(self, most: int) -> int:
+        """Return the largest k up to `most` for which k disjoint assignments exist."""
+        low, high = 0, most + 1
+        trial = most
+        while high - low > 1:
+            if self.regular(trial):
+                low = trial
+            else:
+                high = trial
+            trial = (low + high) // 2
+        return low
+
+    def _pairs(self, limit: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return up to `limit` classes of originals under each distinct record."""
+        tree = self.tree
+        keys = np.empty((len(self.records), limit), np.int64)
+        list_covers(
+            self.points.spans, self.points.masks, self.points.words, *self.boxes, tree.starts,
+            tree.ends, tree.lefts, tree.lows, tree.highs, tree.masks, self.class_matches,
+            np.empty(len(tree.starts), np.int64), keys,
+        )  # fmt: skip
+        boxes, places = np.nonzero(keys != UNBOUNDED)
+        return keys[boxes, places] & ((1 << SHIFT) - 1), boxes
+
+    def _flow(self, points: NDArray[np.int64], boxes: NDArray[np.int64], k: int) -> int:
+        """Return the largest flow from original classes to record classes over some pairs."""
+        from ortools.graph.python.max_flow import SimpleMaxFlow
+
+        left, right = len(self.originals), len(self.records)
+        source, sink = left + right, left + right + 1
+        tails = np.concatenate((np.full(left, source), points, left + np.arange(right)))
+        heads = np.concatenate((np.arange(left), left + boxes, np.full(right, sink)))
+        room = self.originals[points] * self.records[boxes]
+        capacities = np.concatenate((k * self.originals, room, k * self.records))
+        solver = SimpleMaxFlow()
+        solver.add_arcs_with_capacity(tails.astype(np.int32), heads.astype(np.int32), capacities)
+        if solver.solve(source, sink) != solver.OPTIMAL:
+            msg = "The flow over match classes could not be solved."
+            raise RuntimeError(msg)
+        return solver.optimal_flow()
+
+
+def distinct_rows(
+    rows: NDArray,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first row of each class of equal rows, the class of each row, and their sizes."""
+    order = np.lexsort(rows.T)
+    ordered = rows[order]
+    fresh = np.ones(len(rows), bool)
+    fresh[1:] = (ordered[1:] != ordered[:-1]).any(1)
+    which = np.empty(len(rows), np.int64)
+    which[order] = np.cumsum(fresh) - 1
+    return order[fresh], which, np.bincount(which).astype(np.int64)

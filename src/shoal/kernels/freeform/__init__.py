@@ -1,0 +1,1 @@
+"""Loops of heterogeneous generalization: boxes that cover records, and searches over them."""

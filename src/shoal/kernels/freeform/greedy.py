@@ -1,0 +1,143 @@
+"""Greedy rounds (HK, Algorithm 1) over a spatial search.
+
+Originals go to free boxes; w(i, j) is the loss that box j adds by covering original i, in fixed
+point. *Position* is a record's place in lexicographic order of quasi ranks, columns of low
+cardinality first, then by row. Each original i in turn, by position, takes the box j of least
+(w, position of j).
+
+Dead ends. An original i left without a free partner asks the originals before it, nearest first,
+for a y, matched to box j, such that (i, j) and (y, m) are unused pairs and m is free; y takes its
+cheapest such m and i takes j. If none will do (possible only when n is below about 3k), a shortest
+augmenting path is taken, found breadth first with boxes in order of position; one exists because
+the unused pairs form a regular graph.
+
+Within a round whatever belongs to boxes lies in the order of the round's tree (slots), whatever
+belongs to originals in the order of the field.
+"""
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.freeform.boxes import UNBOUNDED
+from shoal.kernels.freeform.layouts import (
+    BOXES,
+    LONG_ROWS,
+    LONGS,
+    MATCHES,
+    NODES,
+    POINTS,
+    STEPS,
+)
+from shoal.kernels.freeform.nearest import TAKEN, cheapest_boxes, is_listed, take
+from shoal.kernels.lean import inner_as
+
+AHEAD = 8  # partners that each original looks up at the start of a round; most find theirs there
+SEARCH = f"{POINTS}, {BOXES}, {STEPS}, {NODES}, {BOXES}, {LONGS}, {LONGS}, {MATCHES}"
+ROUND = f"void({SEARCH}, {LONGS}, {LONGS}, {LONGS}, {LONGS}, {LONG_ROWS}, int32[::1])"
+
+
+@njit(f"void(int64, int64, {SEARCH}, {LONG_ROWS})", cache=True, nogil=True)
+def look_ahead(
+    first, last, spans, point_masks, lows, highs, masks, steps, words, starts, ends, lefts,
+    hull_lows, hull_highs, hull_masks, earliest, free, matches, ahead,
+):  # fmt: skip
+    """Fill `ahead` (OUT) with the cheapest boxes of originals first..last-1 while all are free."""
+    stack = np.empty(len(starts), np.int64)
+    bounds = np.empty(len(starts), np.int64)
+    for point in range(first, last):
+        cheapest_boxes(
+            point, spans, point_masks, lows, highs, masks, steps, words, starts, ends, lefts,
+            hull_lows, hull_highs, hull_masks, earliest, free, matches, matches.shape[1], stack,
+            bounds, ahead[point],
+        )  # fmt: skip
+
+
+@inner_as(f"int64({LONGS}, int64, {LONGS}, {LONGS})")
+def first_free(row, seen, free, slot_at):
+    """Return the place of the first key from `seen` on whose box is free, else the length."""
+    place = seen
+    while place < len(row):
+        if row[place] == UNBOUNDED or free[slot_at[row[place] & TAKEN]] != TAKEN:
+            break
+        place += 1
+    return place
+
+
+@njit(f"int64(int64, {MATCHES}, int64, int32[::1], {LONGS}, {LONGS})", cache=True, nogil=True)
+def augment(point, matches, used, mates, free, slot_at):
+    """Match `point` along a shortest augmenting path; return the free box at its end."""
+    n = len(mates)
+    holder = np.full(n, -1, np.int64)
+    for original in range(n):
+        if mates[original] >= 0:
+            holder[mates[original]] = original
+    came_from = np.full(n, -1, np.int64)
+    line = np.empty(n, np.int64)
+    line[0], size, head = point, 1, 0
+    while head < size:
+        original = line[head]
+        head += 1
+        for box in slot_at:
+            if came_from[box] >= 0 or is_listed(matches, box, used, original):
+                continue
+            came_from[box] = original
+            if free[box] == TAKEN:
+                line[size] = holder[box]
+                size += 1
+                continue
+            step = box
+            while True:
+                original = came_from[step]
+                previous = mates[original]
+                mates[original] = step
+                if original == point:
+                    return box
+                step = previous
+    return -1
+
+
+@njit(ROUND, cache=True, nogil=True)
+def greedy_round(
+    spans, point_masks, lows, highs, masks, steps, words, starts, ends, lefts, hull_lows,
+    hull_highs, hull_masks, earliest, free, matches, parents, leaves, point_at, slot_at, ahead,
+    mates,
+):  # fmt: skip
+    """Run one round of Algorithm 1: the box of each original into `mates` (OUT)."""
+    n, used = matches.shape
+    stack = np.empty(len(starts), np.int64)
+    bounds = np.empty(len(starts), np.int64)
+    best = np.empty(1, np.int64)
+    mates[:] = -1
+    for turn in range(n):
+        point = point_at[turn]
+        place = first_free(ahead[point], 0, free, slot_at)
+        if place < AHEAD:
+            best[0] = ahead[point, place]
+        else:
+            cheapest_boxes(
+                point, spans, point_masks, lows, highs, masks, steps, words, starts, ends, lefts,
+                hull_lows, hull_highs, hull_masks, earliest, free, matches, used, stack, bounds,
+                best,
+            )  # fmt: skip
+        if best[0] != UNBOUNDED:
+            box = slot_at[best[0] & TAKEN]
+            mates[point] = box
+            take(box, leaves[box], starts, ends, lefts, parents, free, earliest)
+            continue
+        for back in range(1, turn + 1):
+            other = point_at[turn - back]
+            if is_listed(matches, mates[other], used, point):
+                continue
+            cheapest_boxes(
+                other, spans, point_masks, lows, highs, masks, steps, words, starts, ends, lefts,
+                hull_lows, hull_highs, hull_masks, earliest, free, matches, used, stack, bounds,
+                best,
+            )  # fmt: skip
+            if best[0] != UNBOUNDED:
+                box = slot_at[best[0] & TAKEN]
+                mates[point], mates[other] = mates[other], box
+                take(box, leaves[box], starts, ends, lefts, parents, free, earliest)
+                break
+        if mates[point] < 0:
+            box = augment(point, matches, used, mates, free, slot_at)
+            take(box, leaves[box], starts, ends, lefts, parents, free, earliest)

@@ -1,0 +1,1 @@
+"""Heterogeneous generalization: every record recast on its own (HK)."""

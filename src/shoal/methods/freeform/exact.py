@@ -1,0 +1,201 @@
+"""Rounds of least total added loss (the full version of HK solves each round exactly).
+
+Up to WHOLE records a round is solved over all pairs. Beyond, it is solved over the NEAR cheapest
+originals of each record and one perfect matching that makes it feasible, in blocks of records that
+are near in quasi space; what a border kept apart is solved once more across it. OR-tools proves its
+answer optimal on those pairs (cost scaling over integers) or says that it could not.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.kernels.freeform.boxes import (
+    Boxes,
+    Points,
+    all_losses,
+    assigned_losses,
+    cover,
+    enlarge,
+)
+from shoal.kernels.freeform.rounds import list_arcs, mark_seam, spare_assignment
+from shoal.methods.freeform.field import Field, themselves, with_round
+from shoal.progress import in_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+WHOLE = 2_000
+BLOCK = 32_000
+NEAR = 35
+GOLDEN = 0.6180339887498949
+PRICE_BITS = 60  # that cost scaling may use
+
+
+def exact_graph(field: Field, k: int, watch: Callable[[float], None]) -> NDArray[np.int32]:
+    """Return the graph (tree positions) of k - 1 rounds, each of least total added loss."""
+    matches = themselves(len(field))
+    boxes = cover(field.points, matches)
+    for done in range(1, k):
+        watch((done - 1) / (k - 1))
+        assignment = solve_round(field, boxes, matches)
+        enlarge(field.points, boxes, assignment)
+        matches = with_round(matches, assignment)
+    return matches
+
+
+def solve_round(
+    field: Field,
+    boxes: Boxes,
+    matches: NDArray[np.int32],
+    known: NDArray[np.int32] | None = None,
+) -> NDArray[np.int32]:
+    """Return an assignment, disjoint from `matches`, that adds least loss to `boxes`.
+
+    `known` is an assignment that is allowed already; the answer is never worse than it.
+    """
+    n, used = matches.shape
+    if n <= WHOLE or n < 4 * (used + 1):
+        return _solve_whole(field, boxes, matches)
+    parts = blocks(field.points, np.arange(n), used)
+    if known is None:
+        known = np.empty(n, np.int32)
+        for members in parts:
+            spare_assignment(matches, members, known)
+    keys = np.empty((n, NEAR), np.int64)
+    assignment = _solve_blocks(field, boxes, matches, keys, known, parts, search=True)
+    if len(parts) > 1:
+        seam = _seam(field, boxes, keys, assignment, parts)
+        parts = blocks(field.points, seam, used + 1)
+        assignment = _solve_blocks(field, boxes, matches, keys, assignment, parts, search=False)
+    return assignment
+
+
+def _solve_blocks(
+    field: Field,
+    boxes: Boxes,
+    matches: NDArray[np.int32],
+    keys: NDArray[np.int64],
+    known: NDArray[np.int32],
+    parts: list[NDArray[np.int64]],
+    *,
+    search: bool,
+) -> NDArray[np.int32]:
+    """Solve each block of boxes over the originals that it holds in `known`.
+
+    Boxes in no block keep what they hold. OR-tools keeps the interpreter to itself while it
+    solves, but the searches (`keys`, OUT, when `search`) do not need it: one block is searched
+    while another is solved.
+    """
+    n = len(matches)
+    owner = np.full(n, -1, np.int32)
+    place = np.empty(n, np.int32)
+    for number, members in enumerate(parts):
+        owner[known[members]] = number
+        place[known[members]] = np.arange(len(members))
+    costs = losses_of(field, boxes, known)
+    assignment = known.copy()
+
+    def solve(number: int) -> None:
+        members = parts[number]
+        if search:
+            field.search_originals(boxes, matches, members, keys)
+        held = known[members]
+        arcs = np.empty((3, len(members) * (NEAR + 1)), np.int64)
+        count = list_arcs(members, keys, held, costs, owner, place, number, arcs)
+        assignment[members] = held[solve_matching(arcs[:, :count], len(members))]
+
+    in_threads([partial(solve, number) for number in range(len(parts))], lambda: None)
+    return assignment
+
+
+def _seam(
+    field: Field,
+    boxes: Boxes,
+    keys: NDArray[np.int64],
+    assignment: NDArray[np.int32],
+    parts: list[NDArray[np.int64]],
+) -> NDArray[np.int64]:
+    """Return boxes that a border kept from a cheaper original, and the boxes that hold those."""
+    n = len(assignment)
+    home = np.empty(n, np.int32)
+    for number, members in enumerate(parts):
+        home[members] = number
+    holder = np.empty(n, np.int64)
+    holder[assignment] = np.arange(n)
+    near = np.zeros(n, np.bool_)
+    mark_seam(keys, losses_of(field, boxes, assignment), holder, home, near)
+    return np.flatnonzero(near)
+
+
+def losses_of(field: Field, boxes: Boxes, assignment: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the loss that each box would add for its assigned original."""
+    points = field.points
+    losses = np.empty(len(assignment), np.int64)
+    assigned_losses(
+        points.spans, points.masks, *boxes, points.steps, points.words, assignment, losses
+    )
+    return losses
+
+
+def blocks(points: Points, members: NDArray[np.int64], turn: int) -> list[NDArray[np.int64]]:
+    """Cut records into blocks near in quasi space; another `turn` moves the borders.
+
+    Multiples of the golden ratio spread the cuts of successive turns evenly.
+    """
+    fraction = 0.35 + 0.3 * (turn * GOLDEN % 1)
+    pending, done = [members], []
+    while pending:
+        members = pending.pop()
+        if len(members) <= BLOCK:
+            done.append(np.sort(members))
+            continue
+        spans, masks = points.spans[members], points.masks[members]
+        columns = [*spans.T, *masks.T.view(np.int64)]
+        widths = [np.ptp(column) / 2 for column in spans.T]
+        for place, step in enumerate(points.steps):
+            words = masks[:, points.words[place] : points.words[place + 1]]
+            widths += [float(step) if differs else 0.0 for differs in (words != words[0]).any(0)]
+        cut = int(fraction * len(members))
+        split = np.argsort(columns[int(np.argmax(widths))], kind="stable")
+        pending += [members[split[:cut]], members[split[cut:]]]
+    return done
+
+
+def solve_matching(arcs: NDArray[np.int64], n: int) -> NDArray[np.int32]:
+    """Return the cheapest perfect matching of n records over arcs (box, original, loss).
+
+    Cost scaling moves prices by up to about n² times the largest cost, which must stay within 63
+    bits: beyond some 10,000 records the last bits of the costs (of 30 below the point) are rounded
+    away.
+    """
+    from ortools.graph.python.linear_sum_assignment import SimpleLinearSumAssignment
+
+    costs = arcs[2]
+    surplus = int(costs.max()).bit_length() + 2 * n.bit_length() - PRICE_BITS
+    if surplus > 0:
+        costs = (costs + (1 << (surplus - 1))) >> surplus
+    solver = SimpleLinearSumAssignment()
+    solver.add_arcs_with_cost(arcs[0].astype(np.int32), arcs[1].astype(np.int32), costs)
+    status = solver.solve()
+    if status != solver.OPTIMAL:
+        msg = f"The assignment over {n} records ended with {status}."
+        raise RuntimeError(msg)
+    return np.fromiter((solver.right_mate(row) for row in range(n)), np.int32, n)
+
+
+def _solve_whole(field: Field, boxes: Boxes, matches: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Solve over all pairs; a used pair costs more than any whole assignment."""
+    from scipy.optimize import linear_sum_assignment
+
+    n = len(matches)
+    costs = np.empty((n, n), np.int64)
+    points = field.points
+    all_losses(points.spans, points.masks, *boxes, points.steps, points.words, costs)
+    costs[np.arange(n)[:, None], matches] = n * (int(costs.max()) + 1)
+    return linear_sum_assignment(costs)[1].astype(np.int32)

@@ -1,0 +1,120 @@
+"""Lower the loss of a finished graph, keeping every record at k matches on both sides.
+
+A step takes one assignment out of the graph and solves it again over the boxes that the others
+leave. What was taken out is among the candidates for what comes in, so no step raises the loss.
+Taken out is the assignment whose removal saves most, a cheapest perfect matching within the graph
+itself; the first such steps gain about what re-solving every round once does. When that stalls, the
+edges are dealt at random into assignments and each is solved again once, which frees it. The
+matches of each record with itself stay.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.kernels.chacha import Stream, stream_of
+from shoal.kernels.freeform.boxes import cover, enlarge, losses_without, total_loss
+from shoal.kernels.freeform.matchings import decompose
+from shoal.methods.freeform.exact import solve_matching, solve_round
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from shoal.methods.freeform.field import Field
+
+STALLED = 2e-4  # a step that gains less than this share of the loss has stalled
+
+
+class Budget:
+    """How long improvement goes on: some seconds, or a number of steps that is the same everywhere.
+
+    The steps of a run without `seconds` depend on the table alone, so that a seed repeats them.
+    """
+
+    STEPS_BY_ROWS = 100_000  # one step on 100,000 rows takes as long as twenty on 5,000
+    MOST_STEPS = 20
+
+    def __init__(self, rows: int, seconds: float | None) -> None:
+        self.seconds = seconds
+        self.steps = min(self.MOST_STEPS, self.STEPS_BY_ROWS // max(rows, 1))
+        self.done = 0
+        self.began = time.monotonic()
+
+    @property
+    def share(self) -> float:
+        """How much of it is spent, from 0 to 1."""
+        if self.seconds is None:
+            return self.done / self.steps if self.steps else 1.0
+        spent = time.monotonic() - self.began
+        return min(1.0, spent / self.seconds) if self.seconds > 0 else 1.0
+
+
+def improve(
+    field: Field, matches: NDArray[np.int32], budget: Budget, watch: Callable[[float], None]
+) -> NDArray[np.int32]:
+    """Return a graph of at most the loss of `matches` (both in tree positions).
+
+    A step once begun is finished, so a time may be overrun by one step. The phase ends early when
+    a whole sweep over the assignments has stalled.
+    """
+    matches = matches.copy()
+    # Any dealing will do here, so a known key: what is published is drawn from a fresh one.
+    stream = stream_of(bytes(32))
+    loss = total_loss(field.points, cover(field.points, matches))
+    sweep = 0  # assignments of a sweep still to solve
+    at_sweep = loss
+    while matches.shape[1] > 1 and budget.share < 1:
+        watch(budget.share)
+        if sweep == 0:
+            _costliest_last(field, matches)
+        else:
+            matches[:, [sweep, -1]] = matches[:, [-1, sweep]]
+            sweep -= 1
+        before, loss = loss, _solve_last_again(field, matches)
+        budget.done += 1
+        if sweep == 0 and before - loss <= STALLED * before:
+            if at_sweep - loss <= STALLED * at_sweep:
+                break
+            at_sweep = loss
+            matches = _dealt(matches, stream)
+            sweep = matches.shape[1] - 1
+    return _dealt(matches, stream)
+
+
+def _solve_last_again(field: Field, matches: NDArray[np.int32]) -> int:
+    """Solve the last column (IN/OUT) again, given the others; return the loss that results."""
+    others = np.ascontiguousarray(matches[:, :-1])
+    boxes = cover(field.points, others)
+    matches[:, -1] = solve_round(field, boxes, others, known=matches[:, -1].copy())
+    enlarge(field.points, boxes, matches[:, -1])
+    return total_loss(field.points, boxes)
+
+
+def _costliest_last(field: Field, matches: NDArray[np.int32]) -> None:
+    """Move the assignment whose removal saves most to the last column (IN/OUT).
+
+    The other edges keep their rows, not their columns.
+    """
+    n, k = matches.shape
+    points = field.points
+    losses = np.empty((n, k - 1), np.int64)
+    union = np.empty((1, points.masks.shape[1]), np.uint64)
+    losses_without(points.spans, points.masks, points.steps, points.words, matches, union, losses)
+    losses -= losses.min(axis=1, keepdims=True)
+    tails = np.repeat(np.arange(n), k - 1)
+    arcs = np.stack((tails, matches[:, 1:].ravel().astype(np.int64), losses.ravel()))
+    taken = solve_matching(arcs, n)
+    place = (matches == taken[:, None]).argmax(axis=1)
+    matches[np.arange(n), place] = matches[:, -1]
+    matches[:, -1] = taken
+
+
+def _dealt(matches: NDArray[np.int32], stream: Stream) -> NDArray[np.int32]:
+    """Return the same graph with every column an assignment, the first as it was."""
+    rest = decompose(np.ascontiguousarray(matches[:, 1:]), stream)
+    return np.ascontiguousarray(np.column_stack((matches[:, 0], rest)))
