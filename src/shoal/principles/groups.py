@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
 
 
 LARGEST = 2**62  # what integers of 64 bits are trusted with
+DOUBLE = 1e-12  # beyond what rounding to a double can change
 SPARSE = 8  # marks this many times sparser than rows are sorted instead of counted
 
 
@@ -74,38 +74,36 @@ class Measurement:
     strict: bool = False
 
     @cached_property
-    def _ratios(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The distinct (part, whole) pairs and for each group which one it has."""
-        most = int(self.wholes.max()) + 1
-        parts: NDArray = self.parts
-        if int(parts.max()) + 1 > LARGEST // most:
-            parts = parts.astype(object)
-        keys, which = np.unique(parts * most + self.wholes, return_inverse=True)
-        return np.column_stack([keys // most, keys % most]), which
-
-    @cached_property
     def breaches(self) -> NDArray[np.bool_]:
         """Which groups do not keep the requirement."""
-        pairs, which = self._ratios
-        beyond = operator.ge if self.strict else operator.gt
-        over = [beyond(Fraction(int(part), int(whole)), self.bound) for part, whole in pairs]
-        return np.array(over, bool)[which.ravel()] | (self.sizes < self.least)
+        top, bottom = self.bound.as_integer_ratio()
+        parts, wholes = _times(self.parts, bottom), _times(self.wholes, top)
+        over = parts >= wholes if self.strict else parts > wholes
+        return over.astype(bool) | (self.sizes < self.least)
 
     @cached_property
     def risk(self) -> Fraction:
         """The largest risk of any group."""
-        pairs, _ = self._ratios
-        return max(Fraction(int(part), int(whole)) for part, whole in pairs)
+        near = np.flatnonzero(self.risks >= self.risks.max() * (1 - DOUBLE))
+        pairs = set(zip(self.parts[near].tolist(), self.wholes[near].tolist(), strict=True))
+        return max(Fraction(part, whole) for part, whole in pairs)
 
     @property
     def holds(self) -> bool:
         """Whether every group keeps the requirement."""
         return not self.breaches.any()
 
-    @property
+    @cached_property
     def risks(self) -> NDArray[np.float64]:
         """The risk of each group, for pictures and averages."""
         return (self.parts / self.wholes).astype(np.float64)
+
+
+def _times(numbers: NDArray, factor: int) -> NDArray:
+    """Multiply integers, as Python's own where 64 bits may be too few."""
+    if factor and int(numbers.max()) > LARGEST // factor:
+        return numbers.astype(object) * factor
+    return numbers * factor
 
 
 def renumber(marks: NDArray) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from shoal.kernels.kinds import SPREAD, VARIANCE
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import Searchable
 from shoal.principles.demand import Demand
-from shoal.principles.groups import Groups, Measurement
+from shoal.principles.groups import LARGEST, Groups, Measurement
 from shoal.principles.histogram import Histogram, whole_numbers
 
 if TYPE_CHECKING:
@@ -30,13 +30,12 @@ class _Spread(Searchable):
     monotone = True
     numeric = True
 
-    def _lacking(
-        self, levels: list[Fraction], asked: Fraction, sizes: NDArray[np.int64]
-    ) -> Measurement:
-        shares = [max(Fraction(0), 1 - level / asked) if asked else Fraction(0) for level in levels]
-        parts = np.array([share.numerator for share in shares], object)
-        wholes = np.array([share.denominator for share in shares], object)
-        return Measurement(parts, wholes, sizes, Fraction(0), self.least)
+    def _lacking(self, levels: NDArray, asked: NDArray | int, groups: Groups) -> Measurement:
+        """Measure max(0, asked - level) / asked, in integers; nothing lacks where 0 is asked."""
+        wholes = np.maximum(asked, 1) + levels * 0
+        return Measurement(
+            np.maximum(asked - levels, 0), wholes, groups.sizes, Fraction(0), self.least
+        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -69,18 +68,14 @@ class KE(_Spread):
         """Measure the lesser of the two levels, each as a share of what is asked."""
         assert sensitive is not None
         histogram = Histogram.of(groups, sensitive.codes)
-        numbers, scale = whole_numbers(sensitive)
-        codes = histogram.named[histogram.codes]
-        low = codes[histogram.starts].tolist()
-        high = codes[histogram.ends - 1].tolist()
         asked = exact(self.e)
-        levels = []
-        for first, last, distinct in zip(low, high, histogram.distinct.tolist(), strict=True):
-            reached = Fraction(distinct, self.k)
-            if asked:
-                reached = min(reached, Fraction(numbers[last] - numbers[first], scale) / asked)
-            levels.append(reached)
-        return self._lacking(levels, Fraction(1), groups.sizes)
+        numbers, scale = whole_numbers(sensitive, asked.denominator)
+        values = np.array(numbers, object)[histogram.named[histogram.codes]]
+        length = values[histogram.ends - 1] - values[histogram.starts]
+        levels = histogram.distinct.astype(object) * int(asked * scale or 1)
+        if asked:
+            levels = np.minimum(levels, length * self.k)
+        return self._lacking(levels, self.k * int(asked * scale or 1), groups)
 
     def demand(self, sensitive: Sensitive) -> Demand:
         """Return that a bucket has k different values and a range of e."""
@@ -127,14 +122,17 @@ class Variance(_Spread):
         """Measure the variance, (n Σ v² - (Σ v)²) / n²."""
         assert sensitive is not None
         histogram = Histogram.of(groups, sensitive.codes)
-        numbers, scale = whole_numbers(sensitive)
-        values = np.array(numbers, object)[histogram.named[histogram.codes]]
+        asked = exact(self.at_least)
+        numbers, scale = whole_numbers(sensitive, asked.denominator)
+        span = numbers[-1] - numbers[0]
+        wide = object if (int(groups.sizes.max()) * span) ** 2 >= LARGEST else np.int64
+        shifted = np.array([value - numbers[0] for value in numbers], wide)
+        values = shifted[histogram.named[histogram.codes]]
         first = histogram.sum(values * histogram.counts)
         second = histogram.sum(values * values * histogram.counts)
         sizes = groups.sizes.astype(object)
-        parts, wholes = sizes * second - first * first, (sizes * scale) ** 2
-        levels = [Fraction(part, whole) for part, whole in zip(parts, wholes, strict=True)]
-        return self._lacking(levels, exact(self.at_least), groups.sizes)
+        levels = (groups.sizes * second - first * first).astype(object)
+        return self._lacking(levels, sizes * sizes * int(asked * scale**2), groups)
 
     def demand(self, sensitive: Sensitive) -> Demand:
         """Return that a bucket has the variance."""
