@@ -50,6 +50,10 @@ class MUniqueness(Pairwise):
         """Return 1: a member is equal to itself alone."""
         return 1
 
+    def used(self, size: int) -> Fraction:
+        """Return 1 / |G|: the smaller a group, the more room it leaves."""
+        return Fraction(1, size)
+
     def relation(self, sensitive: Sensitive) -> Band:
         """Return the relation in which only equal values are near."""
         return equality(sensitive.distinct)
