@@ -24,7 +24,7 @@ from shoal.kernels.kinds import (
 
 LARGEST = 2**62
 EXACT = 2.0**53
-DOUBT = 1e-11
+DOUBT = 1e-10
 SUMMED = 1e-9  # what rounding may add to a sum of many squares
 COUNTED = 4  # codes are counted when there are at most this many times the bucket of them
 

@@ -27,8 +27,8 @@ class Mondrian(Method):
         classic), or "least-loss", the one whose halves lose least. The next one is tried where
         that cut leaves a half that does not hold.
     relaxed : whether rows that tie with the median are divided, so that both halves are equally
-        large. Then published boxes may overlap, and groups come out smaller. Without it all of
-        them go to the lower half.
+        large. Then published boxes may overlap, and no group stays large for its ties alone.
+        Without it all of them go to the lower half.
 
     References
     ----------

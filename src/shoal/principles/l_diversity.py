@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SOURCE = "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam, TKDD 2007"
 SCALE = 2**44  # an entropy that is not that of equal shares is a multiple of one in this many
+ROUNDING = 1e-11  # more than what sums of logarithms lose
 DOUBT = 1e-9  # how near to the bound an entropy is settled in integers
 
 
@@ -75,7 +76,7 @@ class EntropyL(Searchable):
     """Entropy l-diversity: the entropy of every group, -Σ p ln p, is at least ln l.
 
     The level of a group is exp(entropy): with l equally likely values it is l. The risk is one
-    over it, the bound 1/l. A risk is rounded up, by less than 1e-12, unless all values are equally
+    over it, the bound 1/l. A risk is rounded up, by less than 1e-10, unless all values are equally
     likely; whether it is within the bound is settled in integers: n^n >= l^n Π c^c.
 
     Entropy is concave, so it survives the union of groups.
@@ -111,7 +112,7 @@ class EntropyL(Searchable):
         entropy = np.log(sizes) - histogram.sum(counts * np.log(counts)) / sizes
         risks = np.exp(-entropy)
         even = histogram.most(counts) * distinct == sizes
-        parts = np.where(even, 1, np.ceil(risks * (SCALE + 2)).astype(np.int64))
+        parts = np.where(even, 1, np.ceil(risks * (1 + ROUNDING) * SCALE).astype(np.int64))
         wholes = np.where(even, distinct, SCALE)
         doubtful = ~even & (np.abs(risks - float(self.bound)) < DOUBT)
         for group in np.flatnonzero(doubtful):
@@ -124,9 +125,9 @@ class EntropyL(Searchable):
         size = int(counts.sum())
         top, bottom = exact(self.l).as_integer_ratio()
         asked = top**size * math.prod(int(count) ** int(count) for count in counts)
-        if asked <= (size * bottom) ** size and Fraction(rounded, SCALE) > self.bound:
-            return self.bound.numerator, self.bound.denominator
-        return rounded, SCALE
+        if asked > (size * bottom) ** size:
+            return max(rounded, math.floor(self.bound * SCALE) + 1), SCALE
+        return min(Fraction(rounded, SCALE), self.bound).as_integer_ratio()
 
     def demand(self, sensitive: Sensitive) -> Demand:
         """Return that a bucket has an entropy of ln l; a tie counts where shares are equal."""
