@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from shoal.kernels.relations import Relations
 
 BLOCKS = 8
-NEAR = 16  # neighbours of each group that passes try
+NEAR = 16  # neighbours of each group that the first passes try
+WIDE = 32  # and those that improve, when few exchanges are left to find
 KEPT = 48  # groups in reach tried at the first widenings, where many groups are wrong
 KEPT_FAR = 128  # and at the later ones
 FAR = 256
@@ -109,7 +110,7 @@ class Engine:
         for turn, price in enumerate(PRICES):
             self.progress("search", turn / len(PRICES))
             if not self.late():
-                self.sweep(self.neighbours(), max(price * typical, 1e-9), 0)
+                self.sweep(self.neighbours(NEAR), max(price * typical, 1e-9), 0)
         self.note("priced exchanges", before)
 
     def mend(self) -> None:
@@ -199,7 +200,7 @@ class Engine:
             before = loss
             self.progress("improve", min(0.95, self.passes / PASSES))
             if pairs is None:
-                fresh = pairs = self.neighbours()
+                fresh = pairs = self.neighbours(WIDE)
                 since = 0
             else:
                 fresh, pairs = pairs, None
@@ -217,11 +218,11 @@ class Engine:
         in_threads([partial(work, part) for part in pairs[:-1]], lambda: None)
         work(pairs[-1])
 
-    def neighbours(self) -> list[LongInts]:
+    def neighbours(self, reach: int) -> list[LongInts]:
         """Pairs of nearby groups: an array for each block, and one for those across blocks."""
         count = self.groups.sizes.size
         here = np.flatnonzero(self.groups.sizes)
-        near = Neighbourhood(self.space, self.groups).ring(here, 0, NEAR, NEAR)
+        near = Neighbourhood(self.space, self.groups).ring(here, 0, reach, reach)
         g, h = np.repeat(here, near.shape[1]), near.ravel()
         keys = np.unique(np.minimum(g, h) * count + np.maximum(g, h))
         pairs = np.stack([keys // count, keys % count], axis=1)
