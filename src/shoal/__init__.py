@@ -23,6 +23,15 @@ _HOMES = {
     "Dissimilarity": "principles.dissimilarity",
     "FrequencyL": "principles.frequency",
     "AlphaK": "principles.frequency",
+    "DistinctL": "principles.l_diversity",
+    "EntropyL": "principles.l_diversity",
+    "RecursiveCL": "principles.l_diversity",
+    "TCloseness": "principles.t_closeness",
+    "KE": "principles.spread",
+    "Variance": "principles.spread",
+    "DeltaDisclosure": "principles.disclosure",
+    "BetaLikeness": "principles.disclosure",
+    "MUniqueness": "principles.uniqueness",
     "Absolute": "distances.numeric",
     "Lp": "distances.numeric",
     "SmallestDifference": "distances.numeric",
@@ -54,14 +63,19 @@ _HOMES = {
 }
 
 __all__ = [
+    "KE",
     "Absolute",
     "AlphaK",
     "Audit",
     "AuditFailed",
+    "BetaLikeness",
     "Comparison",
+    "DeltaDisclosure",
     "DeltaL",
     "Dissimilarity",
+    "DistinctL",
     "Edit",
+    "EntropyL",
     "EpsilonM",
     "Equality",
     "Exchange",
@@ -76,11 +90,13 @@ __all__ = [
     "KAnonymity",
     "Lookup",
     "Lp",
+    "MUniqueness",
     "Mondrian",
     "Neighbourhood",
     "NotAchievable",
     "OutputError",
     "Plan",
+    "RecursiveCL",
     "Release",
     "Requirement",
     "Ring",
@@ -88,8 +104,10 @@ __all__ = [
     "ShoalError",
     "SmallestDifference",
     "Split",
+    "TCloseness",
     "TotalVariation",
     "UsageError",
+    "Variance",
     "Window",
     "XColor",
     "__version__",
@@ -123,11 +141,16 @@ if TYPE_CHECKING:
     from shoal.methods.mondrian import Mondrian
     from shoal.methods.split import Split
     from shoal.planning import Plan, plan
+    from shoal.principles.disclosure import BetaLikeness, DeltaDisclosure
     from shoal.principles.dissimilarity import Dissimilarity
     from shoal.principles.frequency import AlphaK, FrequencyL
     from shoal.principles.k_anonymity import KAnonymity
+    from shoal.principles.l_diversity import DistinctL, EntropyL, RecursiveCL
     from shoal.principles.proximity import DeltaL, EpsilonM, Neighbourhood
     from shoal.principles.requirement import Requirement
+    from shoal.principles.spread import KE, Variance
+    from shoal.principles.t_closeness import TCloseness
+    from shoal.principles.uniqueness import MUniqueness
     from shoal.principles.window import Window
     from shoal.release.release import Release
     from shoal.schema.roles import Schema

@@ -173,6 +173,16 @@ def mondrian(
     return cut(everyone)
 
 
+def least_loss(
+    rows: Sequence[Sequence[Cell]],
+    kinds: Sequence[str],
+    admissible: Callable[[Group], bool],
+    orders: Orders | None = None,
+) -> list[Group]:
+    """Return the groups of Mondrian where the cut of least loss among admissible ones is made."""
+    return _split_bucket(Quasi(rows, kinds, orders), frozenset(range(len(rows))), admissible)
+
+
 def gcp(
     rows: Sequence[Sequence[Cell]],
     kinds: Sequence[str],

@@ -44,18 +44,24 @@ class Hierarchical(Distance):
         self, sensitive: Sensitive, left: NDArray[np.int64], right: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the height at which each pair meets, as a share of the whole height."""
+        levels = self.nodes(sensitive)
+        meet = np.zeros(len(left))
+        for nodes in levels:
+            meet += nodes[left] != nodes[right]
+        return meet / max(len(levels) - 1, 1)
+
+    def nodes(self, sensitive: Sensitive) -> list[NDArray[np.int64]]:
+        """Return for each level, from the labels to the root, the node of every distinct value."""
+        self.check(sensitive)
         known = {path[0]: path for path in self.levels}
         labels = [label for (label,) in sensitive.labels()]
         lacking = [label for label in labels if label not in known]
         if lacking:
             msg = f"The hierarchy lacks the label {lacking[0]!r} of {sensitive.name}."
             raise InputError(msg)
-        height = len(self.levels[0]) - 1
-        meet = np.zeros(len(left))
-        for level in range(height + 1):
+        found = []
+        for level in range(len(self.levels[0])):
             names: dict[str, int] = {}
-            nodes = np.array(
-                [names.setdefault(known[label][level], len(names)) for label in labels]
-            )
-            meet += nodes[left] != nodes[right]
-        return meet / max(height, 1)
+            nodes = [names.setdefault(known[label][level], len(names)) for label in labels]
+            found.append(np.array(nodes, np.int64))
+        return found

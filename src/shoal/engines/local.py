@@ -11,10 +11,11 @@ from shoal.errors import NotAchievable, UsageError
 from shoal.guarantee import least_risk
 from shoal.methods.base import Method, Task
 from shoal.methods.exchange import Exchange
+from shoal.methods.mondrian import Mondrian
 from shoal.methods.split import Split
 from shoal.notation import Term
 from shoal.planning import check_achievable, largest_share
-from shoal.principles.base import OneDimensional, Pairwise
+from shoal.principles.base import OneDimensional, Ordered, Pairwise
 from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.groups import upward
 from shoal.principles.k_anonymity import KAnonymity
@@ -118,7 +119,10 @@ def choose_method(method: Method | str | None, asked: list[Requirement]) -> Meth
     """Return the method asked for, in Python or in the notation, or the best for what is asked."""
     if method is None:
         pairwise = all(isinstance(one.principle, Pairwise | KAnonymity) for one in asked)
-        return Exchange() if pairwise else Split()
+        if pairwise:
+            return Exchange()
+        ordered = all(isinstance(one.principle, Ordered | KAnonymity) for one in asked)
+        return Split() if ordered else Mondrian()
     if isinstance(method, str):
         return Method.read(method)
     if not isinstance(method, Method):

@@ -13,6 +13,7 @@ from pathlib import Path
 MODULES = (
     "windows",
     "records",
+    "demands",
     "splits",
     "partition",
     "strings",

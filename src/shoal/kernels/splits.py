@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.arrays import Bytes, Flags, Ints, LongInts, Reals
+from shoal.kernels.demands import all_kept
 from shoal.kernels.space import SET, extent
 from shoal.kernels.windows import longest_run
 
@@ -15,6 +16,7 @@ from shoal.kernels.windows import longest_run
 # with it and takes seconds to compile.
 
 LEAST_LOSS, WIDEST = 0, 1
+LOWER, EITHER, DIVIDED = 0, 1, 2  # where rows go that tie with the median
 STACK = 128  # the smaller half is cut first, so a stack of 64 ranges would hold 2**64 rows
 TIE = 1e-9
 TOP = 2**31 - 1
@@ -66,9 +68,32 @@ def lower_median(ranks: Ints, column: int, low: int, high: int, histogram: Ints,
     return rank + low
 
 
+@njit("boolean(int64, int64, int64)", cache=True, nogil=True)
+def goes_left(tie: int, room: int, ties: int) -> bool:
+    """Return whether the tie with this number is one of the `room` among `ties` that go left.
+
+    They are spread evenly, so that either side gets its share of low and of high codes.
+    """
+    return (tie + 1) * room // ties > tie * room // ties
+
+
+@njit("UniTuple(int64, 2)(int32[:,::1], int64, int32)", cache=True, nogil=True)
+def tied(ranks: Ints, column: int, cut: int) -> tuple[int, int]:
+    """Return how many ties with the cut make the left half as large as the right, and all ties.
+
+    Where all of them belong left, nothing is divided, and both are 0 (IN: ranks).
+    """
+    below = ties = 0
+    for row in range(ranks.shape[0]):
+        below += ranks[row, column] < cut
+        ties += ranks[row, column] == cut
+    room = (ranks.shape[0] + 1) // 2 - below
+    return (0, 0) if room == ties else (room, ties)
+
+
 @njit(
-    "float64(int32[:,::1], int64, int32, int8[::1], float64[::1], int64[::1], float64[::1],"
-    " int32[:,::1], int64, int32[:,::1], int32[:,::1], int32[:,::1], int64[::1])",
+    "float64(int32[:,::1], int64, int32, int64, int64, int8[::1], float64[::1], int64[::1],"
+    " float64[::1], int32[:,::1], int64, int32[:,::1], int32[:,::1], int32[:,::1], int64[::1])",
     cache=True,
     nogil=True,
 )
@@ -76,6 +101,8 @@ def cut_loss(
     ranks: Ints,
     column: int,
     cut: int,
+    room: int,
+    ties: int,
     kinds: Bytes,
     coords: Reals,
     offsets: LongInts,
@@ -89,6 +116,8 @@ def cut_loss(
 ) -> float:
     """Return |G1| loss(G1) + |G2| loss(G2) for the cut at `cut` of `column` (EM section 5.2).
 
+    Of `ties` rows at the cut, `room` go left (0 of 0: all do).
+
     IN: ranks, kinds, coords, offsets, units. Scratch: seen, low, high, distinct, a row per side.
     OUT: sizes of both sides.
     """
@@ -99,8 +128,12 @@ def cut_loss(
             low[half, other] = TOP
             high[half, other] = -1
             distinct[half, other] = 0
+    tie = 0
     for row in range(ranks.shape[0]):
         side = np.int64(ranks[row, column] > cut)
+        if ties > 0 and ranks[row, column] == cut:
+            side = np.int64(not goes_left(tie, room, ties))
+            tie += 1
         sizes[side] += 1
         for other in range(columns):
             rank = ranks[row, other]
@@ -153,7 +186,7 @@ def admissible(codes: Ints, reach: Ints, top: int, bottom: int, least: int) -> b
 
 @njit(
     "int64(int32[:,::1], int32[::1], int32[::1], int32[:,::1], int32[::1], int32[::1], int64,"
-    " int32)",
+    " int32, int64, int64)",
     cache=True,
     nogil=True,
 )
@@ -166,8 +199,12 @@ def stable_partition(
     rows_out: Ints,
     column: int,
     cut: int,
+    room: int,
+    ties: int,
 ) -> int:
     """Write the rows at or below the cut first, then the others, each in order; return how many.
+
+    Of `ties` rows at the cut, only `room` come first (0 of 0: all do).
 
     IN: ranks, codes, rows. OUT: their *_out twins.
     """
@@ -175,10 +212,15 @@ def stable_partition(
     left = 0
     for row in range(size):
         left += ranks[row, column] <= cut
+    left = left - ties + room
+    tie = 0
     heads = np.empty(2, np.int64)
     heads[0], heads[1] = 0, left
     for row in range(size):
         side = np.int64(ranks[row, column] > cut)
+        if ties > 0 and ranks[row, column] == cut:
+            side = np.int64(not goes_left(tie, room, ties))
+            tie += 1
         place = heads[side]
         heads[side] = place + 1
         for other in range(ranks.shape[1]):
@@ -191,7 +233,8 @@ def stable_partition(
 @njit(
     "void(int64, int64, int64, int32[:,::1], int32[::1], int32[::1], int32[:,::1], int32[::1],"
     " int32[::1], int8[::1], float64[::1], int64[::1], float64[::1], int32[::1], int64, int64,"
-    " int64, int64, boolean, boolean[::1], int64[::1])",
+    " int64, int64, int64, int64[:,::1], float64[::1], float64[::1], int32[:,::1], boolean[::1],"
+    " int64[::1])",
     cache=True,
     nogil=True,
 )
@@ -214,15 +257,20 @@ def split_range(
     bottom: int,
     least: int,
     rule: int,
-    both_sides: bool,  # noqa: FBT001 - kernels take positional arguments only
+    way: int,
+    demands: LongInts,
+    levels: Reals,
+    tables: Reals,
+    others: Ints,
     ends: Flags,
     done: LongInts,
 ) -> None:
     """Cut rows begin..end into buckets until no median cut leaves two admissible halves.
 
     EM section 5.2 (LEAST_LOSS: the cut of least total loss) and Mondrian (WIDEST: the widest
-    column first). `both_sides` also tries the cut just under the median, which matters where the
-    median is tied. Buckets of at most `grain` rows are left as they are.
+    column first). Where the median is tied, ties go left (LOWER), the cut just under it is tried as
+    well (EITHER), or ties are divided so that both halves are equal (DIVIDED). Halves also have to
+    keep the demands (`demands.all_kept`). Buckets of at most `grain` rows are left as they are.
 
     IN/OUT: ranks, codes, rows (permuted within begin..end). Scratch: their *_out twins.
     OUT: ends, true at the last row of each bucket; done[0], rows in finished buckets.
@@ -231,6 +279,8 @@ def split_range(
     widest_domain = 1
     for column in range(columns):
         widest_domain = max(widest_domain, offsets[column + 1] - offsets[column])
+    for demand in range(demands.shape[0]):
+        widest_domain = max(widest_domain, demands[demand, 2])
     histogram = np.empty(max(widest_domain, 1), np.int32)
     copy = np.empty(end - begin, np.int32)
     seen = np.zeros((2, coords.size), np.int32)
@@ -242,6 +292,8 @@ def split_range(
     scores = np.empty(2 * columns, np.float64)
     cut_columns = np.empty(2 * columns, np.int64)
     cuts = np.empty(2 * columns, np.int32)
+    rooms = np.empty(2 * columns, np.int64)
+    all_ties = np.empty(2 * columns, np.int64)
     stack = np.empty((STACK, 2), np.int64)
     stack[0, 0], stack[0, 1] = begin, end
     depth = 1
@@ -270,9 +322,12 @@ def split_range(
                             seen[0, place] = stamp
                     width = extent(column, lowest, highest, labels, kinds, coords, offsets, units)
                 median = lower_median(bucket, column, lowest, highest, histogram, copy)
-                for under in range(2 if both_sides else 1):
+                for under in range(2 if way == EITHER else 1):
                     cut = median - under
-                    if cut < lowest or cut >= highest:
+                    room, ties = 0, 0
+                    if way == DIVIDED:
+                        room, ties = tied(bucket, column, cut)
+                    if cut < lowest or (cut >= highest and ties == 0):
                         continue
                     if rule == WIDEST:
                         score = -width
@@ -282,6 +337,8 @@ def split_range(
                             bucket,
                             column,
                             cut,
+                            room,
+                            ties,
                             kinds,
                             coords,
                             offsets,
@@ -298,6 +355,8 @@ def split_range(
                     scores[found] = score
                     cut_columns[found] = column
                     cuts[found] = cut
+                    rooms[found] = room
+                    all_ties[found] = ties
                     found += 1
         middle = start
         for _ in range(found):
@@ -312,10 +371,27 @@ def split_range(
                 rows_out[start:stop],
                 cut_columns[best],
                 cuts[best],
+                rooms[best],
+                all_ties[best],
             )
-            if admissible(
-                codes_out[start : start + left], reach, top, bottom, least
-            ) and admissible(codes_out[start + left : stop], reach, top, bottom, least):
+            fits = True
+            for half in range(2):
+                first, last = (start, start + left) if half == 0 else (start + left, stop)
+                fits = (
+                    fits
+                    and admissible(codes_out[first:last], reach, top, bottom, least)
+                    and all_kept(
+                        codes_out[first:last],
+                        rows_out[first:last],
+                        demands,
+                        levels,
+                        tables,
+                        others,
+                        copy,
+                        histogram,
+                    )
+                )
+            if fits:
                 middle = start + left
                 break
         if middle == start:

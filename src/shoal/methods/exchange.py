@@ -13,7 +13,7 @@ from shoal.errors import UsageError
 from shoal.methods.base import Method, Task
 from shoal.methods.reached import not_reached
 from shoal.notation import whole_number
-from shoal.principles.base import Pairwise
+from shoal.principles.base import Ordered, Pairwise
 from shoal.principles.groups import Groups
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.relations.forms import pack
@@ -96,7 +96,8 @@ def check_pairwise(task: Task, name: str) -> None:
     """Raise where a requirement is neither pairwise nor k-anonymity."""
     for one in task.requirements:
         if not isinstance(one.principle, Pairwise | KAnonymity):
-            msg = f"{name} cannot search for {one.principle!r}. Use Split()."
+            other = "Split()" if isinstance(one.principle, Ordered) else "Mondrian()"
+            msg = f"{name} cannot search for {one.principle!r}. Use {other}."
             raise UsageError(msg)
 
 

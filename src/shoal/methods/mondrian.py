@@ -4,40 +4,67 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shoal.errors import NotAchievable, UsageError
+import numpy as np
+
+from shoal.errors import BadParameter, NotAchievable, UsageError
 from shoal.methods.base import Method, Task
-from shoal.methods.splitter import Rule, admissible, split
+from shoal.methods.splitter import Rule, Ties, split
 from shoal.principles.groups import Groups
+
+SPLITS = ("widest", "least-loss")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Mondrian(Method):
-    """Cut the widest normalized column at its median while both halves hold.
+    """Cut a column at its median while both halves hold.
+
+    Any principles that survive the union of groups will do, also several of them on several
+    sensitive values: a half that fails could not be divided into groups that all hold.
+
+    Parameters
+    ----------
+    split : the column that is cut: "widest", the one of the largest normalized extent (the
+        classic), or "least-loss", the one whose halves lose least. The next one is tried where
+        that cut leaves a half that does not hold.
+    relaxed : whether rows that tie with the median are divided, so that both halves are equally
+        large. Then published boxes may overlap, and no group stays large for its ties alone.
+        Without it all of them go to the lower half.
 
     References
     ----------
-    LeFevre, DeWitt, Ramakrishnan: Mondrian Multidimensional K-Anonymity. ICDE 2006.
+    LeFevre, DeWitt, Ramakrishnan: Mondrian Multidimensional K-Anonymity. ICDE 2006. Sections 2.1
+    (strict), 2.2 (relaxed) and 4.
     """
 
+    split: str = "widest"
+    relaxed: bool = False
+
     source = "LeFevre, DeWitt, Ramakrishnan, ICDE 2006"
+
+    def __post_init__(self) -> None:
+        if self.split not in SPLITS:
+            raise BadParameter("Mondrian", "split", " or ".join(map(repr, SPLITS)), self.split)
+        if not isinstance(self.relaxed, bool):
+            raise BadParameter("Mondrian", "relaxed", "True or False", self.relaxed)
 
     def check(self, task: Task) -> None:
         """Raise where a requirement does not survive the union of groups."""
         for one in task.requirements:
             if not one.principle.monotone:
                 msg = (
-                    f"Mondrian() needs principles that survive the union of groups, and "
+                    f"{self!r} needs principles that survive the union of groups, and "
                     f"{one.principle!r} does not. Use Split()."
                 )
                 raise UsageError(msg)
-        Rule.of(task, repr(self))
+        Rule.of_demands(task, repr(self))
 
     def search(self, task: Task) -> Groups:
         """Find groups that keep every requirement."""
-        rule = Rule.of(task, repr(self))
-        if not admissible(rule, len(task.coded)):
+        rule = Rule.of_demands(task, repr(self))
+        if not task.holds(Groups(np.zeros(len(task.coded), np.int64))):
             required = " and ".join(repr(one.principle) for one in task.requirements)
             msg = f"{required} cannot hold on these {len(task.coded)} rows together."
             raise NotAchievable(msg)
-        buckets = split(task, rule, widest=True, both_sides=False)
+        ties: Ties = "divided" if self.relaxed else "lower"
+        buckets = split(task, rule, widest=self.split == "widest", ties=ties)
         return Groups.of(buckets.unsort(buckets.labels()))

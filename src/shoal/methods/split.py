@@ -56,7 +56,7 @@ class Split(Method):
         if not admissible(rule, len(task.coded)):
             return _few_parts(task, rule)
         letter = self.partition == "round-robin"
-        buckets = split(task, rule, widest=False, both_sides=not letter)
+        buckets = split(task, rule, widest=False, ties="lower" if letter else "either")
         if not rule.dealt:
             labels = buckets.labels()
         elif letter:

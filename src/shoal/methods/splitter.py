@@ -2,7 +2,8 @@
 
 A bucket may stand when it has `least` rows and its longest run of near values is at most `limit`
 of it. For (ε,m)-anonymity that says it can be dealt into parts that hold (EM Theorem 1); for a
-window it says that it holds.
+window it says that it holds. Principles that survive the union of groups may come as demands as
+well, on the same or on other sensitive values.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ import itertools
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from shoal.errors import UsageError
-from shoal.principles.base import Ordered
+from shoal.principles.base import Ordered, Searchable
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.progress import in_threads
 from shoal.relations.forms import Band, equality
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.methods.base import Task
+    from shoal.principles.demand import Demand
     from shoal.schema.sensitive import Sensitive
 
 PIECES = 16  # subtrees that are handed to threads; fixed, so results never depend on the machine
+Ties = Literal["lower", "either", "divided"]  # where rows go that tie with the median
 THREADED = 20_000  # rows below which threads cost more than they save
 
 
@@ -44,6 +47,7 @@ class Rule:
     limit: Fraction  # of what a bucket's longest run may be
     least: int
     dealt: bool  # whether buckets still have to be dealt into parts
+    demands: tuple[Demand, ...] = ()
 
     @property
     def reach(self) -> NDArray[np.int32]:
@@ -60,7 +64,8 @@ class Rule:
                 near.append(one.principle)
                 values[one.columns] = value
             elif not isinstance(one.principle, KAnonymity):
-                msg = f"{name} cannot search for {one.principle!r}. Use Exchange()."
+                other = "Mondrian()" if one.principle.monotone else "Exchange()"
+                msg = f"{name} cannot search for {one.principle!r}. Use {other}."
                 raise UsageError(msg)
         if len(values) > 1:
             named = ", ".join("+".join(names) for names in values)
@@ -83,6 +88,49 @@ class Rule:
             limit=min(bound, Fraction(1, task.least)) if dealt else bound,  # parts are large enough
             least=task.least,
             dealt=dealt,
+        )
+
+    @classmethod
+    def of_demands(cls, task: Task, name: str) -> Rule:
+        """Gather requirements that survive the union of groups, on any sensitive values."""
+        demands = []
+        for one, value in zip(task.requirements, task.values, strict=True):
+            if isinstance(one.principle, Searchable) and value is not None:
+                demands.append(one.principle.demand(value))
+            elif not isinstance(one.principle, KAnonymity):
+                msg = f"{name} cannot search for {one.principle!r}."
+                raise UsageError(msg)
+        codes = demands[0].codes if demands else np.zeros(len(task.coded), np.int32)
+        return cls(
+            band=equality(1),
+            codes=codes,
+            bound=Fraction(1),
+            limit=Fraction(1),
+            least=task.least,
+            dealt=False,
+            demands=tuple(demands),
+        )
+
+    @property
+    def demand_arrays(self) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """The demands as `kernels/demands.all_kept` takes them."""
+        others: list[NDArray[np.int32]] = []
+        lines = np.zeros((len(self.demands), 8), np.int64)
+        begin = 0
+        for line, demand in zip(lines, self.demands, strict=True):
+            column = -1
+            if not np.array_equal(demand.codes, self.codes):
+                same = [np.array_equal(demand.codes, known) for known in others]
+                column = same.index(True) if True in same else len(others)
+                others += [] if True in same else [demand.codes]
+            end = begin + len(demand.table)
+            line[:] = demand.kind, column, demand.values, *demand.ratio, demand.count, begin, end
+            begin = end
+        return (
+            lines,
+            np.array([demand.level for demand in self.demands], np.float64),
+            np.concatenate([np.empty(0), *(demand.table for demand in self.demands)]),
+            np.array(others, np.int32).reshape(len(others), len(self.codes)),
         )
 
 
@@ -116,15 +164,17 @@ def admissible(rule: Rule, size: int) -> bool:
     return longest_run(np.sort(rule.codes), rule.reach) <= size * rule.limit
 
 
-def split(task: Task, rule: Rule, *, widest: bool, both_sides: bool) -> Buckets:
+def split(task: Task, rule: Rule, *, widest: bool, ties: Ties) -> Buckets:
     """Cut the table into buckets that may stand, until no median cut leaves two of them."""
-    from shoal.kernels.splits import LEAST_LOSS, WIDEST, split_range
+    from shoal.kernels.splits import DIVIDED, EITHER, LEAST_LOSS, LOWER, WIDEST, split_range
 
     space = task.coded.space
     rows = np.argsort(rule.codes, kind="stable").astype(np.int32)
     ranks, codes = space.ranks[rows], rule.codes[rows]
     scratch = np.empty_like(ranks), np.empty_like(codes), np.empty_like(rows)
     size = len(rows)
+    way = {"lower": LOWER, "either": EITHER, "divided": DIVIDED}[ties]
+    demands = rule.demand_arrays
     ends = np.zeros(size, np.bool_)
     counters: list[NDArray[np.int64]] = []
 
@@ -144,7 +194,8 @@ def split(task: Task, rule: Rule, *, widest: bool, both_sides: bool) -> Buckets:
             rule.limit.denominator,
             rule.least,
             WIDEST if widest else LEAST_LOSS,
-            both_sides,
+            way,
+            *demands,
             ends,
             counters[-1],
         )

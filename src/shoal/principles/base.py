@@ -5,7 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
+from shoal.kernels.kinds import RUN
 from shoal.notation import Term
+from shoal.principles.demand import Demand
 from shoal.principles.groups import Groups, Measurement, upward
 from shoal.relations.forms import Band, Relation, most_near
 
@@ -88,7 +92,15 @@ class Pairwise(Principle):
         return Measurement(counts, groups.sizes, groups.sizes, self.bound, self.least)
 
 
-class Ordered(Principle):
+class Searchable(Principle):
+    """A principle whose groups top-down splitting can check one by one."""
+
+    def demand(self, sensitive: Sensitive) -> Demand:
+        """Return what a bucket has to keep; where the principle is monotone, that it holds."""
+        raise NotImplementedError
+
+
+class Ordered(Searchable):
     """A principle whose relation is a band of codes, so that top-down splitting can predict it.
 
     A group can be made to hold (or, where the principle is monotone, holds) exactly when the
@@ -100,6 +112,11 @@ class Ordered(Principle):
     def band(self, sensitive: Sensitive) -> Band:
         """Return who is near to whom among the distinct values."""
         raise NotImplementedError
+
+    def demand(self, sensitive: Sensitive) -> Demand:
+        """Return that the longest run of near values is at most `bound` of a bucket."""
+        reach = self.band(sensitive).reach.astype(np.float64)
+        return Demand(RUN, sensitive.codes, sensitive.distinct, reach, self.bound)
 
 
 class OneDimensional(Ordered):

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from shoal.schema.sensitive import Sensitive
 
 
+LARGEST = 2**62  # what integers of 64 bits are trusted with
+DOUBLE = 1e-12  # beyond what rounding to a double can change
 SPARSE = 8  # marks this many times sparser than rows are sorted instead of counted
 
 
@@ -58,7 +60,10 @@ class Groups:
 class Measurement:
     """The risk of each group, `parts[g] / wholes[g]`, against one bound and one least size.
 
-    Judging is done here and nowhere else, in exact integers.
+    Judging is done here and nowhere else, in exact integers: int64, or Python's own in an array
+    of objects where those are too small. The risk may be the bound, unless `strict` says that it
+    has to stay under it. A principle that asks for a level of at least so much says how it turns
+    the level into a risk: as its reciprocal, or as the share of it that is lacking.
     """
 
     parts: NDArray[np.int64]
@@ -66,36 +71,39 @@ class Measurement:
     sizes: NDArray[np.int64]
     bound: Fraction
     least: int
-
-    @cached_property
-    def _ratios(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The distinct (part, whole) pairs and for each group which one it has."""
-        most = int(self.wholes.max()) + 1
-        keys, which = np.unique(self.parts * most + self.wholes, return_inverse=True)
-        return np.column_stack(np.divmod(keys, most)), which
+    strict: bool = False
 
     @cached_property
     def breaches(self) -> NDArray[np.bool_]:
         """Which groups do not keep the requirement."""
-        pairs, which = self._ratios
-        over = [Fraction(int(part), int(whole)) > self.bound for part, whole in pairs]
-        return np.array(over, bool)[which.ravel()] | (self.sizes < self.least)
+        top, bottom = self.bound.as_integer_ratio()
+        parts, wholes = _times(self.parts, bottom), _times(self.wholes, top)
+        over = parts >= wholes if self.strict else parts > wholes
+        return over.astype(bool) | (self.sizes < self.least)
 
     @cached_property
     def risk(self) -> Fraction:
         """The largest risk of any group."""
-        pairs, _ = self._ratios
-        return max(Fraction(int(part), int(whole)) for part, whole in pairs)
+        near = np.flatnonzero(self.risks >= self.risks.max() * (1 - DOUBLE))
+        pairs = set(zip(self.parts[near].tolist(), self.wholes[near].tolist(), strict=True))
+        return max(Fraction(part, whole) for part, whole in pairs)
 
     @property
     def holds(self) -> bool:
         """Whether every group keeps the requirement."""
         return not self.breaches.any()
 
-    @property
+    @cached_property
     def risks(self) -> NDArray[np.float64]:
         """The risk of each group, for pictures and averages."""
-        return self.parts / self.wholes
+        return (self.parts / self.wholes).astype(np.float64)
+
+
+def _times(numbers: NDArray, factor: int) -> NDArray:
+    """Multiply integers, as Python's own where 64 bits may be too few."""
+    if factor and int(numbers.max()) > LARGEST // factor:
+        return numbers.astype(object) * factor
+    return numbers * factor
 
 
 def renumber(marks: NDArray) -> NDArray[np.int64]:

@@ -1,0 +1,208 @@
+"""Distinct, entropy and recursive l-diversity: how well the values of a group are represented."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.errors import BadParameter
+from shoal.kernels.kinds import DISTINCT, ENTROPY, RECURSIVE
+from shoal.notation import exact, number, whole_number
+from shoal.principles.base import Searchable
+from shoal.principles.demand import Demand, counted
+from shoal.principles.groups import Groups, Measurement
+from shoal.principles.histogram import Histogram
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.schema.sensitive import Sensitive
+
+SOURCE = "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam, TKDD 2007"
+SCALE = 2**44  # an entropy that is not that of equal shares is a multiple of one in this many
+ROUNDING = 1e-11  # more than what sums of logarithms lose
+DOUBT = 1e-9  # how near to the bound an entropy is settled in integers
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DistinctL(Searchable):
+    """Distinct l-diversity: every group has at least l different values.
+
+    The risk is one over the number of different values, the bound 1/l. It survives the union of
+    groups, which has every value that one of them has.
+
+    References
+    ----------
+    Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam: l-Diversity. TKDD 2007. Section 4.
+    """
+
+    l: int
+
+    monotone = True
+    source = SOURCE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "l", whole_number(self, "l", self.l, least=1))
+
+    @property
+    def least(self) -> int:
+        """A group with l different values has l members."""
+        return self.l
+
+    def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
+        """Measure one over the number of different values."""
+        assert sensitive is not None
+        distinct = Histogram.of(groups, sensitive.codes).distinct
+        return Measurement(
+            np.ones_like(distinct), distinct, groups.sizes, Fraction(1, self.l), self.least
+        )
+
+    def demand(self, sensitive: Sensitive) -> Demand:
+        """Return that a bucket has l different values."""
+        codes, totals = counted(sensitive.codes)
+        return Demand(DISTINCT, codes, len(totals), np.empty(0), count=self.l)
+
+    def promise(self, column: str) -> str:
+        """Say it in plain words."""
+        return f"Every group has at least {self.l} different values of {column}."
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class EntropyL(Searchable):
+    """Entropy l-diversity: the entropy of every group, -Σ p ln p, is at least ln l.
+
+    The level of a group is exp(entropy): with l equally likely values it is l. The risk is one
+    over it, the bound 1/l. A risk is rounded up, by less than 1e-10, unless all values are equally
+    likely; whether it is within the bound is settled in integers: n^n >= l^n Π c^c.
+
+    Entropy is concave, so it survives the union of groups.
+
+    References
+    ----------
+    Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam: l-Diversity. TKDD 2007. Definition 4.1.
+    """
+
+    l: float
+
+    monotone = True
+    source = SOURCE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "l", level(self, "l", self.l))
+
+    @property
+    def least(self) -> int:
+        """The entropy of n members is at most ln n."""
+        return math.ceil(exact(self.l))
+
+    @property
+    def bound(self) -> Fraction:
+        """The largest risk allowed, 1/l."""
+        return 1 / exact(self.l)
+
+    def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
+        """Measure exp(-entropy)."""
+        assert sensitive is not None
+        histogram = Histogram.of(groups, sensitive.codes)
+        counts, sizes, distinct = histogram.counts, histogram.sizes, histogram.distinct
+        entropy = np.log(sizes) - histogram.sum(counts * np.log(counts)) / sizes
+        risks = np.exp(-entropy)
+        even = histogram.most(counts) * distinct == sizes
+        parts = np.where(even, 1, np.ceil(risks * (1 + ROUNDING) * SCALE).astype(np.int64))
+        wholes = np.where(even, distinct, SCALE)
+        doubtful = ~even & (np.abs(risks - float(self.bound)) < DOUBT)
+        for group in np.flatnonzero(doubtful):
+            inside = slice(histogram.starts[group], histogram.ends[group])
+            parts[group], wholes[group] = self._settled(counts[inside], int(parts[group]))
+        return Measurement(parts, wholes, groups.sizes, self.bound, self.least)
+
+    def _settled(self, counts: NDArray[np.int64], rounded: int) -> tuple[int, int]:
+        """Return a risk that is over the bound exactly when l^n Π c^c is over n^n."""
+        size = int(counts.sum())
+        top, bottom = exact(self.l).as_integer_ratio()
+        asked = top**size * math.prod(int(count) ** int(count) for count in counts)
+        if asked > (size * bottom) ** size:
+            return max(rounded, math.floor(self.bound * SCALE) + 1), SCALE
+        return min(Fraction(rounded, SCALE), self.bound).as_integer_ratio()
+
+    def demand(self, sensitive: Sensitive) -> Demand:
+        """Return that a bucket has an entropy of ln l; a tie counts where shares are equal."""
+        codes, totals = counted(sensitive.codes)
+        level = math.log(self.l)
+        return Demand(ENTROPY, codes, len(totals), np.empty(0), self.bound, level=level)
+
+    def promise(self, column: str) -> str:
+        """Say it in plain words."""
+        return (
+            f"In every group, {column} is as uncertain as if it were one of {self.l:g} equally "
+            f"likely values, or more."
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class RecursiveCL(Searchable):
+    """Recursive (c,l)-diversity: r1 < c (r_l + … + r_d), with counts r1 >= r2 >= … >= r_d.
+
+    The most frequent value is not too frequent even when the l - 2 next ones are ruled out. The
+    risk is r1 / (r1 + r_l + … + r_d), 1 where there are fewer than l values; it has to stay under
+    the bound c / (1 + c). It survives the union of groups: r1 and the sum of the l - 1 largest
+    counts are convex in the counts.
+
+    References
+    ----------
+    Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam: l-Diversity. TKDD 2007. Definition 4.2.
+    """
+
+    c: float
+    l: int
+
+    monotone = True
+    source = SOURCE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "c", number(self, "c", self.c, positive=True))
+        object.__setattr__(self, "l", whole_number(self, "l", self.l, least=1))
+
+    @property
+    def least(self) -> int:
+        """A group that holds has l different values."""
+        return self.l
+
+    @property
+    def bound(self) -> Fraction:
+        """What the risk has to stay under, c / (1 + c)."""
+        return exact(self.c) / (1 + exact(self.c))
+
+    def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
+        """Measure r1 / (r1 + r_l + … + r_d)."""
+        assert sensitive is not None
+        histogram = Histogram.of(groups, sensitive.codes)
+        falling = histogram.counts[np.lexsort((-histogram.counts, histogram.groups))]
+        place = np.arange(len(falling)) - histogram.starts[histogram.groups]
+        tail = histogram.sum(np.where(place >= self.l - 1, falling, 0))
+        first = falling[histogram.starts]
+        return Measurement(first, first + tail, groups.sizes, self.bound, self.least, strict=True)
+
+    def demand(self, sensitive: Sensitive) -> Demand:
+        """Return that r1 < c (r_l + … + r_d) in a bucket."""
+        codes, totals = counted(sensitive.codes)
+        return Demand(RECURSIVE, codes, len(totals), np.empty(0), exact(self.c), count=self.l)
+
+    def promise(self, column: str) -> str:
+        """Say it in plain words."""
+        return (
+            f"In every group, the most frequent {column} is carried by less than {self.c:g} times "
+            f"as many people as all values from the {self.l}th most frequent on."
+        )
+
+
+def level(owner: object, name: str, value: object) -> float | int:
+    """Check a parameter that has to be a number of at least 1."""
+    checked = number(owner, name, value)
+    if checked < 1:
+        raise BadParameter(type(owner).__name__, name, "a number of at least 1", value)
+    return checked

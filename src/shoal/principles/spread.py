@@ -1,0 +1,151 @@
+"""How far the numbers of a group lie apart: (k,e)-anonymity and variance control."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.kernels.kinds import SPREAD, VARIANCE
+from shoal.notation import exact, number, whole_number
+from shoal.principles.base import Searchable
+from shoal.principles.demand import Demand
+from shoal.principles.groups import LARGEST, Groups, Measurement
+from shoal.principles.histogram import Histogram, whole_numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.schema.sensitive import Sensitive
+
+
+class _Spread(Searchable):
+    """A level that has to be at least so much.
+
+    The risk is the share of it that is lacking, max(0, 1 - level / asked), and the bound is 0.
+    """
+
+    monotone = True
+    numeric = True
+
+    def _lacking(self, levels: NDArray, asked: NDArray | int, groups: Groups) -> Measurement:
+        """Measure max(0, asked - level) / asked, in integers; nothing lacks where 0 is asked."""
+        wholes = np.maximum(asked, 1) + levels * 0
+        return Measurement(
+            np.maximum(asked - levels, 0), wholes, groups.sizes, Fraction(0), self.least
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class KE(_Spread):
+    """(k,e)-anonymity: every group has at least k different values, over a range of at least e.
+
+    The risk is the larger share that is lacking, of k different values or of a range of e; the
+    bound is 0. It survives the union of groups, in which neither becomes less.
+
+    References
+    ----------
+    Zhang, Koudas, Srivastava, Yu: Aggregate Query Answering on Anonymized Tables. ICDE 2007.
+    """
+
+    k: int
+    e: float
+
+    source = "Zhang, Koudas, Srivastava, Yu, ICDE 2007"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", whole_number(self, "k", self.k, least=1))
+        object.__setattr__(self, "e", number(self, "e", self.e))
+
+    @property
+    def least(self) -> int:
+        """A group with k different values has k members."""
+        return max(self.k, 2 if self.e > 0 else 1)
+
+    def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
+        """Measure the lesser of the two levels, each as a share of what is asked."""
+        assert sensitive is not None
+        histogram = Histogram.of(groups, sensitive.codes)
+        asked = exact(self.e)
+        numbers, scale = whole_numbers(sensitive, asked.denominator)
+        values = np.array(numbers, object)[histogram.named[histogram.codes]]
+        length = values[histogram.ends - 1] - values[histogram.starts]
+        levels = histogram.distinct.astype(object) * int(asked * scale or 1)
+        if asked:
+            levels = np.minimum(levels, length * self.k)
+        return self._lacking(levels, self.k * int(asked * scale or 1), groups)
+
+    def demand(self, sensitive: Sensitive) -> Demand:
+        """Return that a bucket has k different values and a range of e."""
+        asked = exact(self.e)
+        numbers, scale = whole_numbers(sensitive, asked.denominator)
+        level = float(asked * scale)
+        return Demand(
+            SPREAD, sensitive.codes, len(numbers), _shifted(numbers), count=self.k, level=level
+        )
+
+    def promise(self, column: str) -> str:
+        """Say it in plain words."""
+        return (
+            f"Every group has at least {self.k} different values of {column}, the highest at least "
+            f"{self.e:,} above the lowest."
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Variance(_Spread):
+    """Variance control: in every group Σ (v - mean)² / n is at least so much.
+
+    The risk is the share of it that is lacking; the bound is 0. Variance is concave in the
+    distribution, so it survives the union of groups.
+
+    References
+    ----------
+    LeFevre, DeWitt, Ramakrishnan: Workload-Aware Anonymization. KDD 2006.
+    """
+
+    at_least: float
+
+    source = "LeFevre, DeWitt, Ramakrishnan, KDD 2006"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "at_least", number(self, "at_least", self.at_least))
+
+    @property
+    def least(self) -> int:
+        """One member alone has no variance."""
+        return 2 if self.at_least > 0 else 1
+
+    def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
+        """Measure the variance, (n Σ v² - (Σ v)²) / n²."""
+        assert sensitive is not None
+        histogram = Histogram.of(groups, sensitive.codes)
+        asked = exact(self.at_least)
+        numbers, scale = whole_numbers(sensitive, asked.denominator)
+        span = numbers[-1] - numbers[0]
+        wide = object if (int(groups.sizes.max()) * span) ** 2 >= LARGEST else np.int64
+        shifted = np.array([value - numbers[0] for value in numbers], wide)
+        values = shifted[histogram.named[histogram.codes]]
+        first = histogram.sum(values * histogram.counts)
+        second = histogram.sum(values * values * histogram.counts)
+        sizes = groups.sizes.astype(object)
+        levels = (groups.sizes * second - first * first).astype(object)
+        return self._lacking(levels, sizes * sizes * int(asked * scale**2), groups)
+
+    def demand(self, sensitive: Sensitive) -> Demand:
+        """Return that a bucket has the variance."""
+        asked = exact(self.at_least)
+        numbers, scale = whole_numbers(sensitive, asked.denominator)
+        level = float(asked * scale**2)
+        return Demand(VARIANCE, sensitive.codes, len(numbers), _shifted(numbers), level=level)
+
+    def promise(self, column: str) -> str:
+        """Say it in plain words."""
+        return f"In every group, the variance of {column} is at least {self.at_least:,}."
+
+
+def _shifted(numbers: list[int]) -> NDArray[np.float64]:
+    """Return ascending numbers less the first, which keeps ranges and variances."""
+    return np.array([float(value - numbers[0]) for value in numbers])

@@ -1,0 +1,168 @@
+"""Worked examples of the papers on l-diversity, t-closeness, spread, disclosure and likeness."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.errors import BadParameter, UsageError
+from shoal.principles.groups import Groups
+from shoal.schema.coding import code_column
+from shoal.schema.sensitive import Sensitive
+
+
+def measured(principle, *groups):
+    values = [value for group in groups for value in group]
+    labels = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    return principle.measure(Groups(labels), Sensitive.of((code_column(pl.Series("s", values)),)))
+
+
+def risk_of_each(principle, *groups):
+    found = measured(principle, *groups)
+    return [Fraction(int(p), int(w)) for p, w in zip(found.parts, found.wholes, strict=True)]
+
+
+# Li, Li, Venkatasubramanian, ICDE 2007: Table 3 (salaries) and Table 5.
+SALARIES = ([3, 4, 5], [6, 11, 8], [7, 9, 10])
+MIXED_SALARIES = ([3, 5, 9], [6, 11, 8], [4, 7, 10])
+DISEASES = (
+    ["gastric ulcer", "stomach cancer", "pneumonia"],
+    ["gastritis", "flu", "bronchitis"],
+    ["gastritis", "bronchitis", "stomach cancer"],
+)
+TREE = shoal.Hierarchical(
+    levels=(
+        ("flu", "respiratory infection", "respiratory", "disease"),
+        ("pneumonia", "respiratory infection", "respiratory", "disease"),
+        ("bronchitis", "respiratory infection", "respiratory", "disease"),
+        ("gastric ulcer", "stomach", "digestive", "disease"),
+        ("gastritis", "stomach", "digestive", "disease"),
+        ("stomach cancer", "stomach", "digestive", "disease"),
+    )
+)
+
+
+def test_low_salaries_are_far_from_the_table_and_mixed_ones_are_near():
+    found = risk_of_each(shoal.TCloseness(t=0.2, ground="ordered"), *SALARIES)
+    assert found[0] == Fraction(3, 8)
+    assert found[1] == Fraction(1, 6)
+
+
+def test_salaries_of_table_5_are_close():
+    assert measured(shoal.TCloseness(t=0.167, ground="ordered"), *MIXED_SALARIES).holds
+
+
+def test_diseases_are_compared_at_every_level():
+    """By hand: of gastritis, flu and bronchitis 4/9 differ, and 2/9 at both levels above."""
+    found = risk_of_each(shoal.TCloseness(t=0.3, ground=TREE), *DISEASES)
+    assert found[1] == (Fraction(4, 9) + Fraction(2, 9) + Fraction(2, 9)) / 3
+
+
+def test_one_value_is_as_close_as_can_be():
+    assert risk_of_each(shoal.TCloseness(t=0, ground="ordered"), [1, 1], [1]) == [0, 0]
+
+
+def test_two_equally_likely_values_have_entropy_level_two():
+    found = measured(shoal.EntropyL(l=2), ["a", "b", "a", "b"])
+    assert found.risk == Fraction(1, 2)
+    assert found.holds
+
+
+def test_an_entropy_that_meets_its_level_with_unequal_shares_holds():
+    """Shares of 1/2 and four times 1/8 have the entropy of four equal ones."""
+    found = measured(shoal.EntropyL(l=4), list("aaaabcde"))
+    assert found.risk == Fraction(1, 4)
+    assert found.holds
+    assert not measured(shoal.EntropyL(l=4.000000001), list("aaaabcde")).holds
+
+
+def test_the_inpatients_are_three_diverse_by_count_but_not_by_entropy():
+    """Machanavajjhala et al., Figure 3: each block has shares of 1/2, 1/4 and 1/4."""
+    block = ["cancer", "cancer", "heart", "viral"]
+    assert measured(shoal.DistinctL(l=3), block).holds
+    assert not measured(shoal.EntropyL(l=3), block).holds
+    assert measured(shoal.EntropyL(l=2.8), block).holds
+
+
+@pytest.mark.parametrize(("c", "holds"), [(1, False), (8, False), (8.01, True)])
+def test_counts_8_1_1_need_a_c_above_8(c, holds):
+    group = ["a"] * 8 + ["b", "c"]
+    assert measured(shoal.RecursiveCL(c=c, l=3), group).holds == holds
+
+
+def test_spread_does_not_stop_proximity():
+    """Andy's group (EM, Table 2b): three of four salaries are alike, yet it is spread widely."""
+    group = [1000, 1010, 1020, 50000]
+    assert measured(shoal.KE(k=4, e=49000), group).holds
+    assert not measured(shoal.KE(k=4, e=49000.5), group).holds
+    assert measured(shoal.Variance(at_least=450_000_000), group).holds
+    assert measured(shoal.EpsilonM(epsilon=100, m=2), group).risk == Fraction(3, 4)
+
+
+def test_a_variance_that_lacks_a_half_says_so():
+    assert measured(shoal.Variance(at_least=2), [1, 3]).risk == Fraction(1, 2)
+
+
+def test_a_group_without_some_value_discloses():
+    found = measured(shoal.DeltaDisclosure(delta=9), ["a", "b"], ["a", "a"])
+    assert found.breaches.tolist() == [False, True]
+    assert found.risk == 1
+
+
+def test_enhanced_likeness_keeps_frequent_values_from_becoming_certain():
+    """With q = 1/2 a gain of 1 makes a value certain; -ln q is 0.69."""
+    groups = ["a", "a"], ["b", "b"]
+    assert measured(shoal.BetaLikeness(beta=1), *groups).holds
+    assert not measured(shoal.BetaLikeness(beta=1, enhanced=True), *groups).holds
+
+
+def test_numbers_beyond_64_bits_are_measured_exactly():
+    huge = [10**18, 10**18 + 2]
+    assert measured(shoal.Variance(at_least=1), huge).holds
+    assert not measured(shoal.Variance(at_least=1.0001), huge).holds
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: shoal.EntropyL(l=0.5),
+        lambda: shoal.RecursiveCL(c=0, l=2),
+        lambda: shoal.TCloseness(t=1.5),
+        lambda: shoal.TCloseness(t=0.5, ground="cosine"),
+        lambda: shoal.BetaLikeness(beta=1, enhanced=1),  # type: ignore[arg-type]
+        lambda: shoal.DeltaDisclosure(delta=0),
+        lambda: shoal.KE(k=0, e=1),
+        lambda: shoal.MUniqueness(m=0),
+    ],
+)
+def test_parameters_are_checked(make):
+    with pytest.raises(BadParameter):
+        make()
+
+
+def test_several_columns_have_no_order():
+    both = Sensitive.of(tuple(code_column(pl.Series(name, [1, 2])) for name in "ab"))
+    with pytest.raises(UsageError):
+        shoal.TCloseness(t=1, ground="ordered").measure(Groups(np.zeros(2, np.int64)), both)
+
+
+def test_a_missing_quasi_value_drops_no_record():
+    published = pl.DataFrame({"age": ["20", "20", None], "illness": ["a", "b", "c"]})
+    schema = shoal.Schema(quasi="age", sensitive="illness")
+    audit = shoal.audit_files(published, schema, require=["KAnonymity(k=2)", "DistinctL(l=2)"])
+    assert audit.groups == 2
+    assert [finding.measurement.risk for finding in audit.findings] == [1, 1]
+
+
+def test_row_labels_do_not_matter():
+    pandas = pytest.importorskip("pandas")
+    rows = {"age": [1, 1, 2, 2], "illness": ["a", "b", "c", "c"]}
+    schema = shoal.Schema(quasi="age", sensitive="illness")
+    for index in ([0, 1, 2, 3], [2, 0, 3, 1], [7, 7, 7, 7]):
+        frame = pandas.DataFrame(rows, index=index)
+        audit = shoal.audit_files(frame, schema, require="DistinctL(l=2)")
+        assert audit.findings[0].measurement.breaches.sum() == 1
