@@ -30,6 +30,9 @@ format: $(READY)
 
 benchmark: $(READY)
 	$(BIN)/python benchmarks/split.py
+	$(BIN)/python benchmarks/exchange.py
+	$(BIN)/python benchmarks/freeform.py
+	$(BIN)/python benchmarks/mondrian.py
 
 # The pins: hashes, and no address of any index.
 lock: $(READY)

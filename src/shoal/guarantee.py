@@ -119,6 +119,7 @@ def least_risk(relation: Relation, sensitive: Sensitive, k: int) -> Fraction:
     of them, so its risk is at least (ceil(c s / n) - 1) / (s - 1), whatever s >= k it has.
     """
     rows = len(sensitive.codes)
+    k = max(k, 2)
     if rows < k:
         return Fraction(1)
     alike = largest_clique(relation, sensitive)

@@ -19,6 +19,7 @@ from shoal.guarantee import Guarantee, guarantee
 from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import Require, requirements
+from shoal.relations.bands import TOLERANCE
 from shoal.schema.coding import Column, code_column
 from shoal.schema.io import take_frame
 from shoal.schema.missing import Missing, complete_rows
@@ -100,6 +101,17 @@ def _bound(values: NDArray, column: Column, m: int, *, relative: bool) -> float 
     if relative:
         size = max(abs(near), abs(far))
         gap = gap / size if size else Fraction(0)
+    return _less_ties(gap, near, far, relative=relative, whole=values.dtype == np.int64)
+
+
+def _less_ties(
+    gap: Fraction, near: Fraction, far: Fraction, *, relative: bool, whole: bool
+) -> float:
+    """Return a gap less what counts as a tie, where that matters: large decimals close together."""
+    size = Fraction(1) if relative else max(abs(near), abs(far))
+    slack = Fraction(0) if whole else Fraction(TOLERANCE) * size
+    if slack > gap / 10**6:
+        gap = max(gap - slack, Fraction(0))
     return int(gap) if gap.denominator == 1 else float(gap)
 
 

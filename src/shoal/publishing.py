@@ -142,7 +142,7 @@ def write_release(
 
 def audit_written(release: Release, staged: Path) -> Audit:
     """Audit the file just written, and raise where it does not keep what was asked."""
-    published = read_published(staged)
+    published = read_published(staged, release.manifest)
     found = release.audit_published(published)
     complaints = found.complaints() + check_manifest(published, release.manifest)
     if complaints:

@@ -12,7 +12,7 @@ from shoal.kernels.exchange.colouring import initialize, xcolor
 from shoal.kernels.exchange.leftover import chain, merge, round_robin
 from shoal.kernels.exchange.loss import Space, ncp_after
 from shoal.kernels.exchange.start import start
-from shoal.kernels.exchange.state import make_groups, refresh_all, total_loss
+from shoal.kernels.exchange.state import crossing, make_groups, refresh_each, total_loss
 from shoal.kernels.relations import cross, excess_after, proximate
 from shoal.methods.engine import Engine
 from shoal.relations.forms import Band, Bits, Points, pack
@@ -98,7 +98,7 @@ class Table:
     def groups(self, size: int):
         order, cuts = start(self.space, self.values, self.n // size)
         groups = make_groups(self.values, self.codes, order, cuts, 3 * size)
-        refresh_all(self.space, self.relations, groups, 0)
+        refresh_each(self.space, self.relations, groups, np.arange(groups.sizes.size), 0)
         return groups
 
 
@@ -205,7 +205,8 @@ def test_leftover_steps_only_lower_the_excess(forms, step):
         before = int(groups.excess.sum())
         wrong = np.flatnonzero(groups.excess)
         near = np.tile(np.arange(min(8, groups.sizes.size)), (wrong.size, 1))
-        done = step(table.space, table.relations, groups, wrong, near, 1)
+        scratch = crossing(groups, table.relations) if step is chain else ()
+        done = step(table.space, table.relations, groups, wrong, near, 1, *scratch)
         assert_consistent(table, groups)
         after = int(groups.excess.sum())
         assert after <= before - done

@@ -34,6 +34,12 @@ def as_text(column: pl.Series) -> pl.Series:
     return column.cast(pl.String)
 
 
+def unescape(published: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Take the apostrophes away that defused formulas, so that values are what they were."""
+    texts = [name for name in columns if published[name].dtype == pl.String]
+    return published.with_columns(pl.col(name).str.replace(r"^'([=+\-@])", "$1") for name in texts)
+
+
 def spell_set(labels: Sequence[str]) -> str:
     """Spell a set of labels: one bare, several as a JSON array.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.audit.cells import as_text, cell_ncp
+from shoal.audit.cells import as_text, cell_ncp, unescape
 from shoal.audit.matches import audit_matches
 from shoal.audit.verify import Audit, audit_table, check_rows
 from shoal.errors import InputError, UsageError
@@ -65,7 +65,7 @@ def audit_directory(
 ) -> Audit:
     """Audit a release directory: the requirements, and whether its manifest tells the truth."""
     manifest = read_manifest(directory)
-    published = read_published(directory)
+    published = read_published(directory, manifest)
     check_rows(published)
     schema = manifest_schema(manifest)
     asked = requirements(require or manifest["require"], schema.sensitive)
@@ -200,16 +200,21 @@ def _has_domain(column: dict[str, Any]) -> bool:
     return column.get("kind") == "set" and all(isinstance(label, str) for label in domain)
 
 
-def read_published(directory: Path) -> pl.DataFrame:
-    """Read the published table of a release directory, quasi cells as text."""
-    for name in ("release.csv", "release.parquet"):
-        if (directory / name).exists():
-            table = read_table(directory / name)
-            return table.with_columns(
-                as_text(table[c]) for c in table.columns if table[c].dtype.is_nested()
-            )
-    msg = f"{directory.name!r} has neither release.csv nor release.parquet."
-    raise InputError(msg)
+def read_published(directory: Path, manifest: dict[str, Any]) -> pl.DataFrame:
+    """Read the published table of a release directory: quasi cells as text, nothing escaped."""
+    files = [directory / name for name in ("release.csv", "release.parquet")]
+    present = [path for path in files if path.exists()]
+    if len(present) != 1:
+        found = "both" if present else "neither"
+        msg = f"{directory.name!r} has {found} of release.csv and release.parquet; one is needed."
+        raise InputError(msg)
+    table = read_table(present[0])
+    nested = [name for name in table.columns if table[name].dtype.is_nested()]
+    table = table.with_columns(as_text(table[name]) for name in nested)
+    if not manifest.get("escaped"):
+        return table
+    names = [column["name"] for column in manifest["columns"] if column["role"] != "quasi"]
+    return unescape(table, [name for name in names if name in table.columns])
 
 
 def manifest_schema(manifest: dict[str, Any]) -> Schema:
@@ -218,7 +223,10 @@ def manifest_schema(manifest: dict[str, Any]) -> Schema:
         role: [column["name"] for column in manifest["columns"] if column["role"] == role]
         for role in ("quasi", "sensitive", "other")
     }
-    return Schema(quasi=named["quasi"], sensitive=named["sensitive"], other=named["other"])
+    types = {c["name"]: c["type"] for c in manifest["columns"] if "type" in c}
+    return Schema(
+        quasi=named["quasi"], sensitive=named["sensitive"], other=named["other"], types=types
+    )
 
 
 def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.errors import InputError, UsageError
 from shoal.notation import Term
+from shoal.relations.bands import TOLERANCE
 from shoal.relations.forms import Bits, Relation
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from shoal.schema.sensitive import Sensitive
 
-TOLERANCE = 1e-9  # decimals that should tie may be this far apart as doubles; a tie is near
 MATRIX_BYTES = 2**30  # the largest bit matrix that is made
 BLOCK = 2**20  # pairs evaluated at a time
 
@@ -43,7 +43,20 @@ class Distance(Term):
     def relation(self, sensitive: Sensitive, epsilon: Fraction) -> Relation:
         """Return which values are within epsilon of which, as a bit matrix."""
         self.check(sensitive)
-        return bit_matrix(self, sensitive, float(epsilon))
+        limit = float(epsilon)
+        return bit_matrix(self, sensitive, limit + self.slack(sensitive, limit))
+
+    def slack(self, sensitive: Sensitive, epsilon: float) -> float:
+        """Return by how much a distance may exceed epsilon and still count as a tie.
+
+        Decimals held as doubles are off by a share of their size; integers and labels are not.
+        """
+        sizes = [
+            float(np.abs(column.numbers).max())
+            for column in sensitive.columns
+            if column.numeric and column.numbers.dtype == np.float64
+        ]
+        return TOLERANCE * max([1.0, epsilon, *sizes])
 
     def check(self, sensitive: Sensitive) -> None:
         """Raise where the distance does not fit the columns."""
@@ -55,8 +68,8 @@ class Distance(Term):
             raise UsageError(msg)
 
 
-def bit_matrix(distance: Distance, sensitive: Sensitive, epsilon: float) -> Bits:
-    """Evaluate a distance once over all pairs of distinct values, keeping one bit a pair."""
+def bit_matrix(distance: Distance, sensitive: Sensitive, limit: float) -> Bits:
+    """Evaluate a distance once over all pairs of distinct values: one bit for at most `limit`."""
     distinct = sensitive.distinct
     words = -(-distinct // 64)
     if distinct * words * 8 > MATRIX_BYTES:
@@ -69,7 +82,6 @@ def bit_matrix(distance: Distance, sensitive: Sensitive, epsilon: float) -> Bits
     rows = np.zeros((distinct, words), np.uint64)
     codes = np.arange(distinct)
     step = max(1, BLOCK // distinct)
-    limit = epsilon + TOLERANCE * max(1.0, epsilon)
     for begin in range(0, distinct, step):
         block = codes[begin : begin + step]
         found = distance.between(sensitive, np.repeat(block, distinct), np.tile(codes, len(block)))

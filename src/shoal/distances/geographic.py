@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.distances.base import TOLERANCE, Distance
+from shoal.distances.base import Distance
 from shoal.distances.numeric import EUCLID
 from shoal.errors import InputError
+from shoal.relations.bands import TOLERANCE
 from shoal.relations.forms import Points
 
 if TYPE_CHECKING:

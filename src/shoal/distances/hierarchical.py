@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.distances.base import Distance
-from shoal.errors import InputError
+from shoal.errors import BadParameter, InputError
 from shoal.schema.hierarchy import check_levels, read_levels
 
 if TYPE_CHECKING:
@@ -35,8 +35,14 @@ class Hierarchical(Distance):
 
     def __post_init__(self) -> None:
         if self.file is not None:
+            if not isinstance(self.file, str):
+                raise BadParameter("Hierarchical", "file", "the path of a file", self.file)
             object.__setattr__(self, "levels", read_levels(self.file))
             object.__setattr__(self, "file", None)
+        if not isinstance(self.levels, tuple | list) or not all(
+            isinstance(path, tuple | list) and path for path in self.levels
+        ):
+            raise BadParameter("Hierarchical", "levels", "a list of paths", self.levels)
         levels = tuple(tuple(str(node) for node in path) for path in self.levels)
         object.__setattr__(self, "levels", check_levels(levels, "levels"))
 

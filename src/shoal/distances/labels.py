@@ -92,12 +92,16 @@ class Lookup(Distance):
 
     def __post_init__(self) -> None:
         if self.file is not None:
+            if not isinstance(self.file, str):
+                raise BadParameter("Lookup", "file", "the path of a file", self.file)
             taken = Lookup.of(read_table(self.file))
             object.__setattr__(self, "pairs", taken.pairs)
             object.__setattr__(self, "file", None)
         triples = []
+        if not isinstance(self.pairs, tuple | list):
+            raise BadParameter("Lookup", "pairs", "a list of triples", self.pairs)
         for pair in self.pairs:
-            if len(pair) != 3:
+            if not isinstance(pair, tuple | list) or len(pair) != 3:
                 raise BadParameter("Lookup", "pairs", "triples of label, label, distance", pair)
             first, second, length = pair
             triples.append((str(first), str(second), _length(length, (first, second))))
@@ -164,13 +168,21 @@ class Function(Distance):
     most = None
     known: ClassVar[dict[str, Callable[[Any, Any], Any]]] = {}
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise BadParameter("Function", "name", "the name of a function", self.name)
+
     @classmethod
     def of(cls, function: Callable[[Any, Any], Any], *, vectorized: bool = False) -> Function:
         """Take a function of two values, or of two arrays of values where it is vectorized.
 
         A value is a number or a string, and a tuple of them for several columns.
         """
-        name = getattr(function, "__name__", type(function).__name__)
+        base = name = getattr(function, "__name__", type(function).__name__)
+        turn = 1
+        while cls.known.get(name, function) is not function:  # two lambdas, say
+            turn += 1
+            name = f"{base} {turn}"
         cls.known[name] = function
         return cls(name=name, vectorized=vectorized)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.distances.base import TOLERANCE, Distance
+from shoal.distances.base import Distance
 from shoal.errors import BadParameter, InputError, UsageError
-from shoal.relations.bands import absolute_band
+from shoal.relations.bands import TOLERANCE, absolute_band
 from shoal.relations.forms import Band, Points, Relation
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from shoal.schema.sensitive import Sensitive
 
+ROUNDING = 1e-12  # of a distance, by scaling and adding doubles
 SCALES = ("domain", "none")
 MANHATTAN, EUCLID, LARGEST, SMALLEST = 1, 2, 3, 4  # as in shoal.kernels.relations
 
@@ -71,13 +72,44 @@ class _Vector(Distance):
                 return gaps.max(axis=1)
         return gaps.min(axis=1)
 
+    def factors(self, sensitive: Sensitive) -> NDArray[np.float64]:
+        """Return by how much each column is multiplied to become a coordinate."""
+        return np.ones(len(sensitive.columns))
+
+    def slacks(self, sensitive: Sensitive, epsilon: float) -> NDArray[np.float64]:
+        """Return for each coordinate how far beyond epsilon a difference still ties.
+
+        1e-9 of the size of the values where they are decimals, in their own units and then scaled;
+        for integers only what scaling itself rounds.
+        """
+        sizes = np.array(
+            [
+                np.abs(column.numbers).max() if column.numbers.dtype == np.float64 else 0.0
+                for column in sensitive.columns
+            ]
+        )
+        rounding = ROUNDING * max(1.0, epsilon)
+        return TOLERANCE * np.maximum(sizes * self.factors(sensitive), epsilon) + rounding
+
+    def slack(self, sensitive: Sensitive, epsilon: float) -> float:
+        """Return the sum over the coordinates, which bounds what a norm of them may be off."""
+        return float(self.slacks(sensitive, epsilon).sum())
+
     def relation(self, sensitive: Sensitive, epsilon: Fraction) -> Relation:
-        """Return the points and the threshold within which they are near."""
+        """Return the points and the threshold within which they are near.
+
+        Where the norm looks at one coordinate at a time, each has a threshold of its own:
+        coordinates are stretched so that one serves all.
+        """
         self.check(sensitive)
-        points = np.ascontiguousarray(self.points(sensitive))
+        points = self.points(sensitive)
         limit = float(epsilon)
-        size = max(float(np.abs(points).max(initial=0.0)), limit)
-        return Points(points, self.norm(), limit + TOLERANCE * size)
+        if self.norm() in {LARGEST, SMALLEST}:
+            limits = limit + self.slacks(sensitive, limit)
+            points = points * (limits.max() / limits)
+            return Points(np.ascontiguousarray(points), self.norm(), float(limits.max()))
+        whole = limit + self.slack(sensitive, limit)
+        return Points(np.ascontiguousarray(points), self.norm(), whole)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -107,13 +139,13 @@ class Lp(_Vector):
         if self.scale not in SCALES:
             raise BadParameter("Lp", "scale", " or ".join(map(repr, SCALES)), self.scale)
         if self.weights is not None:
-            weights = tuple(self.weights)
+            weights = self.weights if isinstance(self.weights, tuple | list) else ()
             if not weights or any(
                 isinstance(w, bool) or not isinstance(w, int | float) or not 0 <= w < np.inf
                 for w in weights
             ):
                 raise BadParameter("Lp", "weights", "a list of numbers of at least 0", self.weights)
-            object.__setattr__(self, "weights", weights)
+            object.__setattr__(self, "weights", tuple(weights))
 
     def check(self, sensitive: Sensitive) -> None:
         """Raise where there is not one weight for each column."""
@@ -127,11 +159,17 @@ class Lp(_Vector):
     def points(self, sensitive: Sensitive) -> NDArray[np.float64]:
         """Return scaled coordinates, weighted so that the plain norm gives the distance."""
         points = sensitive.points()
-        if self.scale == "domain":
-            span = points.max(axis=0) - points.min(axis=0)
-            points = (points - points.min(axis=0)) / np.where(span > 0, span, 1.0)
+        return (points - points.min(axis=0)) * self.factors(sensitive)
+
+    def factors(self, sensitive: Sensitive) -> NDArray[np.float64]:
+        """Return the weights, to the power that the norm undoes, over the ranges."""
+        points = sensitive.points()
         weights = np.array(self.weights or [1.0] * points.shape[1])
-        return points * (weights if self.p == "max" else weights ** (1 / float(self.p)))
+        powers = weights if self.p == "max" else weights ** (1 / float(self.p))
+        if self.scale == "none":
+            return powers
+        span = points.max(axis=0) - points.min(axis=0)
+        return powers / np.where(span > 0, span, 1.0)
 
     def norm(self) -> int:
         """Return which of the kernels' metrics compares them."""
@@ -195,6 +233,10 @@ class TotalVariation(_Vector):
     def points(self, sensitive: Sensitive) -> NDArray[np.float64]:
         """Return half of each probability, so that the L1 norm is the total variation."""
         return sensitive.points() / 2
+
+    def factors(self, sensitive: Sensitive) -> NDArray[np.float64]:
+        """Return one half for each column."""
+        return np.full(len(sensitive.columns), 0.5)
 
     def norm(self) -> int:
         """Return which of the kernels' metrics compares them."""

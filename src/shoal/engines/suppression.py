@@ -31,7 +31,7 @@ def read_share(text: str | float | None) -> Fraction:
     else:
         try:
             share = Fraction(str(text))
-        except ValueError:
+        except (ValueError, ZeroDivisionError):
             share = Fraction(-1)
     if not 0 <= share <= 1:
         msg = f"What may be suppressed is a share such as 1% or 0.01. Got {text!r}."

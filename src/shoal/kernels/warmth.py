@@ -6,7 +6,7 @@ from shoal.kernels.exchange.colouring import xcolor
 from shoal.kernels.exchange.leftover import chain, merge, round_robin
 from shoal.kernels.exchange.loss import Space
 from shoal.kernels.exchange.start import start
-from shoal.kernels.exchange.state import Groups, make_groups, refresh_all
+from shoal.kernels.exchange.state import Groups, crossing, make_groups, refresh_each
 from shoal.kernels.exchange.swaps import exchange_pairs, repair
 from shoal.kernels.fibres import count_near
 from shoal.kernels.relations import BAND, Relations, largest_neighbourhoods, row_weights
@@ -21,9 +21,10 @@ def run() -> None:
     groups = _groups(space, relations, values, codes)
     pairs, near = np.array([[0, 1], [2, 3]]), np.array([[1, 2, 3]])
     one = np.array([0])
-    exchange_pairs(space, relations, groups, pairs, 1.0, 0, 1)
-    repair(space, relations, groups, one, near, 1e6, 1)
-    chain(space, relations, groups, one, near, 1)
+    scratch = crossing(groups, relations)
+    exchange_pairs(space, relations, groups, pairs, 1.0, 0, 1, *scratch)
+    repair(space, relations, groups, one, near, 1e6, 1, *scratch)
+    chain(space, relations, groups, one, near, 1, *scratch)
     merge(space, relations, groups, one, near, 1)
     round_robin(space, relations, groups, np.arange(4), 1)
     xcolor(space, relations, values, codes, np.zeros(1, np.int64), 2)
@@ -57,5 +58,5 @@ def _equality() -> Relations:
 def _groups(space: Space, relations: Relations, values: np.ndarray, codes: np.ndarray) -> Groups:
     order, cuts = start(space, values, 4)
     groups = make_groups(values, codes, order, cuts, 4)
-    refresh_all(space, relations, groups, 1)
+    refresh_each(space, relations, groups, np.arange(4), 1)
     return groups

@@ -15,14 +15,12 @@ import numpy as np
 
 from shoal.kernels.exchange.leftover import chain, merge, round_robin
 from shoal.kernels.exchange.start import start
-from shoal.kernels.exchange.state import labels_of, make_groups, refresh_all, total_loss
+from shoal.kernels.exchange.state import crossing, labels_of, make_groups, refresh_each, total_loss
 from shoal.kernels.exchange.swaps import exchange_pairs, repair
 from shoal.methods.nearby import Neighbourhood
 from shoal.progress import Progress, in_threads, silent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from shoal.kernels.arrays import Ints, LongInts, Reals
     from shoal.kernels.exchange.loss import Space
     from shoal.kernels.exchange.state import Groups
@@ -76,7 +74,7 @@ class Engine:
         self.now = 1
         self.passes = 0
         self.resolved: dict[str, int] = {}
-        refresh_all(space, relations, self.groups, self.now)
+        refresh_each(space, relations, self.groups, np.arange(count), self.now)
 
     def run(self) -> Outcome:
         """Repair, improve, and say where it ended."""
@@ -93,6 +91,15 @@ class Engine:
             seconds=time.perf_counter() - self.begun,
             resolved=self.resolved,
         )
+
+    @property
+    def state(self) -> tuple[Space, Relations, Groups]:
+        """What every kernel is given."""
+        return self.space, self.relations, self.groups
+
+    def crossing(self) -> tuple[Reals, Reals]:
+        """Return scratch for one thread."""
+        return crossing(self.groups, self.relations)
 
     def late(self) -> bool:
         """Say whether the time budget is spent."""
@@ -119,9 +126,9 @@ class Engine:
         for name, step in (
             ("wider exchanges", self.widen),
             ("exchanges with any group", self.seek),
-            ("chains", partial(self.neighbourly, chain, NEAR)),
-            ("far chains", partial(self.neighbourly, chain, self.groups.sizes.size)),
-            ("mergers", partial(self.neighbourly, merge, NEAR)),
+            ("chains", partial(self.chains, NEAR)),
+            ("far chains", partial(self.chains, self.groups.sizes.size)),
+            ("mergers", self.mergers),
             ("round-robin", self.deal),
         ):
             before = int(self.groups.excess.sum())
@@ -153,14 +160,20 @@ class Engine:
                     return
                 one = np.array([g])
                 around = near.ring(one, 0, count, count)
-                repair(self.space, self.relations, self.groups, one, around, HEAVY, self.now)
+                repair(*self.state, one, around, HEAVY, self.now, *self.crossing())
 
-    def neighbourly(self, step: Callable[..., int], reach: int, near: Neighbourhood) -> None:
-        """Try chains or mergers with groups in reach."""
+    def chains(self, reach: int, near: Neighbourhood) -> None:
+        """Try two exchanges in a row with groups in reach."""
         wrong = np.flatnonzero(self.groups.excess)
         around = near.ring(wrong, 0, reach, KEPT)
         self.now += 1
-        step(self.space, self.relations, self.groups, wrong, around, self.now)
+        chain(*self.state, wrong, around, self.now, *self.crossing())
+
+    def mergers(self, near: Neighbourhood) -> None:
+        """Try to join wrong groups with near ones."""
+        wrong = np.flatnonzero(self.groups.excess)
+        self.now += 1
+        merge(*self.state, wrong, near.ring(wrong, 0, NEAR, KEPT), self.now)
 
     def deal(self, near: Neighbourhood) -> None:
         """Deal the smallest block of groups around a wrong one that can be dealt in turn."""
@@ -172,7 +185,7 @@ class Engine:
                 block = np.unique(np.append(near.ring(np.array([g]), 0, reach - 1, reach), g))
                 block = block[sizes[block] > 0]
                 self.now += 1
-                dealt = round_robin(self.space, self.relations, self.groups, block, self.now)
+                dealt = round_robin(*self.state, block, self.now)
                 done = dealt or reach == sizes.size
 
     def repair(self, wrong: LongInts, near: LongInts, reach: int) -> None:
@@ -181,15 +194,15 @@ class Engine:
         A group standing for itself in `near` is passed over, so neighbours beyond the block are
         left out there; a later ring makes up for the few that are missed.
         """
-        args, now = (self.space, self.relations, self.groups), self.now
         if 4 * reach * BLOCKS > self.groups.sizes.size:
-            repair(*args, wrong, near, HEAVY, now)
+            repair(*self.state, wrong, near, HEAVY, self.now, *self.crossing())
             return
         home = self.block[wrong]
         near = np.where(self.block[near] == home[:, None], near, wrong[:, None])
 
         def work(b: int) -> None:
-            repair(*args, wrong[home == b], near[home == b], HEAVY, now)
+            mine = home == b
+            repair(*self.state, wrong[mine], near[mine], HEAVY, self.now, *self.crossing())
 
         in_threads([partial(work, b) for b in range(BLOCKS)], lambda: None)
 
@@ -213,7 +226,7 @@ class Engine:
         self.passes += 1
 
         def work(part: LongInts) -> None:
-            exchange_pairs(self.space, self.relations, self.groups, part, price, since, self.now)
+            exchange_pairs(*self.state, part, price, since, self.now, *self.crossing())
 
         in_threads([partial(work, part) for part in pairs[:-1]], lambda: None)
         work(pairs[-1])

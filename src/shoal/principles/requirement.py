@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,8 @@ class Requirement:
         return replace(self, columns=columns, named=self.named and bool(self.columns))
 
 
+TERM = re.compile(r":\s*(?=[A-Za-z_]\w*\s*\()")
+
 Require = Principle | Requirement | str
 
 
@@ -60,15 +63,21 @@ def requirements(
     return [_requirement(one, sensitive).resolve(sensitive) for one in several]
 
 
+def _parted(text: str, sensitive: Sequence[str]) -> tuple[str, str]:
+    """Part the names of columns from the term behind them; names may hold any characters."""
+    heads = [(text[: found.start()].strip(), text[found.end() :]) for found in TERM.finditer(text)]
+    for names, term in heads:
+        if names in sensitive or all(name.strip() in sensitive for name in names.split("+")):
+            return names, term
+    return heads[0] if heads and "(" not in heads[0][0] else ("", text)
+
+
 def _requirement(one: Require, sensitive: Sequence[str]) -> Requirement:
     if isinstance(one, Requirement):
         return one
     if isinstance(one, Principle):
         return Requirement(one)
-    head, colon, tail = one.partition(":")
-    if not colon or "(" in head:
-        head, tail = "", one
-    names = head.strip()
+    names, tail = _parted(one, sensitive)
     columns = (
         (names,) if names in sensitive or not names else tuple(n.strip() for n in names.split("+"))
     )

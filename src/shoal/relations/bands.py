@@ -67,7 +67,7 @@ def _double(limit: Fraction) -> float:
 
 
 def _shifted(values: NDArray, step: int) -> NDArray[np.int64]:
-    """Add a step to integers; a step past what 64 bits hold reaches past every value anyway."""
+    """Add a step to integers of at most 2**61: no two are more than LARGEST apart."""
     return values + np.int64(min(max(step, -LARGEST), LARGEST))
 
 

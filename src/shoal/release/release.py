@@ -55,7 +55,14 @@ class Recoding:
 
     def typed(self) -> pl.DataFrame:
         """Return the published table as typed columns."""
-        return self._table(typed_cells, typed_values)
+        return self._table(
+            typed_cells,
+            lambda column: (
+                column
+                if self.schema.types.get(column.name) == "categorical"
+                else typed_values(column)
+            ),
+        )
 
     def mixed(self) -> pl.DataFrame:
         """Return the published table with quasi cells as text and other columns as they were."""
@@ -108,7 +115,8 @@ class Release:
 
         Quasi cells are text as in release.csv; other columns keep their types.
         """
-        return give_frame(self.recoding.mixed(), self.given)
+        table, _ = defuse(self.recoding.mixed(), self.schema, escape=self.escaped)
+        return give_frame(table, self.given)
 
     def typed(self) -> pl.DataFrame:
         """Return the published table as release.parquet has it."""
@@ -206,6 +214,8 @@ def build_release(
     }
     if layout.adversary:
         manifest |= {"heterogeneous": True, "adversary": list(layout.adversary)}
+    if escape_formulas and formulas:
+        manifest["escaped"] = True
     if randomness.reproducible:
         manifest["reproducible"] = True
     return Release(
@@ -227,6 +237,8 @@ def _describe(name: str, recoding: Recoding) -> dict[str, Any]:
         column = recoding.quasi[name]
         entry["kind"] = "interval" if column.numeric else "set"
         entry["domain"] = domain(column)
+    elif name in recoding.schema.types:
+        entry["type"] = recoding.schema.types[name]
     return entry
 
 
@@ -252,8 +264,10 @@ def defuse(table: pl.DataFrame, schema: Schema, *, escape: bool) -> tuple[pl.Dat
 
 
 def typed_values(column: pl.Series) -> pl.Series:
-    """Return a column of text numbers as numbers, any other as it is."""
+    """Return a column of text numbers as numbers where they are spelled back the same."""
     known = column.drop_nulls()
     if column.dtype != pl.String or not len(known) or not known.str.contains(NUMBER).all():
         return column
-    return column.cast(pl.Int64 if parse_numbers(known).dtype == np.int64 else pl.Float64)
+    kind = pl.Int64 if parse_numbers(known).dtype == np.int64 else pl.Float64
+    numbers = column.cast(kind)
+    return numbers if (numbers.cast(pl.String) == column).all() else column

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 INTEGER = r"^-?(0|[1-9][0-9]*)$"
 NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
-LARGEST = 2**62  # integers up to here are compared as integers: their differences fit 64 bits
+LARGEST = 2**61  # integers up to here are compared as integers: differences and sums fit 64 bits
 MISSING_LABEL = ""
 
 
@@ -70,6 +70,7 @@ def code_column(
     column: pl.Series, *, kind: str | None = None, order: Sequence[str] | None = None
 ) -> Column:
     """Code one column; `kind` and `order` come from the schema and overrule the cells."""
+    check_type(column)
     if column.dtype.is_float():
         column = column.fill_nan(None)
     if not column.dtype.is_numeric() or kind == "categorical" or order is not None:
@@ -77,11 +78,21 @@ def code_column(
     cells = column.unique().drop_nulls()
     spelled = cells.cast(pl.String)
     numeric = kind == "numeric" or (
-        kind is None and order is None and bool(spelled.str.contains(NUMBER).all())
+        kind is None
+        and order is None
+        and (column.dtype.is_numeric() or bool(spelled.str.contains(NUMBER).all()))
     )
     if numeric and len(spelled):
         return _code_numbers(column, cells, spelled)
     return _code_labels(column.cast(pl.String), order)
+
+
+def check_type(column: pl.Series) -> None:
+    """Raise where the cells of a column are neither text nor numbers nor dates."""
+    kind = column.dtype
+    if kind.is_nested() or any(kind == other for other in (pl.Binary, pl.Object, pl.Duration)):
+        msg = f"Column {column.name!r} holds {kind}: turn it into text, numbers or dates first."
+        raise InputError(msg)
 
 
 def _places(column: pl.Series, cells: pl.Series) -> NDArray[np.int64]:
@@ -94,14 +105,15 @@ def _places(column: pl.Series, cells: pl.Series) -> NDArray[np.int64]:
 
 
 def _code_numbers(column: pl.Series, cells: pl.Series, spelled: pl.Series) -> Column:
-    _refuse(column, ~spelled.str.contains(NUMBER), cells, "non-numeric")
+    if column.dtype == pl.String:
+        _refuse(column, ~spelled.str.contains(NUMBER), cells, "non-numeric")
     missing = is_missing(column)
     if missing.any():
         advice = "A numeric column cannot have them: fill them in or choose --missing drop."
         raise BadCells(column.name, "missing", first_rows(missing), int(missing.sum()), advice)
     numbers = parse_numbers(spelled)
     _refuse(column, pl.Series(~np.isfinite(numbers)), cells, "infinite")
-    values, ranks = np.unique(numbers, return_inverse=True)
+    values, ranks = _ranked(numbers, spelled)
     best = (
         pl.DataFrame({"rank": ranks, "text": spelled})
         .sort(pl.col("text").str.len_bytes(), "text")
@@ -110,6 +122,21 @@ def _code_numbers(column: pl.Series, cells: pl.Series, spelled: pl.Series) -> Co
     )
     codes = ranks.astype(np.int32)[_places(column, cells)]
     return Column(column.name, _frozen(codes), _frozen(values), best["text"])
+
+
+def _ranked(numbers: NDArray, spelled: pl.Series) -> tuple[NDArray, NDArray[np.int64]]:
+    """Return sorted distinct numbers and the rank of each; integers are never taken for equal.
+
+    Integers beyond 2**61 are held as doubles, of which neighbours may be equal; ranks tell them
+    apart all the same.
+    """
+    if numbers.dtype == np.int64 or not spelled.str.contains(INTEGER).all():
+        values, ranks = np.unique(numbers, return_inverse=True)
+        return values, ranks
+    known = sorted({int(text) for text in spelled})
+    place = {number: rank for rank, number in enumerate(known)}
+    ranks = np.array([place[int(text)] for text in spelled], np.int64)
+    return np.array([float(number) for number in known]), ranks
 
 
 def parse_numbers(spelled: pl.Series) -> NDArray[np.int64] | NDArray[np.float64]:

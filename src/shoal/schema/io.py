@@ -72,6 +72,7 @@ def parse_csv(data: bytes, name: str) -> pl.DataFrame:
             has_header=False,
             new_columns=header,
             infer_schema=False,
+            null_values="",
         ).slice(1)
     except (pl.exceptions.PolarsError, OSError) as problem:
         msg = f"{name!r} cannot be read as CSV: {str(problem).splitlines()[0]}"
@@ -140,6 +141,13 @@ def take_frame(frame: Any) -> pl.DataFrame:
         return known.to_polars()
     except ModuleNotFoundError as problem:
         msg = f"This frame needs the package {problem.name!r}: pip install {problem.name}."
+        raise InputError(msg) from None
+    except (ValueError, TypeError, pl.exceptions.PolarsError) as problem:
+        # Its text may hold cells, so only its kind is told.
+        msg = (
+            f"The frame cannot be taken as a table ({type(problem).__name__}). Are there columns "
+            "of mixed types, or names that are not text?"
+        )
         raise InputError(msg) from None
 
 

@@ -7,14 +7,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from shoal.errors import InputError, UsageError
-from shoal.schema.coding import Column, code_column
+from shoal.schema.coding import Column, check_type, code_column
 from shoal.schema.missing import Missing, complete_rows
 from shoal.schema.sensitive import Sensitive
 
 if TYPE_CHECKING:
+    import polars as pl
     from numpy.typing import NDArray
 
     from shoal.schema.roles import Schema
@@ -97,10 +97,7 @@ def code_table(table: pl.DataFrame, schema: Schema, *, missing: Missing = "error
         msg = "The table has a header but no rows."
         raise InputError(msg)
     for name in schema.published:
-        kind = table[name].dtype
-        if kind.is_nested() or kind == pl.Binary:
-            msg = f"Column {name!r} holds {kind}: take it apart into columns of text or numbers."
-            raise InputError(msg)
+        check_type(table[name])
     keep = complete_rows(table, (*schema.quasi, *schema.sensitive), missing)
     rows = keep.arg_true().to_numpy().astype(np.int64)
     if len(rows) < table.height:

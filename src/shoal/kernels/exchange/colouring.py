@@ -9,11 +9,10 @@ classes.
 import heapq
 
 import numpy as np
-from numba import njit
 
 from shoal.kernels.exchange.loss import Space, ncp_after
-from shoal.kernels.exchange.state import Groups, apply, make_groups, refresh_all
-from shoal.kernels.lean import inner
+from shoal.kernels.exchange.state import Groups, apply, make_groups, refresh_each
+from shoal.kernels.lean import inner, lean
 from shoal.kernels.relations import Relations, proximate
 
 
@@ -45,8 +44,11 @@ def xcolor(
     """
     order, cuts = initialize(degrees[codes[0]], codes.shape[1] // size)
     groups = make_groups(values, codes, order, cuts, int(np.diff(cuts).max()))
-    refresh_all(space, relations, groups, 0)
-    exchange_violations(space, relations, groups)
+    count, room = groups.rows.shape
+    refresh_each(space, relations, groups, np.arange(count), 0)
+    stuck = np.zeros((count, room), np.bool_)
+    best, change = np.empty(count, np.int64), np.empty(count)
+    exchange_violations(space, relations, groups, stuck, best, change)
     return groups
 
 
@@ -132,17 +134,16 @@ def best_partner(space, relations, groups, g, i):
     return to, partner
 
 
-@njit(cache=True, nogil=True)
-def exchange_violations(space, relations, groups):
+@lean
+def exchange_violations(space, relations, groups, stuck, best, change):
     """Exchange violating vertices as Algorithm 2 does, lines 4 to 11; returns how many times.
 
     Step one takes the violating vertex whose departure lowers the loss of its class most, step
     two its best partner. A vertex without one waits until all others have had their turn: outside
     the condition of Theorem 3 there need not be any. Losses leave out the size, as the paper does.
+    Scratch: stuck, best, change.
     """
     count = groups.sizes.size
-    stuck = np.zeros((count, groups.rows.shape[1]), np.bool_)
-    best, change = np.empty(count, np.int64), np.empty(count)
     exchanges, before = 0, -1
     while exchanges > before:
         before = exchanges
@@ -152,7 +153,10 @@ def exchange_violations(space, relations, groups):
         for g in range(count):
             best[g], change[g] = easiest(relations, groups, g, stuck)
         while True:
-            g = np.argmin(change)
+            g = 0
+            for other in range(1, count):
+                if change[other] < change[g]:
+                    g = other
             if change[g] == np.inf:
                 break
             i = best[g]

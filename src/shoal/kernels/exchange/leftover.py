@@ -1,25 +1,22 @@
 """What single exchanges cannot resolve: chains of two exchanges, merging, and round-robin."""
 
 import numpy as np
-from numba import njit
 
 from shoal.kernels.exchange.loss import Space
-from shoal.kernels.exchange.state import Groups, apply, move_member, refresh
+from shoal.kernels.exchange.state import Groups, apply, move_member, refresh, refresh_each
 from shoal.kernels.exchange.swaps import best_exchange
 from shoal.kernels.lean import lean
 from shoal.kernels.relations import BAND, Relations, admissible
 
 
-@njit(cache=True, nogil=True)
-def chain(space, relations, groups, wrong, near, now):
+@lean
+def chain(space, relations, groups, wrong, near, now, forward, backward):
     """Resolve excess by two exchanges in a row, the first of which gains nothing by itself.
 
     Member i of g goes to h, member j of h by way of g to a third group, whose member comes to g:
-    a cycle through three classes. A chain is kept only if the excess falls in all.
+    a cycle through three classes. A chain is kept only if the excess falls in all. Scratch:
+    forward, backward (`crossing`).
     """
-    room, count = groups.rows.shape[1], relations.forms.size
-    forward = np.empty((count, room, room), np.uint8)
-    backward = np.empty((count, room, room), np.uint8)
     done = 0
     for p in range(wrong.size):
         g, q = wrong[p], 0
@@ -35,7 +32,8 @@ def chain(space, relations, groups, wrong, near, now):
                     if allowance < 0:
                         found = True
                         break
-                    for third in near[p]:
+                    for s in range(near.shape[1]):
+                        third = near[p, s]
                         if third == h or groups.excess[g] <= allowance:
                             continue
                         # With weight 1e6 a gain above this means the excess falls in all.
@@ -115,5 +113,5 @@ def round_robin(
         groups.rows[g, :size] = rows[dealt]
         groups.values[g, :size] = values[dealt]
         groups.codes[g, :size] = codes[order][dealt]
-        refresh(space, relations, groups, g, now)
+    refresh_each(space, relations, groups, block, now)
     return True

@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.kernels.exchange.loss import measure
 from shoal.kernels.lean import inner, lean
-from shoal.kernels.relations import recount
+from shoal.kernels.relations import Relations, recount
 
 
 class Groups(NamedTuple):
@@ -69,12 +69,18 @@ def labels_of(groups: Groups, n: int) -> np.ndarray:
     return labels
 
 
+def crossing(groups: Groups, relations: Relations) -> tuple[np.ndarray, np.ndarray]:
+    """Return room for the adjacency between two groups, both ways; one for each thread."""
+    shape = (relations.forms.size, groups.rows.shape[1], groups.rows.shape[1])
+    return np.empty(shape, np.uint8), np.empty(shape, np.uint8)
+
+
 def total_loss(groups: Groups) -> float:
     """Loss of all groups: the sum of size * NCP."""
     return float(groups.sizes @ groups.ncp)
 
 
-@lean
+@inner
 def refresh(space, relations, groups, g, now):
     """Measure group g anew and mark it as changed."""
     measure(space, groups, g)
@@ -83,10 +89,10 @@ def refresh(space, relations, groups, g, now):
 
 
 @lean
-def refresh_all(space, relations, groups, now):
-    """Measure every group anew."""
-    for g in range(groups.sizes.size):
-        refresh(space, relations, groups, g, now)
+def refresh_each(space, relations, groups, which, now):
+    """Measure the groups `which` anew."""
+    for place in range(which.size):
+        refresh(space, relations, groups, which[place], now)
 
 
 @inner

@@ -11,11 +11,10 @@ new violation. Every exchange lowers the cost, so no search can cycle.
 """
 
 import numpy as np
-from numba import njit
 
 from shoal.kernels.exchange.loss import ncp_after
 from shoal.kernels.exchange.state import apply
-from shoal.kernels.lean import inner
+from shoal.kernels.lean import inner, lean
 from shoal.kernels.relations import admissible, cross, excess_after, proximate
 
 TINY = 1e-12  # gains below are rounding
@@ -81,15 +80,13 @@ def best_exchange(space, relations, groups, g, h, excess_weight, floor, forward,
     return gain, best_i, best_j
 
 
-@njit(cache=True, nogil=True)
-def exchange_pairs(space, relations, groups, pairs, excess_weight, since, now):
+@lean
+def exchange_pairs(space, relations, groups, pairs, excess_weight, since, now, forward, backward):
     """Carry out gainful exchanges between pairs of groups until each pair has none.
 
-    Pairs of groups that both last changed before `since` have been tried already.
+    Pairs of groups that both last changed before `since` have been tried already. Scratch: forward,
+    backward (`crossing`).
     """
-    room, count = groups.rows.shape[1], relations.forms.size
-    forward = np.empty((count, room, room), np.uint8)
-    backward = np.empty((count, room, room), np.uint8)
     done = 0
     for p in range(pairs.shape[0]):
         g, h = pairs[p, 0], pairs[p, 1]
@@ -129,17 +126,15 @@ def may_help(relations, groups, g, h):
     return False
 
 
-@njit(cache=True, nogil=True)
-def repair(space, relations, groups, wrong, near, excess_weight, now):
+@lean
+def repair(space, relations, groups, wrong, near, excess_weight, now, forward, backward):
     """Exchange members of the groups `wrong` with those in reach until they are valid.
 
     Row p of `near` lists the groups in reach of wrong[p], nearest first. They are taken a handful
     at a time: the exchange that gains most is carried out as long as there is one, then the next
-    handful has its turn. Weighing all in reach against each other costs far more time.
+    handful has its turn. Weighing all in reach against each other costs far more time. Scratch:
+    forward, backward (`crossing`).
     """
-    room, count = groups.rows.shape[1], relations.forms.size
-    forward = np.empty((count, room, room), np.uint8)
-    backward = np.empty((count, room, room), np.uint8)
     done = 0
     for p in range(wrong.size):
         g, begin = wrong[p], 0
