@@ -48,6 +48,8 @@ _HOMES = {
     "Freeform": "methods.freeform.method",
     "Ring": "methods.freeform.method",
     "GeneralizationGraph": "methods.freeform.graph",
+    "Perturb": "rivals.perturb",
+    "Anatomy": "rivals.anatomy",
     "Release": "release.release",
     "Audit": "audit.verify",
     "Plan": "planning",
@@ -64,6 +66,7 @@ __all__ = [
     "KE",
     "Absolute",
     "AlphaK",
+    "Anatomy",
     "Audit",
     "AuditFailed",
     "BetaLikeness",
@@ -92,6 +95,7 @@ __all__ = [
     "Neighbourhood",
     "NotAchievable",
     "OutputError",
+    "Perturb",
     "Plan",
     "RecursiveCL",
     "Release",
@@ -148,6 +152,8 @@ if TYPE_CHECKING:
     from shoal.principles.uniqueness import MUniqueness
     from shoal.principles.window import Window
     from shoal.release.release import Release
+    from shoal.rivals.anatomy import Anatomy
+    from shoal.rivals.perturb import Perturb
     from shoal.schema.roles import Schema
 
 
