@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from shoal.schema.coding import Column
 
-LARGEST = 2**62
+LARGEST = 2**61  # so that the number of values fits 64 bits
 
 
 @dataclass(frozen=True)
