@@ -57,6 +57,8 @@ def test_the_best_p_is_the_last_that_keeps_the_certainty(
             assert risk(p) <= Fraction(1, m)
             if p < 1:
                 assert risk(p + Fraction(1 - p, 10**6)) > Fraction(1, m)
+    known = [p for p in found.best if p is not None]
+    assert found.p == (min(known) if len(known) == len(found.best) else None)
     per_row = found.rows
     assert all(
         p is None or Fraction(str(per_row[values.index(value)])) <= p

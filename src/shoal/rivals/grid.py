@@ -76,7 +76,8 @@ class Grid:
 
 def column_units(column: Column, grid: Grid) -> NDArray[np.int64]:
     """Return the distinct values of a column in units, ascending."""
-    return np.array([int(grid.units(Fraction(text))) for text in column.spellings], np.int64)
+    units = (int(Decimal(text).scaleb(grid.decimals)) for text in column.spellings)
+    return np.fromiter(units, np.int64, column.distinct)
 
 
 def _decimals(text: str) -> int:

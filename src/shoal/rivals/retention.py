@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from shoal.principles.proximity import EpsilonM
     from shoal.schema.coding import Column
 
+ROUNDING = 1e-12  # beyond what rounding to doubles can change
+FAR = 2**61  # past every value of a grid
+
 
 def breach_risk(inside: Fraction, length: Fraction, p: Fraction) -> Fraction:
     """Return P_brh, formula (3); with p = 0 nothing is learnt and it is P[I].
@@ -79,33 +82,29 @@ class Retention:
     column: Column
     require: EpsilonM
     grid: Grid
-    inside: tuple[int, ...]
-    covered: tuple[int, ...]
+    inside: NDArray[np.int64]
+    covered: NDArray[np.int64]
 
     @classmethod
     def of(cls, column: Column, require: EpsilonM, grid: Grid) -> Retention:
         """Count what the neighbourhood of every value holds."""
-        sensitive = Sensitive.of((column,))
-        band = require.band(sensitive)
+        band = require.band(Sensitive.of((column,)))
         until = np.concatenate([[0], np.cumsum(np.bincount(column.codes))])
-        inside = until[band.last + 1] - until[band.first]
-        epsilon = exact(require.epsilon)
-        covered = []
-        for unit in column_units(column, grid).tolist():
-            reach = abs(unit) * epsilon if require.relative else grid.units(epsilon)
-            covered.append(grid.inside(unit - reach, unit + reach))
-        return cls(column, require, grid, tuple(inside.tolist()), tuple(covered))
+        units = column_units(column, grid)
+        reach = _reach(units, require, grid)
+        covered = np.minimum(units + reach, grid.last) - np.maximum(units - reach, grid.first) + 1
+        return cls(column, require, grid, until[band.last + 1] - until[band.first], covered)
 
     @cached_property
     def best(self) -> tuple[Fraction | None, ...]:
         """The best p of the tuples with each distinct value, exact; None where there is none."""
-        rows, size, m = len(self.column.codes), self.grid.size, self.require.m
-        known: dict[tuple[int, int], Fraction | None] = {}
-        for inside, covered in zip(self.inside, self.covered, strict=True):
-            if (inside, covered) not in known:
-                p = best_p(Fraction(inside, rows), Fraction(covered, size), m)
-                known[inside, covered] = p
-        return tuple(known[pair] for pair in zip(self.inside, self.covered, strict=True))
+        pairs = list(zip(self.inside.tolist(), self.covered.tolist(), strict=True))
+        known = {pair: self._best(*pair) for pair in set(pairs)}
+        return tuple(known[pair] for pair in pairs)
+
+    def _best(self, inside: int, covered: int) -> Fraction | None:
+        share = Fraction(inside, len(self.column.codes))
+        return best_p(share, Fraction(covered, self.grid.size), self.require.m)
 
     @property
     def rows(self) -> NDArray[np.float64]:
@@ -116,8 +115,16 @@ class Retention:
     @cached_property
     def p(self) -> Fraction | None:
         """The largest p that serves all tuples, exact; None where no p does."""
-        known = [p for p in self.best if p is not None]
-        return min(known) if len(known) == len(self.best) else None
+        rows, m = len(self.column.codes), self.require.m
+        spare = rows - m * self.inside
+        if spare.min() < 0:
+            return None
+        if m == 1:
+            return Fraction(1)
+        odds = self.covered * (spare / self.inside)  # p / (1-p), up to a factor and rounding
+        least = np.flatnonzero(odds <= odds.min() * (1 + ROUNDING))
+        pairs = set(zip(self.inside[least].tolist(), self.covered[least].tolist(), strict=True))
+        return min(p for p in (self._best(*pair) for pair in pairs) if p is not None)
 
     @property
     def sentence(self) -> str:
@@ -140,3 +147,12 @@ def downward(ratio: Fraction) -> float:
     """Return the largest double that, as it is written, is not above a rational."""
     nearest = float(ratio)
     return nearest if exact(nearest) <= ratio else float(np.nextafter(nearest, -np.inf))
+
+
+def _reach(units: NDArray[np.int64], require: EpsilonM, grid: Grid) -> NDArray[np.int64]:
+    """Return how many steps a neighbourhood reaches either way, for each value."""
+    epsilon = exact(require.epsilon)
+    if not require.relative:
+        return np.full(len(units), min(int(grid.units(epsilon)), FAR), np.int64)
+    top, bottom = epsilon.as_integer_ratio()
+    return np.array([abs(unit) * top // bottom for unit in units.tolist()], np.int64)
