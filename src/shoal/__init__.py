@@ -49,6 +49,8 @@ _HOMES = {
     "Freeform": "methods.freeform.method",
     "Ring": "methods.freeform.method",
     "GeneralizationGraph": "methods.freeform.graph",
+    "Perturb": "rivals.perturb",
+    "Anatomy": "rivals.anatomy",
     "Release": "release.release",
     "Audit": "audit.verify",
     "Plan": "planning",
@@ -66,6 +68,7 @@ __all__ = [
     "KE",
     "Absolute",
     "AlphaK",
+    "Anatomy",
     "Audit",
     "AuditFailed",
     "BetaLikeness",
@@ -95,6 +98,7 @@ __all__ = [
     "Neighbourhood",
     "NotAchievable",
     "OutputError",
+    "Perturb",
     "Plan",
     "RecursiveCL",
     "Release",
@@ -153,6 +157,8 @@ if TYPE_CHECKING:
     from shoal.principles.uniqueness import MUniqueness
     from shoal.principles.window import Window
     from shoal.release.release import Release
+    from shoal.rivals.anatomy import Anatomy
+    from shoal.rivals.perturb import Perturb
     from shoal.schema.roles import Schema
 
 

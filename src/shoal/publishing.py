@@ -140,6 +140,18 @@ def write_release(
     return found
 
 
+@contextmanager
+def new_directory(directory: str | Path) -> Iterator[Path]:
+    """Give a place to write files into that becomes the directory, whole or not at all."""
+    check_output(directory, format="csv", linkage=None, force=False)
+    target = _real(directory)
+    with _as_output_errors(target), _staging(target) as staged:
+        yield staged
+        for path in staged.iterdir():
+            _sync(path)
+        _swap_in(staged, target)
+
+
 def audit_written(release: Release, staged: Path) -> Audit:
     """Audit the file just written, and raise where it does not keep what was asked."""
     published = read_published(staged, release.manifest)

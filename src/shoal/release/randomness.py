@@ -48,6 +48,17 @@ class Randomness:
             for size in sizes
         ]
 
+    def below(self, *draws: tuple[int, int]) -> list[NDArray[np.int64]]:
+        """Return for each (bound, count) so many numbers from 0 to under the bound, all alike.
+
+        Secure: straight from the operating system, as the orders are. Words past the last whole
+        multiple of the bound are drawn again, so that no number is likelier than another.
+        """
+        if self.seed is not None:
+            generator = np.random.Generator(np.random.PCG64((self.seed, len(draws))))
+            return [generator.integers(bound, size=count) for bound, count in draws]
+        return [_secure_below(bound, count) for bound, count in draws]
+
     def stream(self) -> Stream:
         """Return a cryptographic stream for choices inside kernels, its key used for nothing else.
 
@@ -58,3 +69,11 @@ class Randomness:
         if self.seed is None:
             return fresh_stream()
         return stream_of(hashlib.sha256(f"shoal {self.seed}".encode()).digest())
+
+
+def _secure_below(bound: int, count: int) -> NDArray[np.int64]:
+    words = np.frombuffer(os.urandom(8 * count), np.uint64).copy()
+    last = np.uint64(2**64 - 2**64 % bound - 1)
+    while (over := np.flatnonzero(words > last)).size:
+        words[over] = np.frombuffer(os.urandom(8 * over.size), np.uint64)
+    return (words % np.uint64(bound)).astype(np.int64)

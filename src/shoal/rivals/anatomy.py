@@ -1,0 +1,142 @@
+"""Anatomy: exact quasi-identifiers and exact sensitive values, in two tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import AuditFailed, NotAchievable, UsageError
+from shoal.notation import Term, whole_number
+from shoal.principles.frequency import FrequencyL
+from shoal.principles.groups import Groups, Measurement
+from shoal.publishing import new_directory
+from shoal.release.randomness import Randomness
+from shoal.rivals.buckets import bucketize
+from shoal.schema.coding import code_column
+from shoal.schema.io import give_frame, read_table, take_frame
+from shoal.schema.roles import RESERVED
+from shoal.schema.sensitive import Sensitive
+from shoal.schema.table import code_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from shoal.schema.missing import Missing
+    from shoal.schema.roles import Schema
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Anatomy(Term):
+    """Publish quasi-identifiers in one table and sensitive values in another, linked by group.
+
+    Every group has at least l members and no value twice, so that a person's value is known with
+    certainty 1/l at most (`FrequencyL`). Nothing is generalized. A reader sees who is in the
+    table, and nothing keeps the values of a group apart: near values are no concern of it.
+
+    Parameters
+    ----------
+    l : the least number of values a person's may be.
+
+    References
+    ----------
+    Xiao, Tao: Anatomy: Simple and Effective Privacy Preservation. VLDB 2006.
+    """
+
+    l: int
+
+    role = "rival"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "l", whole_number(self, "l", self.l, least=1))
+
+    def publish(
+        self, frame: Any, schema: Schema, *, missing: Missing = "error", seed: int | None = None
+    ) -> Anatomized:
+        """Take a table apart; several sensitive columns are taken together.
+
+        Chance comes from the operating system; a seed, for tests only, makes it repeatable.
+
+        >>> import polars, shoal
+        >>> people = polars.DataFrame({"age": [23, 27, 35], "ill": ["flu", "gout", "none"]})
+        >>> schema = shoal.Schema(quasi="age", sensitive="ill")
+        >>> both = Anatomy(l=2).publish(people, schema)
+        >>> both.quasi.columns, both.sensitive.columns
+        (['group', 'age'], ['group', 'ill'])
+        """
+        if not schema.sensitive:
+            msg = "Anatomy is about a sensitive column: name one in the schema."
+            raise UsageError(msg)
+        table = take_frame(frame)
+        coded = code_table(table, schema, missing=missing)
+        value = coded.value(schema.sensitive)
+        most = int(np.bincount(value.codes).max())
+        if most * self.l > len(coded):
+            msg = (
+                f"{self!r} is not achievable: one value of {value.name} is carried by {most} of "
+                f"{len(coded)} rows, more than 1 in {self.l}. l can be {len(coded) // most} at "
+                "most."
+            )
+            raise NotAchievable(msg)
+        chance = Randomness(seed)
+        labels = bucketize(value.codes, self.l, chance)
+        numbers, *orders = chance.permutations(int(labels.max()) + 1, len(coded), len(coded))
+        rows = table[coded.rows].with_columns(pl.Series(RESERVED, numbers[labels]))
+        plain = [name for name in table.columns if name in (*schema.quasi, *schema.other)]
+        secret = [name for name in table.columns if name in schema.sensitive]
+        first, second = (
+            rows[order].select(RESERVED, *names)
+            for order, names in zip(orders, (plain, secret), strict=True)
+        )
+        made = Anatomized(first, second, self, frame)
+        made.measure()
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class Anatomized:
+    """A table taken apart; each of the two tables is in a random order of its own."""
+
+    quasi_table: pl.DataFrame
+    sensitive_table: pl.DataFrame
+    method: Anatomy
+    given: Any
+
+    @property
+    def quasi(self) -> Any:
+        """Groups with quasi-identifiers (and other columns), as the kind of frame that came in."""
+        return give_frame(self.quasi_table, self.given)
+
+    @property
+    def sensitive(self) -> Any:
+        """Groups with sensitive values, as the kind of frame that came in."""
+        return give_frame(self.sensitive_table, self.given)
+
+    def measure(self) -> Measurement:
+        """Measure `FrequencyL(l)` on the two tables, and raise where it does not hold."""
+        return _measure(self.quasi_table, self.sensitive_table, self.method.l)
+
+    def write(self, directory: str | Path) -> Measurement:
+        """Write quasi.csv and sensitive.csv into a new directory, measured before it appears."""
+        with new_directory(directory) as staged:
+            self.quasi_table.write_csv(staged / "quasi.csv")
+            self.sensitive_table.write_csv(staged / "sensitive.csv")
+            quasi, sensitive = (
+                read_table(staged / f"{name}.csv") for name in ("quasi", "sensitive")
+            )
+            return _measure(quasi, sensitive, self.method.l)
+
+
+def _measure(quasi: pl.DataFrame, sensitive: pl.DataFrame, l: int) -> Measurement:
+    groups, sizes = (
+        Groups.of(table[RESERVED].cast(pl.Int64).to_numpy()) for table in (sensitive, quasi)
+    )
+    names = [name for name in sensitive.columns if name != RESERVED]
+    value = Sensitive.of(tuple(code_column(sensitive[name]) for name in names))
+    found = FrequencyL(l=l).measure(groups, value)
+    if not found.holds or not np.array_equal(groups.sizes, sizes.sizes):
+        msg = f"The two tables do not keep {FrequencyL(l=l)!r}, or their groups differ."
+        raise AuditFailed(msg)
+    return found
