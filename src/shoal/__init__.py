@@ -12,6 +12,10 @@ _HOMES = {
     "anonymize": "engines.local",
     "plan": "planning",
     "audit_files": "audit.files",
+    "survey": "audit.survey",
+    "Survey": "audit.survey",
+    "attack": "audit.attack",
+    "Attack": "audit.attack",
     "Schema": "schema.roles",
     "Requirement": "principles.requirement",
     "EpsilonM": "principles.proximity",
@@ -64,6 +68,7 @@ __all__ = [
     "KE",
     "Absolute",
     "AlphaK",
+    "Attack",
     "Audit",
     "AuditFailed",
     "BetaLikeness",
@@ -101,6 +106,7 @@ __all__ = [
     "ShoalError",
     "SmallestDifference",
     "Split",
+    "Survey",
     "TCloseness",
     "TotalVariation",
     "UsageError",
@@ -109,12 +115,16 @@ __all__ = [
     "XColor",
     "__version__",
     "anonymize",
+    "attack",
     "audit_files",
     "plan",
+    "survey",
 ]
 
 if TYPE_CHECKING:
+    from shoal.audit.attack import Attack, attack
     from shoal.audit.files import audit_files
+    from shoal.audit.survey import Survey, survey
     from shoal.audit.verify import Audit
     from shoal.distances.geographic import GreatCircle
     from shoal.distances.hierarchical import Hierarchical
