@@ -67,7 +67,8 @@ def learn(cover: Cover, original: pl.DataFrame, name: str) -> Lesson:
     classes = class_of(column, column.codes[count:])
     truth, taught = classes[column.codes[:count]], classes[column.codes[count:]]
     sizes = np.bincount(taught, minlength=int(classes.max()) + 1)
-    scores = np.tile(np.log(np.maximum(sizes, 1) / len(taught)), (count, 1))
+    with np.errstate(divide="ignore"):  # a class that the release lacks is never named
+        scores = np.tile(np.log(sizes / len(taught)), (count, 1))
     for one in cover.columns:
         scores += np.log(_likelihood(one, taught, sizes)).T[one.values]
     return Lesson(
