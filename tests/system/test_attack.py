@@ -220,3 +220,29 @@ def test_spellings_of_intervals_and_sets() -> None:
     assert read_interval("-5--1") == (-5, -1)
     assert read_interval("11***") is None
     assert read_labels("x;y|z") == ["x;y|z", "x", "y", "z"]
+
+
+def test_labels_and_missing_values_are_measured_too(tmp_path: Path) -> None:
+    table = original(200).with_columns(
+        illness=pl.Series(["flu", "cold", None, "gout"] * 50),
+        salary=pl.col("salary").cast(pl.Float64),
+    )
+    table[7, "salary"] = None
+    table.write_csv(tmp_path / "t.csv")
+    by_age = table.with_columns(
+        age=pl.when(pl.col("age") < 50).then(pl.lit("<50")), zip=pl.lit("*")
+    )
+    by_age.write_csv(tmp_path / "r.csv")
+    columns = ("--quasi", "age,zip", "--sensitive", "illness,salary")
+    found = shoal("audit", tmp_path / "r.csv", *columns, "--json").json()
+    assert (found["rows"], found["groups"]) == (200, 2)  # the missing age is a group
+    illness, salary = found["columns"]
+    assert not illness["numeric"]
+    assert illness["distinct"] == 4
+    assert not salary["numeric"]  # a missing number is a label, and so are all others
+    assert [one["epsilon"] for one in illness["proximity"]] == [0]
+    attacked = shoal(
+        "attack", tmp_path / "r.csv", *columns, "--original", tmp_path / "t.csv", "--json"
+    ).json()
+    assert [one["column"] for one in attacked["linking"]] == ["illness", "salary"]
+    assert any("without a value" in remark for remark in attacked["remarks"])

@@ -14,7 +14,7 @@ from shoal.audit.linking import Link, link
 from shoal.audit.nearness import widths
 from shoal.audit.published import Published, open_published
 from shoal.audit.vulnerability import Vulnerability, vulnerability
-from shoal.errors import UnknownColumn, UsageError
+from shoal.errors import InputError, UnknownColumn, UsageError
 from shoal.schema.io import read_table, take_frame
 
 if TYPE_CHECKING:
@@ -111,6 +111,13 @@ def _against(
     for name in (*sensitive, *(name for one in releases for name in one.schema.quasi)):
         if name not in people.columns:
             raise UnknownColumn(name, people.columns)
+    known = people.fill_nan(None).drop_nulls(list(sensitive))
+    if known.height < people.height:
+        remarks.append(f"{people.height - known.height:,} people without a value are left out.")
+    people = known
+    if not people.height:
+        msg = "Nobody in the original has a value of every sensitive column to be guessed."
+        raise InputError(msg)
     covers = [Cover(one, people) for one in releases]
     remarks += [
         f"{one.unread} distinct quasi cells of {one.published.name} could not be read; they rule "

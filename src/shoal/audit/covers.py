@@ -132,6 +132,9 @@ def cover_column(cells: pl.Series, known: pl.Series) -> ColumnCover:
             highs[cell] = np.searchsorted(column.numbers, ends[1], "right") - 1
             continue
         marks = _labels(text, column, place)
+        if marks is not None and marks.sum() == 1:
+            lows[cell] = highs[cell] = int(np.argmax(marks))
+            continue
         unread += marks is None
         slots[cell] = len(listed)
         listed.append(np.ones(column.distinct, bool) if marks is None else marks)
