@@ -13,6 +13,10 @@ _HOMES = {
     "plan": "planning",
     "compare": "engines.compare",
     "audit_files": "audit.files",
+    "survey": "audit.survey",
+    "Survey": "audit.survey",
+    "attack": "audit.attack",
+    "Attack": "audit.attack",
     "Schema": "schema.roles",
     "Requirement": "principles.requirement",
     "EpsilonM": "principles.proximity",
@@ -69,6 +73,7 @@ __all__ = [
     "Absolute",
     "AlphaK",
     "Anatomy",
+    "Attack",
     "Audit",
     "AuditFailed",
     "BetaLikeness",
@@ -108,6 +113,7 @@ __all__ = [
     "ShoalError",
     "SmallestDifference",
     "Split",
+    "Survey",
     "TCloseness",
     "TotalVariation",
     "UsageError",
@@ -116,13 +122,17 @@ __all__ = [
     "XColor",
     "__version__",
     "anonymize",
+    "attack",
     "audit_files",
     "compare",
     "plan",
+    "survey",
 ]
 
 if TYPE_CHECKING:
+    from shoal.audit.attack import Attack, attack
     from shoal.audit.files import audit_files
+    from shoal.audit.survey import Survey, survey
     from shoal.audit.verify import Audit
     from shoal.distances.geographic import GreatCircle
     from shoal.distances.hierarchical import Hierarchical

@@ -146,9 +146,9 @@ def audit_table(
     cells as well: that is what a reader who ignores the group column sees.
     """
     check_rows(published)
-    by_cells = _alike(published, schema.quasi)
+    by_cells = alike(published, schema.quasi)
     grouped = RESERVED in published.columns
-    by_group = _alike(published, (RESERVED,)) if grouped else by_cells
+    by_group = alike(published, (RESERVED,)) if grouped else by_cells
     findings = []
     for one in requirements:
         value = _value(published, schema, one)
@@ -156,7 +156,7 @@ def audit_table(
         if grouped and one.principle.monotone:
             views.append(("cells", by_cells))
         findings += [Finding(one, by, one.principle.measure(rows, value)) for by, rows in views]
-    problems = _mixed_groups(by_group, by_cells) if grouped else []
+    problems = mixed_groups(by_group, by_cells) if grouped else []
     return Audit(published.height, len(by_group), tuple(findings), tuple(problems))
 
 
@@ -180,7 +180,7 @@ def _value(published: pl.DataFrame, schema: Schema, one: Requirement) -> Sensiti
     )
 
 
-def _alike(published: pl.DataFrame, columns: Sequence[str]) -> Groups:
+def alike(published: pl.DataFrame, columns: Sequence[str]) -> Groups:
     """Group rows with equal cells; a missing cell is a value like any other."""
     labels = np.zeros(published.height, np.int64)
     for name in columns:
@@ -191,7 +191,7 @@ def _alike(published: pl.DataFrame, columns: Sequence[str]) -> Groups:
     return Groups(labels)
 
 
-def _mixed_groups(by_group: Groups, by_cells: Groups) -> list[str]:
+def mixed_groups(by_group: Groups, by_cells: Groups) -> list[str]:
     """Return a sentence where rows of one group do not share their published cells."""
     cells = by_cells.labels[by_group.order]
     starts = by_group.starts[:-1]

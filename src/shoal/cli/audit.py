@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,22 +22,47 @@ def audit(
         str | None,
         typer.Option(help="The table that a release without groups was made from; owners only."),
     ] = None,
+    group: Annotated[
+        str | None, typer.Option(help="Column that names the groups of a plain table.")
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option(help="Everybody who could be in a plain table; nothing required."),
+    ] = None,
+    report: Annotated[
+        str | None,
+        typer.Option(help="HTML file for the levels, readable by its owner; nothing required."),
+    ] = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
-    """Measure what published files keep; exit 1 where a requirement does not hold."""
+    """Measure what published files keep; exit 1 where a requirement does not hold.
+
+    A plain table of which nothing is required is surveyed: the level of every principle.
+    """
     import shoal
     from shoal.report.text import print_audit
 
     said = show.settings(schema)
     show.announce_compiling(quiet=quiet)
     asked = require or said.require or None
+    levels = not Path(source).is_dir() and not asked
+    if not levels and (group or population or report):
+        msg = "--group, --population and --report are for a plain table without --require."
+        raise shoal.UsageError(msg)
+    if levels:
+        if original is not None:
+            msg = "Only a release directory is audited against its original table."
+            raise shoal.UsageError(msg)
+        chosen = show.merged_schema(said, quasi=quasi, sensitive=sensitive)
+        survey(source, chosen, group, population, report, json=json)
+        return
     if Path(source).is_dir():
         found = shoal.audit_files(source, require=asked, original=original)
     else:
         chosen = show.merged_schema(said, quasi=quasi, sensitive=sensitive)
-        if not chosen.quasi or not asked:
-            msg = "A plain table needs --quasi, --require and, for all but KAnonymity, --sensitive."
+        if not chosen.quasi:
+            msg = "A plain table needs --quasi and, for all but KAnonymity, --sensitive."
             raise shoal.UsageError(msg)
         found = shoal.audit_files(source, chosen, require=asked, original=original)
     if json:
@@ -46,3 +71,25 @@ def audit(
         print_audit(found)
     if not found.holds:
         raise typer.Exit(1)
+
+
+def survey(
+    source: str,
+    schema: Any,
+    group: str | None,
+    population: str | None,
+    report: str | None,
+    *,
+    json: bool,
+) -> None:
+    """Show the level of every principle on a plain table."""
+    import shoal
+    from shoal.report.pages import check_page, survey_page, write_page
+    from shoal.report.survey import print_survey
+
+    if report is not None:
+        check_page(report)
+    found = shoal.survey(source, schema, group=group, population=population).to_dict()
+    if report is not None:
+        write_page(report, survey_page(found))
+    show.print_json(found) if json else print_survey(found)

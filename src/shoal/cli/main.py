@@ -11,6 +11,7 @@ import typer
 
 from shoal import __version__
 from shoal.cli.anonymize import anonymize
+from shoal.cli.attack import attack
 from shoal.cli.audit import audit
 from shoal.cli.compare import compare
 from shoal.cli.demo import demo
@@ -26,7 +27,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Publish tables about people so that nobody's sensitive value can be nearly known.",
 )
-for command in (anonymize, plan, audit, compare, demo):
+for command in (anonymize, plan, audit, attack, compare, demo):
     app.command(no_args_is_help=command is not demo)(command)
 
 

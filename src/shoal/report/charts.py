@@ -214,3 +214,40 @@ def reach_chart(reach: dict[str, Any]) -> str:
             ]
         }
     )
+
+
+def vulnerability_chart(grid: list[dict[str, float]]) -> str:
+    """Draw the share of groups in breach by epsilon and delta, darker where more are."""
+    x = {"field": "delta", "type": "ordinal", "title": "delta", "axis": {"labelAngle": 0}}
+    y = {"field": "epsilon", "type": "ordinal", "title": "epsilon", "sort": "descending"}
+    return draw(
+        {
+            "data": {"values": grid},
+            "encoding": {"x": x, "y": y},
+            "layer": [
+                {
+                    "mark": "rect",
+                    "encoding": {
+                        "color": {
+                            "field": "share",
+                            "type": "quantitative",
+                            "title": "groups in breach",
+                            "scale": {"scheme": "blues", "domain": [0, 1]},
+                            "legend": {"format": ".0%"},
+                        }
+                    },
+                },
+                {
+                    "mark": {"type": "text", "fontSize": 10},
+                    "encoding": {
+                        "text": {"field": "share", "type": "quantitative", "format": ".0%"},
+                        "color": {
+                            "condition": {"test": "datum.share > 0.5", "value": "white"},
+                            "value": "#1b1b1b",
+                        },
+                    },
+                },
+            ],
+        },
+        height=max(80, 26 * len({one["epsilon"] for one in grid})),
+    )

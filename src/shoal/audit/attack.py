@@ -1,0 +1,146 @@
+"""The attacker's view of one or several releases, in numbers and plain sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.audit.covers import Cover
+from shoal.audit.intersection import Intersection, intersect
+from shoal.audit.learning import Lesson, learn
+from shoal.audit.linking import Link, link
+from shoal.audit.nearness import widths
+from shoal.audit.published import Published, open_published
+from shoal.audit.vulnerability import Vulnerability, vulnerability
+from shoal.errors import InputError, UnknownColumn, UsageError
+from shoal.schema.io import read_table, take_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from shoal.distances.base import Distance
+    from shoal.schema.roles import Schema
+
+MINIMALITY = (
+    "Not measured: whoever knows the method and its requirement may rule out tables for which it "
+    "would have published something narrower (minimality). See docs/limits.md."
+)
+GUESSES = (0.01, 0.05, 0.1)  # of the spread: how near a guess has to be
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What attackers reach: without knowing anybody, and where the original is theirs to link."""
+
+    vulnerability: tuple[Vulnerability, ...]
+    links: tuple[Link, ...] = ()
+    lessons: tuple[Lesson, ...] = ()
+    intersections: tuple[Intersection, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values; every entry has its sentence."""
+        return {
+            "vulnerability": [one.to_dict() for one in self.vulnerability],
+            "linking": [one.to_dict() for one in self.links],
+            "learning": [one.to_dict() for one in self.lessons],
+            "intersection": [one.to_dict() for one in self.intersections],
+            "minimality": MINIMALITY,
+            "remarks": list(self.remarks),
+        }
+
+
+def attack(
+    releases: Sequence[Any],
+    schema: Schema | None = None,
+    *,
+    original: Any = None,
+    group: str | None = None,
+    epsilons: Sequence[float] | None = None,
+    deltas: Sequence[float] | None = None,
+    distance: Distance | None = None,
+) -> Attack:
+    """Attack releases.
+
+    Parameters
+    ----------
+    releases : release directories, paths of tables, or frames.
+    schema : the quasi and sensitive columns, for plain tables.
+    original : the path or frame of the original table, which the attacker links with; with it come
+        linking, learning and, for several releases, their intersections two by two.
+    group : the column that names the groups of plain tables.
+    epsilons, deltas : the grid of the vulnerability; chosen from the first release by default.
+    distance : how far apart sensitive values are, all columns together.
+    """
+    if not releases:
+        msg = "Name at least one release to attack."
+        raise UsageError(msg)
+    opened = _named([open_published(one, schema, group) for one in releases])
+    for other in opened[1:]:
+        if other.schema.sensitive != opened[0].schema.sensitive:
+            msg = "The releases have different sensitive columns. Choose shared ones: --sensitive."
+            raise UsageError(msg)
+    grouped = [one for one in opened if not one.heterogeneous]
+    remarks = [
+        f"{one.name} has no groups, so its vulnerability is not measured."
+        for one in opened
+        if one.heterogeneous
+    ]
+    grid = vulnerability(grouped, distance=distance, epsilons=epsilons, deltas=deltas)
+    if original is None:
+        remarks.append("Linking, learning and intersection need the original table: --original.")
+        return Attack(tuple(grid), remarks=tuple(remarks))
+    people = read_table(original) if isinstance(original, str | Path) else take_frame(original)
+    chosen = None if distance else epsilons
+    return _against(opened, people, chosen, tuple(grid), remarks)
+
+
+def _against(
+    releases: list[Published],
+    people: pl.DataFrame,
+    epsilons: Sequence[float] | None,
+    grid: tuple[Vulnerability, ...],
+    remarks: list[str],
+) -> Attack:
+    """Add the attacks that know the people."""
+    sensitive = releases[0].schema.sensitive
+    for name in (*sensitive, *(name for one in releases for name in one.schema.quasi)):
+        if name not in people.columns:
+            raise UnknownColumn(name, people.columns)
+    known = people.fill_nan(None).drop_nulls(list(sensitive))
+    if known.height < people.height:
+        remarks.append(f"{people.height - known.height:,} people without a value are left out.")
+    people = known
+    if not people.height:
+        msg = "Nobody in the original has a value of every sensitive column to be guessed."
+        raise InputError(msg)
+    covers = [Cover(one, people) for one in releases]
+    remarks += [
+        f"{one.unread} distinct quasi cells of {one.published.name} could not be read; they rule "
+        "nobody out."
+        for one in covers
+        if one.unread
+    ]
+    links: list[Link] = []
+    for name in sensitive:
+        column = releases[0].sensitive(name)
+        wanted = (epsilons if column.numeric else None) or widths(column, GUESSES)
+        links += [found for cover in covers for found in link(cover, people, name, wanted)]
+    lessons = tuple(learn(cover, people, name) for name in sensitive for cover in covers)
+    pairs = tuple(
+        intersect(one, two, name) for name in sensitive for one, two in combinations(covers, 2)
+    )
+    return Attack(grid, tuple(links), lessons, pairs, tuple(remarks))
+
+
+def _named(releases: list[Published]) -> list[Published]:
+    """Tell releases with one name apart by their place."""
+    names = [one.name for one in releases]
+    return [
+        replace(one, name=f"{one.name} ({place})") if names.count(one.name) > 1 else one
+        for place, one in enumerate(releases, start=1)
+    ]

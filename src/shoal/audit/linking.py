@@ -1,0 +1,128 @@
+"""Linking: guessing the sensitive value of people whose quasi values are known.
+
+The attacker has the quasi values of everybody in the original table, takes the published rows that
+match a person for equally likely, and guesses where most of their values lie: for numbers, the
+window of width 2ε with the most candidates, whose middle is within ε of all of them; for labels,
+the most frequent one. Whoever sees no release but knows how values are distributed guesses the
+best window of the whole table: what the prior alone gives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.notation import exact
+from shoal.relations.bands import absolute_band
+from shoal.schema.coding import Column, code_column
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from shoal.audit.covers import Cover
+
+PEOPLE = 2000  # guesses are made about at most so many people, spread evenly over the table
+
+
+@dataclass(frozen=True)
+class Link:
+    """How often the best guess was right, against the guess from the prior alone."""
+
+    release: str
+    column: str
+    epsilon: float
+    people: int
+    unmatched: int
+    candidates: float
+    hits: float
+    prior: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rates, their difference, and a sentence."""
+        near = "exactly" if self.epsilon == 0 else f"to within {self.epsilon:,g}"
+        return {
+            "release": self.release,
+            "column": self.column,
+            "epsilon": self.epsilon,
+            "people": self.people,
+            "unmatched": self.unmatched,
+            "mean_candidates": self.candidates,
+            "hits": self.hits,
+            "prior": self.prior,
+            "gain": self.hits - self.prior,
+            "sentence": (
+                f"Whoever knows the quasi values of people in {self.release} guesses their "
+                f"{self.column} {near} for {self.hits:.1%} of them; without the release, for "
+                f"{self.prior:.1%}."
+            ),
+        }
+
+
+def chosen_people(count: int, most: int = PEOPLE) -> NDArray[np.int64]:
+    """Return the people whom guesses are made about: all, or some spread evenly over the rows."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))
+
+
+def code_both(known: pl.Series, carried: pl.Series, *, numeric: bool) -> tuple[Column, int]:
+    """Code the values of the original and of a release alike; the original's stand first."""
+    texts = pl.concat([known.cast(pl.String), carried.cast(pl.String).alias(known.name)])
+    return code_column(texts, kind="numeric" if numeric else "categorical"), len(known)
+
+
+def windows(column: Column, epsilon: float) -> NDArray[np.int64]:
+    """Return the last code of the window of width 2ε that begins at each code."""
+    if not column.numeric:
+        return np.arange(column.distinct)
+    return absolute_band(column.numbers, exact(0), 2 * exact(epsilon)).last.astype(np.int64)
+
+
+def best_window(codes: NDArray, last: NDArray[np.int64]) -> tuple[int, int]:
+    """Return the first and last code of the window that holds the most of some codes."""
+    sums = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(last)))])
+    first = int(np.argmax(sums[last + 1] - sums[:-1]))
+    return first, int(last[first])
+
+
+def link(cover: Cover, original: pl.DataFrame, name: str, epsilons: Sequence[float]) -> list[Link]:
+    """Guess the value of people in the original from one release, to within each ε.
+
+    Nobody to match is a miss: about a person whose row was left out, the release says nothing.
+    """
+    published = cover.published
+    numeric = published.sensitive(name).numeric
+    column, count = code_both(original[name], published.table[name], numeric=numeric)
+    own, carried = column.codes[:count], column.codes[count:]
+    lasts = [windows(column, epsilon) for epsilon in epsilons]
+    people = chosen_people(count)
+    hits = np.zeros(len(epsilons), np.int64)
+    unmatched = candidates = 0
+    for person in people.tolist():
+        values = carried[cover.candidates(person)]
+        candidates += len(values)
+        unmatched += not len(values)
+        if len(values):
+            hits += [_within(best_window(values, last), own[person]) for last in lasts]
+    known = own[people]
+    return [
+        Link(
+            published.name,
+            name,
+            epsilon,
+            len(people),
+            unmatched,
+            candidates / len(people),
+            int(hit) / len(people),
+            float(np.mean(_within(best_window(own, last), known))),
+        )
+        for epsilon, hit, last in zip(epsilons, hits, lasts, strict=True)
+    ]
+
+
+def _within(window: tuple[int, int], codes: Any) -> Any:
+    """Return whether codes lie in a window."""
+    return (window[0] <= codes) & (codes <= window[1])

@@ -1,0 +1,109 @@
+"""A published table as its reader sees it: rows, groups, and what each column is.
+
+A reader groups rows by a group column, where there is one, and otherwise by equal published cells.
+Equality is all that takes, so it does not matter how a cell is spelled, and a missing cell is a
+cell like any other: no row is ever left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.audit.cells import as_text
+from shoal.audit.files import manifest_schema, read_manifest, read_published
+from shoal.audit.verify import alike, check_rows
+from shoal.errors import UnknownColumn, UsageError
+from shoal.schema.coding import Column, code_column
+from shoal.schema.io import read_table, take_frame
+from shoal.schema.missing import is_missing
+from shoal.schema.roles import RESERVED, Schema
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from shoal.principles.groups import Groups
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """A published table, its quasi cells as text, and the column that names groups, if any.
+
+    A heterogeneous release has neither groups nor equal cells to make them from.
+    """
+
+    name: str
+    table: pl.DataFrame
+    schema: Schema
+    group: str | None
+    heterogeneous: bool = False
+
+    @cached_property
+    def by_cells(self) -> Groups:
+        """Rows with equal published cells."""
+        return alike(self.table, self.schema.quasi)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """The groups that a reader knows."""
+        return alike(self.table, (self.group,)) if self.group else self.by_cells
+
+    @cached_property
+    def first_rows(self) -> NDArray[np.int64]:
+        """The first row of each group."""
+        return self.groups.order[self.groups.starts[:-1]]
+
+    def group_id(self, group: int) -> str:
+        """Return how a reader finds a group: by its id, or by its first row, counted from 1."""
+        row = int(self.first_rows[group])
+        return str(self.table[self.group][row]) if self.group else f"row {row + 1}"
+
+    def sensitive(self, name: str) -> Column:
+        """Code a sensitive column; with missing cells it is a column of labels."""
+        column = self.table[name]
+        kind = "categorical" if is_missing(column).any() else self.schema.types.get(name)
+        return code_column(column, kind=kind)
+
+
+def open_published(
+    source: Any, schema: Schema | None = None, group: str | None = None
+) -> Published:
+    """Read a release directory, or any table whose columns a schema names."""
+    path = Path(source) if isinstance(source, str | Path) else None
+    if path is not None and path.is_dir():
+        manifest = read_manifest(path)
+        table = read_published(path, manifest)
+        check_rows(table)
+        mixed = bool(manifest.get("heterogeneous", False))
+        chosen = replace_types(manifest_schema(manifest), schema)
+        return Published(path.name, table, chosen, None if mixed else RESERVED, mixed)
+    if schema is None or not schema.quasi or not schema.sensitive:
+        msg = "A plain table needs --quasi and --sensitive."
+        raise UsageError(msg)
+    table = read_table(source) if path is not None else take_frame(source)
+    for name in (*schema.quasi, *schema.sensitive, *([group] if group else [])):
+        if name not in table.columns:
+            raise UnknownColumn(name, table.columns)
+    if group in (*schema.quasi, *schema.sensitive):
+        msg = f"Column {group!r} names groups and cannot have another role."
+        raise UsageError(msg)
+    check_rows(table)
+    if group is None and RESERVED in table.columns and schema.role(RESERVED) is None:
+        group = RESERVED
+    texts = table.with_columns(as_text(table[name]) for name in schema.quasi)
+    return Published(path.name if path else "table", texts, schema, group)
+
+
+def replace_types(stated: Schema, chosen: Schema | None) -> Schema:
+    """Return a release's own schema with the types that a person chose."""
+    if chosen is None:
+        return stated
+    sensitive = chosen.sensitive or stated.sensitive
+    for name in sensitive:
+        if name not in stated.sensitive:
+            raise UnknownColumn(name, stated.sensitive)
+    return Schema(quasi=stated.quasi, sensitive=sensitive, types=chosen.types)

@@ -1,0 +1,172 @@
+"""The audit of anything: every level of a published table at once, with nothing required of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.audit.covers import Cover
+from shoal.audit.levels import Level, measure_levels
+from shoal.audit.nearness import Nearness, nearness, widths
+from shoal.audit.published import Published, open_published
+from shoal.audit.verify import mixed_groups
+from shoal.errors import UnknownColumn, UsageError
+from shoal.schema.io import read_table, take_frame
+from shoal.schema.sensitive import Sensitive
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.schema.roles import Schema
+
+WORST = 10  # groups that are named
+ONE_IN_FIVE = 5  # people in groups smaller than this are counted as at high risk
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What was measured on a published table: of its groups, and of each sensitive column."""
+
+    rows: int
+    groups: int
+    by: str
+    identification: dict[str, Any]
+    columns: tuple[dict[str, Any], ...]
+    remarks: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        return {
+            "rows": self.rows,
+            "groups": self.groups,
+            "by": self.by,
+            "k": self.identification["smallest_group"],
+            "identification": self.identification,
+            "columns": list(self.columns),
+            "remarks": list(self.remarks),
+        }
+
+
+def survey(
+    source: Any, schema: Schema | None = None, *, group: str | None = None, population: Any = None
+) -> Survey:
+    """Measure every level of a published table.
+
+    Parameters
+    ----------
+    source : a release directory, the path of a table, or a frame.
+    schema : the quasi and sensitive columns, for a plain table.
+    group : the column that names groups; without it rows with equal quasi cells are one.
+    population : the path or frame of a table of everybody who could be in the release, with the
+        quasi columns as they really are.
+    """
+    published = open_published(source, schema, group)
+    if published.heterogeneous:
+        msg = "This release has no groups to measure. Its owner audits it with --original."
+        raise UsageError(msg)
+    remarks = mixed_groups(published.groups, published.by_cells) if published.group else []
+    found = identification(published)
+    if population is not None:
+        known = (
+            read_table(population) if isinstance(population, str | Path) else take_frame(population)
+        )
+        against, said = journalist(published, known)
+        found |= against
+        remarks += said
+    return Survey(
+        published.table.height,
+        len(published.groups),
+        published.group or "equal cells",
+        found,
+        tuple(survey_column(published, name) for name in published.schema.sensitive),
+        tuple(remarks),
+    )
+
+
+def identification(published: Published) -> dict[str, Any]:
+    """Measure how likely a person known to be in the table is found.
+
+    The prosecutor looks for one person and finds the row with 1 / |G|: the worst and how many are
+    above one in five. The marketer wants as many as possible: the mean of 1 / |G| over all rows is
+    groups / rows (El Emam, Dankar: Protecting Privacy Using k-Anonymity. JAMIA 2008).
+    """
+    sizes = published.by_cells.sizes if published.group is None else published.groups.sizes
+    rows = int(sizes.sum())
+    small = sizes < ONE_IN_FIVE
+    return {
+        "smallest_group": int(sizes.min()),
+        "largest_group": int(sizes.max()),
+        "mean_group": rows / len(sizes),
+        "unique_rows": int((sizes == 1).sum()),
+        "uniqueness": float((sizes == 1).sum() / rows),
+        "prosecutor": 1 / int(sizes.min()),
+        "rows_above_one_in_five": float(sizes[small].sum() / rows),
+        "marketer": len(sizes) / rows,
+    }
+
+
+def journalist(published: Published, people: pl.DataFrame) -> tuple[dict[str, Any], list[str]]:
+    """Measure the same against a population, of whom the table shows some.
+
+    The journalist cannot know that a person is in the table: the risk is 1 / F, where F people of
+    the population match the description. Every published row is of somebody, so F is at least the
+    number of rows with the description. The marketer expects f / F for each of them.
+    """
+    for name in published.schema.quasi:
+        if name not in people.columns:
+            raise UnknownColumn(name, people.columns)
+    cover = Cover(published, people)
+    counted = cover.counts()
+    sizes = published.by_cells.sizes
+    matched = np.maximum(counted, sizes)
+    remarks = []
+    if (short := int((counted < sizes).sum())) > 0:
+        remarks.append(
+            f"{short} of {len(sizes)} descriptions match fewer people of the population than they "
+            "have rows: it does not hold everybody."
+        )
+    if cover.unread:
+        remarks.append(
+            f"{cover.unread} distinct quasi cells could not be read and match everybody."
+        )
+    return {
+        "population": people.height,
+        "journalist": float(1 / matched.min()),
+        "marketer_population": float((sizes / matched).sum() / sizes.sum()),
+        "population_unique_rows": int(sizes[matched == 1].sum()),
+    }, remarks
+
+
+def survey_column(published: Published, name: str) -> dict[str, Any]:
+    """Measure the levels of one sensitive column, and name the groups that are worst."""
+    column = published.sensitive(name)
+    value = Sensitive.of((column,))
+    levels = list(measure_levels(published.groups, value))
+    near = nearness(published.groups, value, widths(column))
+    return {
+        "column": name,
+        "numeric": column.numeric,
+        "distinct": column.distinct,
+        "levels": [level.to_dict() for level in levels],
+        "proximity": [one.to_dict() for one in near],
+        "riskiest": _riskiest(published, levels, near[len(near) // 2]),
+    }
+
+
+def _riskiest(published: Published, levels: list[Level], near: Nearness) -> list[dict[str, Any]]:
+    """Name the groups with the highest risk at the middle width, the smaller first among equals."""
+    sizes = published.groups.sizes
+    shown = ("DistinctL", "EntropyL", "FrequencyL", "KE")
+    return [
+        {
+            "group": published.group_id(group),
+            "rows": int(sizes[group]),
+            "epsilon": near.epsilon,
+            "risk": float(near.risks[group]),
+            **{one.principle: float(one.groups[group]) for one in levels if one.principle in shown},
+        }
+        for group in np.lexsort((published.first_rows, sizes, -near.risks))[:WORST].tolist()
+    ]

@@ -1,0 +1,63 @@
+"""Pages for owners: a survey or an attack as one HTML file that opens offline."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import OutputError
+
+PRIVATE = 0o600
+
+
+def survey_page(facts: dict[str, Any]) -> str:
+    """Return a survey as HTML."""
+    from shoal.report.survey import level_name, level_value, sentences
+
+    said = sentences(facts["identification"])
+    return _render("survey.html", facts=facts, sentences=said, name=level_name, value=level_value)
+
+
+def attack_page(facts: dict[str, Any]) -> str:
+    """Return an attack as HTML, the vulnerability of every release as a picture."""
+    from markupsafe import Markup
+
+    from shoal.report.charts import vulnerability_chart
+
+    charts = [
+        Markup(vulnerability_chart(one["grid"]))  # noqa: S704 - drawn here, labels escaped
+        for one in facts["vulnerability"]
+    ]
+    return _render("attack.html", facts=facts, charts=charts)
+
+
+def _render(template: str, **values: Any) -> str:
+    from jinja2 import Environment, PackageLoader
+
+    environment = Environment(
+        loader=PackageLoader("shoal.report"), autoescape=True, trim_blocks=True
+    )
+    return environment.get_template(template).render(**values)
+
+
+def check_page(path: str | Path) -> None:
+    """Raise before any work is done where a page could not be written, or would replace a file."""
+    path = Path(path)
+    if os.path.lexists(path):
+        msg = f"{path.name!r} exists. Choose another --report."
+        raise OutputError(msg)
+    if not path.absolute().parent.is_dir():
+        msg = f"Cannot write {path.name!r}: its directory does not exist."
+        raise OutputError(msg)
+
+
+def write_page(path: str | Path, text: str) -> None:
+    """Write a page that only its owner can read."""
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
+        with os.fdopen(file, "w", encoding="utf-8") as page:
+            page.write(text)
+    except OSError as problem:
+        msg = f"Cannot write {Path(path).name!r}: {problem.strerror}."
+        raise OutputError(msg) from None

@@ -1,0 +1,60 @@
+"""Attacks straight from their definitions, in exact rationals and over plain lists."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import prod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Box = tuple[int, int]
+
+
+def breaches(groups: Sequence[Sequence[int]], epsilon: str, delta: str) -> int:
+    """Count the groups with a member near to more than 1 - delta of the others (XC, section VI)."""
+    return sum(_broken(group, Fraction(epsilon), Fraction(delta)) for group in groups)
+
+
+def _broken(group: Sequence[int], epsilon: Fraction, delta: Fraction) -> bool:
+    if len(group) == 1:
+        return delta > 0
+    near = max(sum(abs(u - v) <= epsilon for u in group) - 1 for v in group)
+    return Fraction(near, len(group) - 1) > 1 - delta
+
+
+def most_within(values: Sequence[int], epsilon: str) -> int:
+    """Return how many values the best guess has within epsilon.
+
+    Moved up until it leaves a value behind, it lies epsilon above that value.
+    """
+    reach = Fraction(epsilon)
+    return max(sum(abs(u - (v + reach)) <= reach for u in values) for v in values)
+
+
+def bayes(
+    release: Sequence[tuple[Box, str]], domain: Sequence[int], value: int, classes: Sequence[str]
+) -> list[Fraction]:
+    """Return P(s) P(x | s) of each class s, up to a factor, for one quasi value x.
+
+    A published row of the class is spread evenly over the values of the domain in its box; every
+    value counts one row more than it has.
+    """
+    return [prod(_factors(release, domain, value, s), start=Fraction(1)) for s in classes]
+
+
+def _factors(
+    release: Sequence[tuple[Box, str]], domain: Sequence[int], value: int, s: str
+) -> list[Fraction]:
+    rows = [box for box, label in release if label == s]
+    inside = [sum(low <= v <= high for v in domain) for low, high in rows]
+    mass = sum(
+        (
+            Fraction(1, count)
+            for (low, high), count in zip(rows, inside, strict=True)
+            if low <= value <= high
+        ),
+        Fraction(0),
+    )
+    return [Fraction(len(rows), len(release)), (1 + mass) / (len(rows) + len(domain))]
