@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from contextlib import suppress
 from typing import Annotated
 
 import typer
 
 from shoal import __version__
+from shoal.cli import show
 from shoal.cli.anonymize import anonymize
 from shoal.cli.attack import attack
 from shoal.cli.audit import audit
@@ -48,6 +51,8 @@ def options(
 
 def main() -> None:
     """Run the command line; every end has its exit code and no end shows a traceback."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, interrupt)
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()
@@ -59,6 +64,12 @@ def main() -> None:
         finish(*explain(problem))
     else:
         finish(INTERRUPTED if code == 130 else "", code if isinstance(code, int) else 0)
+
+
+def interrupt(_signal: int, _frame: object) -> None:
+    """Stop at once; should the exception be lost in foreign code, stop at the next progress."""
+    show.interrupted.set()
+    raise KeyboardInterrupt
 
 
 def explain(problem: BaseException) -> tuple[str, int]:

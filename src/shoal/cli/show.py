@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from shoal.progress import Progress
     from shoal.schema.settings import Settings
 
+interrupted = threading.Event()  # whether the person pressed Ctrl-C
 PATIENCE = 0.5  # seconds a phase may take before a bar is drawn for it
 
 Table = Annotated[
@@ -97,11 +99,17 @@ def announce_compiling(*, quiet: bool) -> None:
     event.register("numba:compile", Teller())  # type: ignore[no-untyped-call]
 
 
+def heed() -> None:
+    """Raise where the person has asked to stop."""
+    if interrupted.is_set():
+        raise KeyboardInterrupt
+
+
 @contextmanager
 def bar(*, quiet: bool) -> Iterator[Progress]:
     """Draw a progress bar on stderr for every phase that takes more than half a second."""
     if quiet or not sys.stderr.isatty():
-        yield lambda _phase, _share: None
+        yield lambda _phase, _share: heed()
         return
     from rich.console import Console
     from rich.progress import (
@@ -125,6 +133,7 @@ def bar(*, quiet: bool) -> Iterator[Progress]:
         started: dict[str, float] = {}
 
         def report(phase: str, share: float) -> None:
+            heed()
             begun = started.setdefault(phase, time.monotonic())
             for other, known in tasks.items():
                 if other != phase:
