@@ -2,7 +2,7 @@
 
 Source: HK, sections II and III. A table is a list of rows; ``kinds`` says "interval" (numbers) or
 "set" (labels) for each column. A graph is a list that gives for each recast record the originals it
-covers. Published cells are texts as DESIGN.md, "Files", spells them.
+covers. Published cells are texts as a release spells them.
 """
 
 import json

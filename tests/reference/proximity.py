@@ -1,7 +1,7 @@
 """Proximity principles straight from their definitions, in exact rationals.
 
 Sources: EM = Li, Tao, Xiao, "Preservation of Proximity Privacy in Publishing Numerical Sensitive
-Data" (SIGMOD 2008); DL = the (delta,l)-diversity revision of it; the readings of PAPERS.md.
+Data" (SIGMOD 2008); DL = the (delta,l)-diversity revision of it.
 
 Every number is taken as the exact decimal it is written as, ``Fraction(str(x))``, so no comparison
 needs a tolerance. Kinds of proximity and their parameters:
@@ -171,7 +171,7 @@ def epsilon_bound(values: Sequence[Number], m: int, *, relative: bool = False) -
     """Return the number that epsilon must stay strictly under, or None where nothing bounds it.
 
     EM Theorem 2: the minimum over i = 1..n-h of t(i+h) - t(i), with h = floor(n/m) and t ascending;
-    relative (PAPERS.md): each gap is divided by max(|t(i)|, |t(i+h)|), 0/0 being 0. It bounds
+    relative: each gap is divided by max(|t(i)|, |t(i+h)|), 0/0 being 0. It bounds
     max(below, above) for ``general``. For m = 1 there is no pair, hence None; for m > n each value
     pairs with itself, hence 0: no epsilon works. A relative bound lies in [0, 2]; above 1 every
     epsilon up to 1 works.

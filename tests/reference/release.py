@@ -1,6 +1,6 @@
 """Re-measure a release directory from its files, with csv and json alone.
 
-Source: DESIGN.md, "Files". Every check returns problem sentences; an empty list means fine. What
+Source: the contract of release files. Every check returns problem sentences; none means fine. What
 the page leaves open is read so:
 
 - manifest ``columns`` is a list of {name, role, kind, domain}; ``domain`` is [low, high] for an
@@ -34,7 +34,7 @@ REPORTED_TOLERANCE = Fraction(1, 10**9)
 
 
 class BadFileError(ValueError):
-    """A file that cannot be read as DESIGN.md fixes it."""
+    """A file that cannot be read as the contract fixes it."""
 
 
 @dataclass(frozen=True)
@@ -306,7 +306,7 @@ def check_measured(release: Release, requirements: Sequence[Requirement]) -> Ite
         if report["holds"] is not (measured <= bound):
             yield f"The manifest says holds = {report['holds']} of {principle}; risk {measured}."
         if requirement["kind"] == "k-anonymity":
-            continue  # DESIGN.md does not say what its risk and bound are
+            continue  # the contract does not say what its risk and bound are
         yield from _differs(f"risk of {principle}", report["risk"], measured)
         yield from _differs(f"bound of {principle}", report["bound"], bound)
 

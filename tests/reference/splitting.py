@@ -43,7 +43,7 @@ class Quasi:
         return max(values) - min(values)
 
     def ncp(self, attribute: int, group: Group) -> Fraction:
-        """Return the normalized certainty penalty of the group's cell (DESIGN.md, "Files")."""
+        """Return the normalized certainty penalty of the group's cell."""
         whole = self.extents[attribute]
         return self.extent(attribute, group) / whole if whole else Fraction(0)
 
@@ -189,7 +189,7 @@ def gcp(
     groups: Sequence[Group],
     orders: Orders | None = None,
 ) -> Fraction:
-    """Return the mean NCP over rows and quasi columns (DESIGN.md, "Files")."""
+    """Return the mean NCP over rows and quasi columns."""
     table = Quasi(rows, kinds, orders)
     total = sum((table.loss(group) for group in groups), Fraction(0))
     return total / (len(rows) * len(kinds))

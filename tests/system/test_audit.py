@@ -309,7 +309,7 @@ def test_plain_table_without_group_column_is_measured_by_equal_cells(tmp_path: P
 
 
 def test_rows_with_missing_quasi_cells_count_in_an_audit(tmp_path: Path) -> None:
-    # STYLE.md, part 3: grouping by default discards missing keys and hides a unique record.
+    # Grouping by default discards missing keys and hides a unique record.
     path = tmp_path / "plain.csv"
     path.write_text("zip,pay\n1,10\n1,20\n,30\n", "utf-8")
     columns = ("--quasi", "zip", "--sensitive", "pay", "--json")

@@ -1,7 +1,7 @@
 """The partition step: a bucket becomes parts in which no two members are proximate.
 
 EM Theorem 1: deal the sorted bucket into g = maxsize parts in turn, and members of one part stand
-at least g places apart. PAPERS.md frees the dealing: taken in runs of g, member p of a run may join
+at least g places apart. The dealing can be freed: taken in runs of g, member p of a run may join
 any part that received one of the members 0..p of the run before, so the order within a run can be
 chosen by loss.
 """
