@@ -48,7 +48,7 @@ def loss_chart(ncp: dict[str, float]) -> str:
             "field": "loss",
             "type": "quantitative",
             "title": "share of the column's range that a cell covers (NCP)",
-            "axis": {"format": "~%"},
+            "axis": {"format": "~%", "tickCount": 6},
         },
     }
     return draw(
