@@ -37,7 +37,7 @@ benchmark: $(READY)
 # The pins: hashes, and no address of any index.
 lock: $(READY)
 	$(BIN)/pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --group dev --extra pandas --universal --python-version 3.11 \
+	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 \
 		--generate-hashes --no-header --no-emit-index-url --upgrade --output-file requirements.txt
 
 # Numba looks at the file of a kernel only, not at the kernels it calls, so a change compiles all anew.
