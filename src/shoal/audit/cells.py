@@ -34,6 +34,16 @@ def as_text(column: pl.Series) -> pl.Series:
     return column.cast(pl.String)
 
 
+def interval_text(column: pl.Series) -> pl.Series:
+    """Return struct<low, high> cells or arrays of two numbers as the text that release.csv has."""
+    if not isinstance(column.dtype, pl.List):
+        return as_text(column)
+    if not (column.list.len() == 2).all():
+        return column.cast(pl.List(pl.String)).list.join(", ")  # no interval: outside any domain
+    ends = column.list.to_struct(fields=["low", "high"])
+    return as_text(ends.alias(column.name))
+
+
 def unescape(published: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     """Take the apostrophes away that defused formulas, so that values are what they were."""
     texts = [name for name in columns if published[name].dtype == pl.String]

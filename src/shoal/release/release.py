@@ -47,7 +47,8 @@ class Recoding:
     @property
     def names(self) -> list[str]:
         """The published columns, in the order of the input."""
-        return [name for name in self.source.columns if name in self.schema.published]
+        shown = (*self.schema.published, *self.schema.pseudonymize)
+        return [name for name in self.source.columns if name in shown]
 
     def text(self) -> pl.DataFrame:
         """Return the published table as text, as release.csv has it."""
@@ -55,18 +56,19 @@ class Recoding:
 
     def typed(self) -> pl.DataFrame:
         """Return the published table as typed columns."""
-        return self._table(
-            typed_cells,
-            lambda column: (
-                column
-                if self.schema.types.get(column.name) == "categorical"
-                else typed_values(column)
-            ),
-        )
+        return self._table(typed_cells, self._typed_column)
+
+    def flat(self) -> pl.DataFrame:
+        """Return the published table with quasi cells as text and other columns typed."""
+        return self._table(cells, self._typed_column)
 
     def mixed(self) -> pl.DataFrame:
         """Return the published table with quasi cells as text and other columns as they were."""
         return self._table(cells, lambda column: column)
+
+    def _typed_column(self, column: pl.Series) -> pl.Series:
+        categorical = self.schema.types.get(column.name) == "categorical"
+        return column if categorical else typed_values(column)
 
     def _table(
         self,
@@ -122,6 +124,10 @@ class Release:
         """Return the published table as release.parquet has it."""
         return defuse(self.recoding.typed(), self.schema, escape=self.escaped)[0]
 
+    def flat(self) -> pl.DataFrame:
+        """Return the published table for places without nested types, as sheets and databases."""
+        return defuse(self.recoding.flat(), self.schema, escape=self.escaped)[0]
+
     @property
     def loss(self) -> float:
         """The global certainty penalty, from 0 (nothing lost) to 1."""
@@ -157,10 +163,15 @@ class Release:
         force: bool = False,
         progress: Progress = silent,
     ) -> Audit:
-        """Write release, manifest and report as one directory, audited before it appears."""
+        """Write release, manifest and report as one directory, audited before it appears.
+
+        The address of a table, as sqlite:///people.db?table=published, takes the table alone.
+        """
+        from shoal.outlets import is_outlet, publish
         from shoal.publishing import write_release
 
-        return write_release(
+        write = publish if is_outlet(directory) else write_release
+        return write(
             self, directory, format=format, linkage=linkage, force=force, progress=progress
         )
 
