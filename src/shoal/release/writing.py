@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from shoal.release.release import Release
 
+EXCEL_TEXT = 32_767  # characters of a cell
 EXCEL_DIGITS = 10**15  # a sheet holds doubles and shows fifteen digits
 
 
@@ -75,6 +76,9 @@ def _write_excel(table: pl.DataFrame, path: Path) -> None:
         )
         raise OutputError(msg)
     plain = table.with_columns(_excel_column(column) for column in table)
+    for column in plain:
+        if column.dtype == pl.String and (column.str.len_chars() > EXCEL_TEXT).any():
+            raise _unfit(column.name)
     book = writer.Workbook(path, {"constant_memory": True, "tmpdir": str(path.parent)})
     sheet = book.add_worksheet("release")
     put = [sheet.write_number if c.dtype.is_integer() else sheet.write_string for c in plain]
@@ -82,8 +86,8 @@ def _write_excel(table: pl.DataFrame, path: Path) -> None:
         sheet.write_string(0, place, name)
     for number, row in enumerate(plain.iter_rows(), 1):
         for place, cell in enumerate(row):
-            if cell is not None and put[place](number, place, cell) != 0:
-                raise _unfit(plain.columns[place])
+            if cell is not None:
+                put[place](number, place, cell)
     book.close()
     _check_excel(plain, path)
 
@@ -109,6 +113,6 @@ def _check_excel(written: pl.DataFrame, path: Path) -> None:
 
 def _unfit(name: str) -> OutputError:
     return OutputError(
-        f"Column {name!r} has cells that Excel cannot hold: longer than 32,767 characters, or with "
-        "characters it does not know. Choose another --format."
+        f"Column {name!r} has cells that Excel cannot hold: longer than {EXCEL_TEXT:,} characters, "
+        "or with characters it does not know. Choose another --format."
     )

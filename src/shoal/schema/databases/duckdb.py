@@ -9,6 +9,7 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.schema.extras import load
+from shoal.schema.names import check_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -94,6 +95,7 @@ def _fetch(found: Any, address: Address) -> pl.DataFrame:
     if found is None:
         msg = f"The query on {address.shown!r} returns no table. It has to be a select."
         raise InputError(msg)
+    check_header(found.columns, address.shown)
     table = pl.from_arrow(found.to_arrow_table())
     assert isinstance(table, pl.DataFrame)
     exact = [name for name, kind in table.schema.items() if isinstance(kind, pl.Decimal)]

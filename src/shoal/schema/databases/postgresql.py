@@ -11,6 +11,7 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.schema.databases.address import Address, quote
 from shoal.schema.extras import load
+from shoal.schema.names import check_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,7 +39,7 @@ class PostgreSql:
         """Return what a query finds, in a transaction that can only read."""
         with self._connected(address) as connection:
             connection.read_only = True
-            return self._fetch(connection, query)
+            return self._fetch(connection, query, address)
 
     def standing(self, address: Address) -> str | None:
         """Return None where there is no such table, else the mark it bears, or nothing."""
@@ -77,11 +78,11 @@ class PostgreSql:
                 spelled.seek(0)
                 while chunk := spelled.read(CHUNK):
                     copy.write(chunk)
-            found = accept(self._fetch(connection, f"select * from {name}"))  # noqa: S608 - quoted
+            found = accept(self._fetch(connection, f"select * from {name}", address))  # noqa: S608 - quoted
             connection.commit()
         return found
 
-    def _fetch(self, connection: Any, query: str) -> pl.DataFrame:
+    def _fetch(self, connection: Any, query: str, address: Address) -> pl.DataFrame:
         """Copy the rows of a query; every cell is quoted, so nothing unquoted is missing."""
         columns = connection.execute(f"select * from ({query}\n) as asked limit 0").description  # noqa: S608 - the owner's own
         copied = io.BytesIO()
@@ -90,6 +91,7 @@ class PostgreSql:
             for block in copy:
                 copied.write(block)
         names = [column.name for column in columns]
+        check_header(names, address.shown)
         places = [str(place) for place in range(len(names))]
         kinds = self._kinds(connection, columns)
         if copied.tell():
@@ -98,9 +100,6 @@ class PostgreSql:
         else:
             table = pl.DataFrame({place: [] for place in places}, dict.fromkeys(places, pl.String))
         series = zip(names, table, kinds, strict=True)
-        from shoal.schema.names import check_header
-
-        check_header(names, "the query")
         return pl.DataFrame([_typed(column, kind).alias(name) for name, column, kind in series])
 
     @staticmethod

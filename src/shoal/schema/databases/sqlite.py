@@ -11,6 +11,7 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.schema.databases.address import Address, quote
+from shoal.schema.names import check_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +27,7 @@ class Sqlite:
         """Return what a query finds; the file is opened for reading only."""
         uri = f"{Path(address.place).absolute().as_uri()}?mode=ro"
         with _sentences(address), closing(sqlite3.connect(uri, uri=True)) as connection:
+            connection.execute("select count(*) from sqlite_master")  # raises if it is no database
             return _fetch(connection.execute(query), address)
 
     def standing(self, address: Address) -> str | None:
@@ -87,6 +89,7 @@ def _fetch(cursor: sqlite3.Cursor, address: Address) -> pl.DataFrame:
         msg = f"The query on {address.shown!r} returns no table. It has to be a select."
         raise InputError(msg)
     names = [column[0] for column in cursor.description]
+    check_header(names, address.shown)
     parts: list[list[pl.Series]] = [[] for _ in names]
     while rows := cursor.fetchmany(BATCH):
         for part, cells in zip(parts, zip(*rows, strict=True), strict=True):
