@@ -38,6 +38,9 @@ def anonymize(
         str | None,
         typer.Option(help="Secret for --pseudonymize; SHOAL_KEY in the environment else."),
     ] = None,
+    type: show.Types = None,
+    hierarchy: show.Hierarchies = None,
+    weight: show.Weights = None,
     format: Annotated[
         str | None,
         typer.Option(
@@ -80,6 +83,9 @@ def anonymize(
         identifying=identifying,
         other=other,
         pseudonymize=pseudonymize,
+        types=type,
+        hierarchies=hierarchy,
+        weights=weight,
     )
     key = read_key(key_file) if key_file or chosen.pseudonymize else None
     check_key(chosen.pseudonymize, key)

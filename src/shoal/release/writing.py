@@ -54,13 +54,22 @@ def _packing(path: Path, packed: str) -> Iterator[Any]:
 
 
 def _arrays(release: Release) -> pl.DataFrame:
-    """Return the typed table with intervals as arrays [low, high]; sets are arrays already."""
+    """Return the typed table with intervals as arrays [low, high]; sets are arrays already.
+
+    Dates are spelled as everywhere else.
+    """
     table = release.typed()
-    intervals = [name for name, kind in table.schema.items() if isinstance(kind, pl.Struct)]
     return table.with_columns(
-        pl.concat_list(pl.col(n).struct.field("low"), pl.col(n).struct.field("high")).alias(n)
-        for n in intervals
+        _ends(column) if isinstance(column.dtype, pl.Struct) else column.cast(pl.String)
+        for column in table
+        if isinstance(column.dtype, pl.Struct) or column.dtype.is_temporal()
     )
+
+
+def _ends(column: pl.Series) -> pl.Series:
+    ends = [column.struct.field(end) for end in ("low", "high")]
+    spelled = [end.cast(pl.String) if end.dtype.is_temporal() else end for end in ends]
+    return pl.select(pl.concat_list(spelled).alias(column.name)).to_series()
 
 
 def _write_excel(table: pl.DataFrame, path: Path) -> None:
