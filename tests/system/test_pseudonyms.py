@@ -49,7 +49,7 @@ def test_values_become_keyed_hashes_beside_their_own_sensitive_values(
     out = place / "out"
     done = shoal("anonymize", table, *ASKED, "--key-file", key, "--output", out, "--format", format)
     assert done.code == 0, done
-    assert "Warning: 'name'" in done.said
+    assert "Warning: Published as pseudonyms: 'name'." in done.said
     assert "can be joined" in done.said
     published = package.audit_files(out)
     assert published.holds

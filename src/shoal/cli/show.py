@@ -26,7 +26,7 @@ TABLE_HELP = (
     "duckdb:///people.duckdb or postgresql://host/name is a database."
 )
 Table = Annotated[str, typer.Argument(help=TABLE_HELP, show_default=False)]
-Tables = Annotated[list[str], typer.Argument(metavar="TABLE…", help=TABLE_HELP, show_default=False)]
+Tables = Annotated[list[str], typer.Argument(metavar="TABLE", help=TABLE_HELP, show_default=False)]
 Query = Annotated[
     str | None, typer.Option(help="What to read from a database, as 'select * from people'.")
 ]

@@ -78,7 +78,7 @@ def warning(columns: Sequence[str]) -> str:
     """Return what the owner and every reader should know about pseudonyms."""
     listed = ", ".join(map(repr, columns))
     return (
-        f"{listed}: published as pseudonyms. Releases made with the same key can be joined by "
+        f"Published as pseudonyms: {listed}. Releases made with the same key can be joined by "
         "them, row by row, and rows with the same pseudonym are known to be one person's; no "
         "requirement covers what that reveals. Whoever has the key can name everybody."
     )
