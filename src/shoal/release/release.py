@@ -47,7 +47,8 @@ class Recoding:
     @property
     def names(self) -> list[str]:
         """The published columns, in the order of the input."""
-        return [name for name in self.source.columns if name in self.schema.published]
+        shown = (*self.schema.published, *self.schema.pseudonymize)
+        return [name for name in self.source.columns if name in shown]
 
     def text(self) -> pl.DataFrame:
         """Return the published table as text, as release.csv has it."""
@@ -55,20 +56,23 @@ class Recoding:
 
     def typed(self) -> pl.DataFrame:
         """Return the published table as typed columns; numbers in any writing are numbers."""
-        plain = self.schema.read_numbers(self.source, "sensitive", "other")
-        return self._table(
-            plain,
-            typed_cells,
-            lambda column: (
-                column
-                if self.schema.types.get(column.name) in LABELS
-                else typed_values(column, spelled=self.schema.decimal is None)
-            ),
-        )
+        return self._table(self._plain(), typed_cells, self._typed_column)
+
+    def flat(self) -> pl.DataFrame:
+        """Return the published table with quasi cells as text and other columns typed."""
+        return self._table(self._plain(), cells, self._typed_column)
+
+    def _plain(self) -> pl.DataFrame:
+        return self.schema.read_numbers(self.source, "sensitive", "other")
 
     def mixed(self) -> pl.DataFrame:
         """Return the published table with quasi cells as text and other columns as they were."""
         return self._table(self.source, cells, lambda column: column)
+
+    def _typed_column(self, column: pl.Series) -> pl.Series:
+        labels = self.schema.types.get(column.name) in LABELS
+        spelled = self.schema.decimal is None
+        return column if labels else typed_values(column, spelled=spelled)
 
     def _table(
         self,
@@ -125,6 +129,10 @@ class Release:
         """Return the published table as release.parquet has it."""
         return defuse(self.recoding.typed(), self.schema, escape=self.escaped)[0]
 
+    def flat(self) -> pl.DataFrame:
+        """Return the published table for places without nested types, as sheets and databases."""
+        return defuse(self.recoding.flat(), self.schema, escape=self.escaped)[0]
+
     @property
     def loss(self) -> float:
         """The global certainty penalty, from 0 (nothing lost) to 1."""
@@ -160,10 +168,15 @@ class Release:
         force: bool = False,
         progress: Progress = silent,
     ) -> Audit:
-        """Write release, manifest and report as one directory, audited before it appears."""
+        """Write release, manifest and report as one directory, audited before it appears.
+
+        The address of a table, as sqlite:///people.db?table=published, takes the table alone.
+        """
+        from shoal.outlets import is_outlet, publish
         from shoal.publishing import write_release
 
-        return write_release(
+        write = publish if is_outlet(directory) else write_release
+        return write(
             self, directory, format=format, linkage=linkage, force=force, progress=progress
         )
 
