@@ -17,6 +17,11 @@ _HOMES = {
     "Survey": "audit.survey",
     "attack": "audit.attack",
     "Attack": "audit.attack",
+    "Workload": "queries.workload",
+    "Questions": "queries.workload",
+    "QueryError": "queries.workload",
+    "query_error": "queries.workload",
+    "count": "queries.expression",
     "Schema": "schema.roles",
     "Requirement": "principles.requirement",
     "EpsilonM": "principles.proximity",
@@ -105,6 +110,8 @@ __all__ = [
     "OutputError",
     "Perturb",
     "Plan",
+    "QueryError",
+    "Questions",
     "RecursiveCL",
     "Release",
     "Requirement",
@@ -119,13 +126,16 @@ __all__ = [
     "UsageError",
     "Variance",
     "Window",
+    "Workload",
     "XColor",
     "__version__",
     "anonymize",
     "attack",
     "audit_files",
     "compare",
+    "count",
     "plan",
+    "query_error",
     "survey",
 ]
 
@@ -166,6 +176,8 @@ if TYPE_CHECKING:
     from shoal.principles.t_closeness import TCloseness
     from shoal.principles.uniqueness import MUniqueness
     from shoal.principles.window import Window
+    from shoal.queries.expression import count
+    from shoal.queries.workload import QueryError, Questions, Workload, query_error
     from shoal.release.release import Release
     from shoal.rivals.anatomy import Anatomy
     from shoal.rivals.perturb import Perturb

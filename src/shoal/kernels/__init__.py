@@ -17,6 +17,7 @@ MODULES = (
     "splits",
     "partition",
     "strings",
+    "queries",
     "freeform.sort",
     "freeform.rounds",
     "freeform.matchings",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from shoal.audit.verify import Audit
     from shoal.methods.base import Method, Task
     from shoal.principles.requirement import Requirement
+    from shoal.queries.tables import BoxTable
     from shoal.release.randomness import Randomness
     from shoal.schema.coding import Column
     from shoal.schema.roles import Schema
@@ -147,6 +149,26 @@ class Release:
         if self.heterogeneous:
             return audit_matches(published, self.coded, self.requirements)
         return audit_table(published, self.schema, self.requirements)
+
+    def answers(self) -> BoxTable:
+        """Return the published table as what answers count queries."""
+        return self._boxes
+
+    @cached_property
+    def _boxes(self) -> BoxTable:
+        from shoal.queries.tables import BoxTable
+
+        return BoxTable.of(self.published, self.manifest, self.schema)
+
+    def count(self, condition: str) -> float:
+        """Return the expected number of rows for which a condition holds.
+
+        A row is taken to lie anywhere in its published cells, all values alike; sensitive and
+        other columns are exact. `release.count("30 <= age <= 40 and income > 50000")`.
+        """
+        from shoal.queries.expression import count
+
+        return count(self, condition)
 
     def write(
         self,
