@@ -22,6 +22,8 @@ _HOMES = {
     "QueryError": "queries.workload",
     "query_error": "queries.workload",
     "count": "queries.expression",
+    "losses": "loss.measure",
+    "describe_losses": "loss.measure",
     "Schema": "schema.roles",
     "Requirement": "principles.requirement",
     "EpsilonM": "principles.proximity",
@@ -134,6 +136,8 @@ __all__ = [
     "audit_files",
     "compare",
     "count",
+    "describe_losses",
+    "losses",
     "plan",
     "query_error",
     "survey",
@@ -159,6 +163,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from shoal.guarantee import Guarantee
+    from shoal.loss.measure import describe_losses, losses
     from shoal.methods.exchange import Exchange, XColor
     from shoal.methods.freeform.graph import GeneralizationGraph
     from shoal.methods.freeform.method import Freeform, Ring

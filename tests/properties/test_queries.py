@@ -19,7 +19,7 @@ from tables import QUASI, frame, schema, tables
 
 KINDS = {"age": "interval", "rate": "interval", "job": "set", "pay": "exact", "ill": "exact"}
 SCHEMA = shoal.Schema(quasi=["age", "rate", "job"], sensitive=["pay", "ill"])
-DOMAINS = {"age": [-3, 4], "rate": [0.5, 2], "job": ["a", "b", 'c"']}
+DOMAINS: dict[str, list] = {"age": [-3, 4], "rate": [0.5, 2], "job": ["a", "b", 'c"']}
 
 ages = st.integers(-3, 4)
 rates = st.sampled_from(["0.5", "0.7", "1", "2"])

@@ -8,7 +8,8 @@ from json import loads
 
 def decimals(numbers):
     """Return the most decimals that any of some numbers, as they are spelled, has."""
-    return max(max(0, -Decimal(text).normalize().as_tuple().exponent) for text in numbers)
+    exponents = (Decimal(text).normalize().as_tuple().exponent for text in numbers)
+    return max(max(0, -int(exponent)) for exponent in exponents)
 
 
 def ends(cell):

@@ -100,7 +100,7 @@ class Intervals:
             raise unreadable(name)
         whole = pl.Series(map(repr, domain), dtype=pl.String)
         decimals = decimals_of(pl.concat([low.unique(), high.unique(), whole]))
-        lows, highs, (least, most) = (_units(part, decimals) for part in (low, high, whole))
+        lows, highs, (least, most) = (units_of(part, decimals) for part in (low, high, whole))
         if (lows > highs).any() or (lows < least).any() or (highs > most).any():
             raise unreadable(name)
         return cls(name, lows, highs, decimals, float(most - least + 1))
@@ -197,5 +197,6 @@ def decimals_of(texts: pl.Series) -> int:
     return min(max(needed, 0), room, FINEST)
 
 
-def _units(texts: pl.Series, decimals: int) -> NDArray[np.float64]:
+def units_of(texts: pl.Series, decimals: int) -> NDArray[np.float64]:
+    """Return numbers in whole units of 10^-decimals."""
     return np.rint(texts.cast(pl.Float64).to_numpy() * 10.0**decimals)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.cells import unescape
 from shoal.audit.files import manifest_schema, read_manifest, read_published
 from shoal.audit.verify import check_rows
 from shoal.errors import InputError, UnknownColumn
@@ -137,9 +136,6 @@ class BoxTable:
     def of(cls, published: pl.DataFrame, manifest: dict[str, Any], schema: Schema) -> BoxTable:
         """Read a published table, quasi cells as text, by what its manifest says of its columns."""
         check_rows(published)
-        if manifest.get("escaped"):
-            plain = [name for name in published.columns if name not in schema.quasi]
-            published = unescape(published, plain)
         stated = {column["name"]: column for column in manifest["columns"]}
         labels = np.zeros(published.height, np.int64)
         quasi, which = {}, []
@@ -223,7 +219,6 @@ def open_answers(source: Any) -> Answers:
     if isinstance(source, str | Path):
         manifest = read_manifest(Path(source))
         published = read_published(Path(source), manifest)
-        manifest = {**manifest, "escaped": False}  # reading took the apostrophes away
         return BoxTable.of(published, manifest, manifest_schema(manifest))
     if hasattr(source, "answers"):
         return source.answers()
