@@ -25,6 +25,12 @@ _HOMES = {
     "losses": "loss.measure",
     "describe_losses": "loss.measure",
     "Schema": "schema.roles",
+    "Listed": "schema.grouping",
+    "Prefix": "schema.grouping",
+    "Calendar": "schema.grouping",
+    "Bins": "schema.grouping",
+    "Quantiles": "schema.grouping",
+    "Grouped": "schema.grouping",
     "Requirement": "principles.requirement",
     "EpsilonM": "principles.proximity",
     "Neighbourhood": "principles.proximity",
@@ -84,6 +90,8 @@ __all__ = [
     "Audit",
     "AuditFailed",
     "BetaLikeness",
+    "Bins",
+    "Calendar",
     "Comparison",
     "DeltaDisclosure",
     "DeltaL",
@@ -99,10 +107,12 @@ __all__ = [
     "Function",
     "GeneralizationGraph",
     "GreatCircle",
+    "Grouped",
     "Guarantee",
     "Hierarchical",
     "InputError",
     "KAnonymity",
+    "Listed",
     "Lookup",
     "Lp",
     "MUniqueness",
@@ -112,6 +122,8 @@ __all__ = [
     "OutputError",
     "Perturb",
     "Plan",
+    "Prefix",
+    "Quantiles",
     "QueryError",
     "Questions",
     "RecursiveCL",
@@ -186,6 +198,7 @@ if TYPE_CHECKING:
     from shoal.release.release import Release
     from shoal.rivals.anatomy import Anatomy
     from shoal.rivals.perturb import Perturb
+    from shoal.schema.grouping import Bins, Calendar, Grouped, Listed, Prefix, Quantiles
     from shoal.schema.roles import Schema
 
 

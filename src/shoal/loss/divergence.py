@@ -19,9 +19,8 @@ from shoal.audit.regularity import MatchGraph
 from shoal.errors import InputError
 from shoal.kernels.freeform.density import spread_density
 from shoal.kernels.freeform.tree import build
-from shoal.loss.release import Measured, original_sizes
-from shoal.queries.columns import decimals_of, units_of
-from shoal.schema.coding import Column, code_column
+from shoal.loss.release import Measured, original_extent, original_sizes
+from shoal.schema.coding import QUANTITY, code_column
 from shoal.schema.sensitive import Sensitive
 
 if TYPE_CHECKING:
@@ -36,9 +35,10 @@ def kl_divergence(release: Measured) -> float | None:
     if original is None:
         return None
     own, carried, values = _values(release.published, original)
-    graph = MatchGraph(original.space, published_boxes(release.published, original))
+    graph = MatchGraph(original.line, published_boxes(release.published, original))
     density = _density(graph, own, carried, values, _weights(release, original))
-    everywhere = np.prod([_extent(column) for column in original.quasi]) * values
+    columns = zip(original.quasi, release.boxes.quasi.values(), strict=True)
+    everywhere = np.prod([original_extent(*both) for both in columns]) * values
     density += release.suppressed / everywhere
     if not (density > 0).all():
         msg = "The original has rows that no published row covers: it is of another release."
@@ -60,7 +60,7 @@ def _values(
     for column in original.sensitive:
         known = column.spellings.gather(column.codes).alias(column.name)
         both = pl.concat([known, published[column.name].cast(pl.String).fill_null("")])
-        columns.append(code_column(both, kind="numeric" if column.numeric else "categorical"))
+        columns.append(code_column(both, kind=QUANTITY if column.numeric else "categorical"))
     value = Sensitive.of(tuple(columns))
     split = len(original)
     return value.codes[:split].copy(), value.codes[split:].copy(), value.distinct
@@ -74,14 +74,6 @@ def _weights(release: Measured, original: Coded) -> NDArray[np.float64]:
     ):
         points *= release.by_box(place, original_sizes(column, cells))
     return 1 / points[release.box_of]
-
-
-def _extent(column: Column) -> float:
-    """Return how many values the domain of an original column has."""
-    if not column.numeric:
-        return float(column.distinct)
-    ends = units_of(column.spellings, decimals_of(column.spellings))
-    return float(ends[-1] - ends[0] + 1)
 
 
 def _density(

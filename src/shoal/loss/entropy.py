@@ -53,5 +53,5 @@ def _counted(column: Column, cells: Spread, counts: NDArray[np.int64]) -> NDArra
             - before[np.searchsorted(values, lows, "left")]
         )
     rank_of = {label: rank for rank, label in enumerate(column.spellings)}
-    by_label = np.array([counts[rank_of[label]] for label in cells.labels])
+    by_label = np.array([counts[rank_of[x]] if x in rank_of else 0 for x in cells.labels])
     return np.add.reduceat(by_label[cells.listed], cells.starts[:-1])

@@ -12,7 +12,8 @@ import numpy as np
 from shoal.audit.files import code_original, manifest_schema, read_manifest, read_published
 from shoal.audit.verify import alike
 from shoal.errors import InputError
-from shoal.queries.columns import Intervals, Spread, decimals_of, units_of
+from shoal.queries.columns import Intervals, Spread
+from shoal.queries.ruler import Ruler
 from shoal.queries.tables import BoxTable, open_answers
 from shoal.schema.io import read_table, take_frame
 from shoal.schema.roles import RESERVED
@@ -96,18 +97,29 @@ def _coded(original: Any, manifest: dict[str, Any]) -> Coded | None:
 def ends_in_units(
     column: Column, cells: Intervals
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return the values of an original column, and the ends of published cells, in its own units.
+    """Return the values of an original column, and the ends of published cells, in units.
 
     The original may have more decimals than the ends that are published of it.
     """
-    decimals = max(decimals_of(column.spellings), cells.decimals)
-    finer = 10.0 ** (decimals - cells.decimals)
-    return units_of(column.spellings, decimals), cells.lows * finer, cells.highs * finer
+    own = Ruler.of(column.spellings, dates=column.dates)
+    ruler = max(own, cells.ruler, key=lambda one: one.units)
+    finer = float(ruler.units / cells.ruler.units)
+    return ruler.places(column.spellings), cells.lows * finer, cells.highs * finer
 
 
 def original_sizes(column: Column, cells: Spread) -> NDArray[np.float64]:
-    """Return how many values of the original's grid each published cell holds."""
+    """Return how many values of the original's domain each published cell holds."""
     if not isinstance(cells, Intervals):
         return cells.sizes
     _, lows, highs = ends_in_units(column, cells)
     return highs - lows + 1
+
+
+def original_extent(column: Column, cells: Spread) -> float:
+    """Return how many values the domain of an original column has."""
+    if column.tree is not None:
+        return float(len(column.tree.labels))
+    if not isinstance(cells, Intervals):
+        return float(column.distinct)
+    values, _, _ = ends_in_units(column, cells)
+    return float(values[-1] - values[0] + 1)

@@ -63,7 +63,12 @@ class Rows:
     ) -> Rows:
         """Code some columns of a table."""
         coded = {
-            name: Exact.of(table[name], kind=schema.types.get(name), order=schema.order.get(name))
+            name: Exact.of(
+                table[name],
+                kind=schema.types.get(name),
+                order=schema.order.get(name),
+                hierarchy=schema.hierarchies.get(name),
+            )
             for name in names
         }
         return cls(coded, order)

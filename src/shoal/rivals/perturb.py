@@ -18,7 +18,7 @@ from shoal.queries.tables import ExactTable
 from shoal.release.randomness import Randomness
 from shoal.rivals.grid import Grid, column_units
 from shoal.rivals.retention import Retention, downward
-from shoal.schema.coding import Column, code_column
+from shoal.schema.coding import Column, code_column, quantity
 from shoal.schema.io import give_frame, take_frame
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class Reconstruction:
         assert isinstance(wanted, Numbers)
         others = {name: part for name, part in query.items() if name != self.perturbed.column}
         grid = self.perturbed.grid
-        firsts, lasts = wanted.units(grid.decimals)
+        firsts, lasts = wanted.units(Fraction(10) ** grid.decimals)
         inside = np.minimum(lasts, grid.last) - np.maximum(firsts, grid.first) + 1
         share = Fraction(int(np.maximum(inside, 0).sum()), grid.size)
         p = self.perturbed.retained()
@@ -206,7 +206,7 @@ def _numeric(table: pl.DataFrame, schema: Schema, names: tuple[str, ...]) -> Col
     if not table.height:
         msg = "The table has a header but no rows."
         raise UsageError(msg)
-    return code_column(table[names[0]], kind="numeric")
+    return code_column(table[names[0]], kind=quantity(schema.types.get(names[0])))
 
 
 def _two_numbers(domain: Any) -> tuple[float, float]:
