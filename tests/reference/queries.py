@@ -23,6 +23,8 @@ def points(cell, kind, places):
         return [cell]
     if kind == "set":
         return loads(cell) if cell.startswith("[") else [cell]
+    if isinstance(kind, dict):  # a hierarchy: the labels under each node
+        return kind.get(cell, [cell])
     low, high = (Fraction(end) * 10**places for end in ends(cell))
     return [Fraction(unit, 10**places) for unit in range(int(low), int(high) + 1)]
 

@@ -244,3 +244,22 @@ def test_a_closer_release_errs_less():
         for k in (2, 200)
     )
     assert questions.error(fine).median < questions.error(coarse).median
+
+
+def test_a_file_without_a_column_of_its_manifest_is_refused(directory, tmp_path):
+    published = pl.read_parquet(directory / "release.parquet")
+    (tmp_path / "manifest.json").write_bytes((directory / "manifest.json").read_bytes())
+    for lacking in ("age", "income"):
+        published.drop(lacking).write_parquet(tmp_path / "release.parquet")
+        outcome = shell.shoal("count", tmp_path, "age > 3")
+        assert outcome.code == 2
+        assert f"There is no column '{lacking}'" in outcome.err
+
+
+def test_missing_numbers_meet_no_comparison():
+    table = pl.DataFrame({"age": [1, 2, 3], "pay": [1, 1, 2], "other": [5, None, 7]})
+    known = shoal.Schema(quasi="age", sensitive="pay", other="other")
+    release = shoal.anonymize(table, known, require="KAnonymity(k=3)")
+    assert release.count("other > 0") == 2
+    assert release.count("other != 5") == 1
+    assert release.count("not other > 0") == 1

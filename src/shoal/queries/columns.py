@@ -59,17 +59,16 @@ class Exact:
         hierarchy: Hierarchy | None = None,
     ) -> Exact:
         """Code a column; with a hierarchy it holds labels, in the order of the tree."""
-        known = ~is_missing(cells)
-        if hierarchy is not None:
-            column = code_column(cells, kind=kind, order=order).under(hierarchy)
-            return cls(cells.name, column.codes, None, column.spellings)
+        known = (~is_missing(cells)).to_numpy()
         column = code_column(cells.filter(known), kind=kind, order=order)
         if not column.numeric or not column.distinct:
+            known = np.ones(len(cells), bool)
             column = code_column(cells, kind="categorical", order=order)
-            return cls(cells.name, column.codes, None, column.spellings)
+        if hierarchy is not None:
+            column = column.under(hierarchy)
         codes = np.full(len(cells), column.distinct, np.int32)
-        codes[known.to_numpy()] = column.codes
-        return cls(cells.name, codes, column.numbers, column.spellings, column.dates)
+        codes[known] = column.codes
+        return cls(cells.name, codes, column.values, column.spellings, column.dates)
 
     @property
     def numeric(self) -> bool:

@@ -16,7 +16,7 @@ from shoal.queries.sets import Numbers
 from shoal.queries.tables import Answers, ExactTable, Query, open_answers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -105,12 +105,13 @@ class _Drawer:
         self,
         workload: Workload,
         schema: Schema,
-        columns: dict[str, Exact],
+        columns: Mapping[str, Exact],
         chance: np.random.Generator,
     ) -> None:
         self.workload, self.schema, self.columns, self.chance = workload, schema, columns, chance
         self.side = workload.selectivity ** (1 / (workload.quasi + workload.sensitive))
-        self.ends = {name: _ends(column) for name, column in columns.items()}
+        asked = (*schema.quasi, *schema.sensitive)
+        self.ends = {name: _ends(columns[name]) for name in asked}
 
     def query(self) -> Query:
         """Return a random query."""

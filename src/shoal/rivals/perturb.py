@@ -22,6 +22,8 @@ from shoal.schema.coding import Column, code_column, quantity
 from shoal.schema.io import give_frame, take_frame
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
     from shoal.queries.columns import Exact
@@ -169,7 +171,7 @@ class Reconstruction:
         return len(self.table)
 
     @property
-    def columns(self) -> dict[str, Exact]:
+    def columns(self) -> Mapping[str, Exact]:
         """What can be asked about."""
         return self.table.columns
 
