@@ -134,7 +134,8 @@ def spread_count(
     total = 0.0
     for box in range(counts.size):
         share = float(counts[box])
-        for place in range(used.size):
-            share *= shares[offsets[place] + cells[used[place], box]]
-        total += share
+        if share > 0.0:
+            for place in range(used.size):
+                share *= shares[offsets[place] + cells[used[place], box]]
+            total += share
     return total

@@ -165,17 +165,19 @@ class BoxTable:
         """Read a published table, quasi cells as text, by what its manifest says of its columns."""
         check_rows(published)
         stated = {column["name"]: column for column in manifest["columns"]}
-        labels = np.zeros(published.height, np.int64)
-        quasi, which = {}, []
+        quasi, which = {}, {}
         for name in schema.quasi:
             if name not in published.columns:
                 raise UnknownColumn(name, published.columns)
-            quasi[name], cells = read_cells(published[name], stated[name])
-            which.append(cells)
-            labels = renumber(labels * (int(cells.max()) + 1) + cells)
+            quasi[name], which[name] = read_cells(published[name], stated[name])
+        labels = np.zeros(published.height, np.int64)
+        # Boxes stand in the order of the column with the most cells, whose shares are then read
+        # one after the other.
+        for name in sorted(quasi, key=lambda name: -len(quasi[name].sizes)):
+            labels = renumber(labels * len(quasi[name].sizes) + which[name])
         boxes = Groups(labels)
         firsts = boxes.order[boxes.starts[:-1]]
-        shown = np.array([cells[firsts] for cells in which], np.int32)
+        shown = np.array([cells[firsts] for cells in which.values()], np.int32)
         exact = [name for name in stated if name not in quasi]
         rows = Rows.of(published, exact, schema, boxes.order)
         return cls(quasi, shown, boxes.starts, rows)
