@@ -263,3 +263,19 @@ def test_missing_numbers_meet_no_comparison():
     assert release.count("other > 0") == 2
     assert release.count("other != 5") == 1
     assert release.count("not other > 0") == 1
+
+
+def test_numbers_in_another_writing_and_numbers_beside_missing_ones_are_counted():
+    table = pl.DataFrame(
+        {"age": ["1", "2", None, "4"], "pay": ["1.000,5", "2.000", "3", "4"], "x": list("aabb")}
+    )
+    known = shoal.Schema(quasi=["age", "x"], sensitive="pay", decimal=",")
+    release = shoal.anonymize(
+        table, known, require="KAnonymity(k=2)", method="Mondrian()", missing="value"
+    )
+    assert release.count("pay > 1000") == 2
+    assert release.count("age <= 2") == pytest.approx(2)
+    assert release.count("age == ''") == pytest.approx(1)
+    questions = shoal.Workload(quasi=2, queries=20).draw(table, known, seed=1)
+    assert questions.error(release).mean < 2
+    assert release.losses()["gcp"] == pytest.approx(release.loss)

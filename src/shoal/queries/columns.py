@@ -210,15 +210,19 @@ class Sets:
         return frozenset(self.tree.labels[self.tree.first[node] : self.tree.last[node] + 1])
 
     def sized(self, wanted: Numbers) -> frozenset[str] | None:
-        """Return the labels of a hierarchy that are numbers in a set, None where they are none."""
+        """Return the labels that are numbers in a set, None where labels are no numbers.
+
+        Numbers are labels under a hierarchy, and where some of them are missing.
+        """
         known = self.labels.filter(self.labels != MISSING_LABEL)
-        if self.tree is None or not known.str.contains(NUMBER).all():
+        if not known.str.contains(NUMBER).all():
             return None
         return frozenset(label for label in known if Fraction(label) in wanted)
 
     def shares(self, wanted: Set) -> NDArray[np.float64]:
         """Return which part of each cell a query asks for."""
-        assert not isinstance(wanted, Numbers)
+        if isinstance(wanted, Numbers):
+            wanted = self.sized(wanted) or frozenset()
         marks = np.zeros(len(self.labels), np.uint8)
         marks[[self.rank_of[label] for label in wanted if label in self.rank_of]] = 1
         shares = np.empty(len(self.starts) - 1)

@@ -131,7 +131,8 @@ class ExactTable:
         if not table.height:
             msg = "The table has a header but no rows."
             raise InputError(msg)
-        return cls(Rows.of(table, schema.published, schema))
+        plain = schema.read_numbers(table, "quasi", "sensitive")
+        return cls(Rows.of(plain, schema.published, schema))
 
     def __len__(self) -> int:
         return len(self.rows)

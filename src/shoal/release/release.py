@@ -171,12 +171,13 @@ class Release:
 
     @property
     def plain(self) -> pl.DataFrame:
-        """The published table, cells as text, without the apostrophes that defuse formulas."""
+        """The published table, cells as text: no formula defused, numbers spelled plainly."""
         from shoal.audit.cells import unescape
 
-        if not self.manifest.get("escaped"):
-            return self.published
-        return unescape(self.published, [*self.schema.sensitive, *self.schema.other])
+        plain = self.published
+        if self.manifest.get("escaped"):
+            plain = unescape(plain, [*self.schema.sensitive, *self.schema.other])
+        return self.schema.read_numbers(plain, "sensitive")
 
     def count(self, condition: str) -> float:
         """Return the expected number of rows for which a condition holds.
