@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from shoal.audit.verify import Audit
     from shoal.methods.base import Method, Task
     from shoal.principles.requirement import Requirement
+    from shoal.queries.tables import BoxTable
     from shoal.release.randomness import Randomness
     from shoal.schema.coding import Column
     from shoal.schema.roles import Schema
@@ -158,6 +160,42 @@ class Release:
         if self.heterogeneous:
             return audit_matches(published, self.coded, self.requirements)
         return audit_table(published, self.schema, self.requirements)
+
+    def losses(self) -> dict[str, float]:
+        """Measure every loss that is defined for this release (see `shoal.losses`)."""
+        from shoal.loss.measure import losses
+
+        return losses(self)
+
+    def answers(self) -> BoxTable:
+        """Return the published table as what answers count queries."""
+        return self._boxes
+
+    @cached_property
+    def _boxes(self) -> BoxTable:
+        from shoal.queries.tables import BoxTable
+
+        return BoxTable.of(self.plain, self.manifest, self.schema)
+
+    @property
+    def plain(self) -> pl.DataFrame:
+        """The published table, cells as text: no formula defused, numbers spelled plainly."""
+        from shoal.audit.cells import unescape
+
+        plain = self.published
+        if self.manifest.get("escaped"):
+            plain = unescape(plain, [*self.schema.sensitive, *self.schema.other])
+        return self.schema.read_numbers(plain, "sensitive")
+
+    def count(self, condition: str) -> float:
+        """Return the expected number of rows for which a condition holds.
+
+        A row is taken to lie anywhere in its published cells, all values alike; sensitive and
+        other columns are exact. `release.count("30 <= age <= 40 and income > 50000")`.
+        """
+        from shoal.queries.expression import count
+
+        return count(self, condition)
 
     def write(
         self,
