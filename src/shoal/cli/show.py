@@ -37,6 +37,9 @@ Requires = Annotated[
     typer.Option("--require", help="What must hold, as 'EpsilonM(epsilon=4500, m=5)'. Repeatable."),
 ]
 MissingCells = Annotated[str | None, typer.Option(help="Missing cells: error, drop or value.")]
+Report = Annotated[
+    str | None, typer.Option(help="HTML file with the picture, readable by its owner.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no remarks.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
