@@ -3,7 +3,9 @@
 Compiled loops take memory that Python's own accounting does not see, so the resident memory of the
 whole process is asked for: its high-water mark is set back before the work, and what the mark is
 above the memory held then is what the work took. Memory that was freed before is handed back first,
-lest it be taken anew unseen. Only Linux can set the mark back; elsewhere nothing is measured.
+lest it be taken anew unseen; what an allocator keeps all the same, a later piece of work in the
+same process may use without its showing, so the figure is never too large and can be some
+megabytes too small. Only Linux can set the mark back; elsewhere nothing is measured.
 """
 
 from __future__ import annotations

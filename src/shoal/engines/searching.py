@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import numpy as np
 from shoal.engines.local import check_least_risk, check_task
 from shoal.engines.memory import Peak
 from shoal.engines.suppression import search_within
+from shoal.errors import NotAchievable
 from shoal.loss.certainty import mean_over_rows, ncp_by_group
 from shoal.methods.freeform.graph import GeneralizationGraph
 from shoal.release.recode import spans
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from shoal.methods.base import Method, Task
     from shoal.release.layout import Found
     from shoal.schema.table import Coded
+
+FEW = 1000  # rows to warm up with
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +44,14 @@ def search(method: Method, task: Task) -> Search:
         _, found = search_within(method, task, check_task, Fraction(0))
         seconds = time.perf_counter() - begun
     return Search(found, round(seconds, 3), peak.megabytes)
+
+
+def warm_up(method: Method, task: Task) -> None:
+    """Search a few rows, so that loading compiled code and libraries is not measured later."""
+    rows = len(task.coded)
+    some = np.unique(np.linspace(0, rows - 1, min(rows, FEW)).astype(np.int64))
+    with suppress(NotAchievable):  # the few rows may not reach what all of them do
+        search(method, replace(task, coded=task.coded.subset(some)))
 
 
 def loss_of(coded: Coded, found: Found) -> float:
