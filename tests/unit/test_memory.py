@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
 
 from shoal.engines import memory
 from shoal.engines.memory import Peak
+
+if TYPE_CHECKING:
+    import pytest
 
 MEGABYTES = 160
 TOLD = os.access(memory.MARK, os.W_OK)
