@@ -27,6 +27,12 @@ _HOMES = {
     "query_error": "queries.workload",
     "count": "queries.expression",
     "Schema": "schema.roles",
+    "Listed": "schema.grouping",
+    "Prefix": "schema.grouping",
+    "Calendar": "schema.grouping",
+    "Bins": "schema.grouping",
+    "Quantiles": "schema.grouping",
+    "Grouped": "schema.grouping",
     "Requirement": "principles.requirement",
     "EpsilonM": "principles.proximity",
     "Neighbourhood": "principles.proximity",
@@ -87,6 +93,8 @@ __all__ = [
     "Audit",
     "AuditFailed",
     "BetaLikeness",
+    "Bins",
+    "Calendar",
     "Comparison",
     "DeltaDisclosure",
     "DeltaL",
@@ -103,11 +111,13 @@ __all__ = [
     "Function",
     "GeneralizationGraph",
     "GreatCircle",
+    "Grouped",
     "Guarantee",
     "Hierarchical",
     "InputError",
     "KAnonymity",
     "LearningUtility",
+    "Listed",
     "Lookup",
     "Lp",
     "MUniqueness",
@@ -117,6 +127,8 @@ __all__ = [
     "OutputError",
     "Perturb",
     "Plan",
+    "Prefix",
+    "Quantiles",
     "QueryError",
     "Questions",
     "RecursiveCL",
@@ -193,6 +205,7 @@ if TYPE_CHECKING:
     from shoal.release.release import Release
     from shoal.rivals.anatomy import Anatomy
     from shoal.rivals.perturb import Perturb
+    from shoal.schema.grouping import Bins, Calendar, Grouped, Listed, Prefix, Quantiles
     from shoal.schema.roles import Schema
 
 

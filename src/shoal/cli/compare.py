@@ -19,6 +19,9 @@ def compare(
     ] = None,
     other: show.Other = None,
     schema: show.SchemaFile = None,
+    type: show.Types = None,
+    hierarchy: show.Hierarchies = None,
+    weight: show.Weights = None,
     queries: Annotated[
         int, typer.Option(min=0, help="Count queries to ask every release; 0 for none.")
     ] = 1000,
@@ -43,7 +46,15 @@ def compare(
     from shoal.schema.io import read_table
 
     said = show.settings(schema)
-    chosen = show.merged_schema(said, quasi=quasi, sensitive=sensitive, other=other)
+    chosen = show.merged_schema(
+        said,
+        quasi=quasi,
+        sensitive=sensitive,
+        other=other,
+        types=type,
+        hierarchies=hierarchy,
+        weights=weight,
+    )
     policy: Any = missing or said.missing or "error"
     if report is not None:
         check_page(report)

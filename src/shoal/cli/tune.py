@@ -25,6 +25,9 @@ def tune(
         str | None, typer.Option(help="How to search, as 'Exchange()' or 'Split()'.")
     ] = None,
     schema: show.SchemaFile = None,
+    type: show.Types = None,
+    hierarchy: show.Hierarchies = None,
+    weight: show.Weights = None,
     seconds: Annotated[float | None, typer.Option(help="Time budget of each search.")] = None,
     missing: show.MissingCells = None,
     report: show.Report = None,
@@ -38,7 +41,14 @@ def tune(
     from shoal.schema.io import read_table
 
     said = show.settings(schema)
-    chosen = show.merged_schema(said, quasi=quasi, sensitive=sensitive)
+    chosen = show.merged_schema(
+        said,
+        quasi=quasi,
+        sensitive=sensitive,
+        types=type,
+        hierarchies=hierarchy,
+        weights=weight,
+    )
     policy: Any = missing or said.missing or "error"
     if report is not None:
         check_page(report)

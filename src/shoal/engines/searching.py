@@ -15,7 +15,7 @@ from shoal.engines.memory import Peak
 from shoal.engines.suppression import search_within
 from shoal.errors import NotAchievable
 from shoal.loss.certainty import mean_over_rows, ncp_by_group
-from shoal.methods.freeform.graph import GeneralizationGraph
+from shoal.principles.groups import Groups
 from shoal.release.recode import spans
 
 if TYPE_CHECKING:
@@ -56,10 +56,9 @@ def warm_up(method: Method, task: Task) -> None:
 
 def loss_of(coded: Coded, found: Found) -> float:
     """Return the global certainty penalty of what was found, without recoding it."""
-    if isinstance(found, GeneralizationGraph):
-        return found.gcp
+    bearers = found.sizes if isinstance(found, Groups) else np.ones(len(found), np.int64)
     by_column = [
-        mean_over_rows(ncp_by_group(column, spans(column, found)), found.sizes, 0)
+        mean_over_rows(ncp_by_group(column, spans(column, found)), bearers, 0)
         for column in coded.quasi
     ]
     return float(np.mean(by_column))

@@ -137,7 +137,8 @@ def tune(
     tried = [_with(asked, grid, value) for value in grid.values]
     chosen = choose_method(method, asked)
     table = take_frame(frame)
-    coded = numeric_columns(code_table(table, schema, missing=missing), table, asked)
+    coded = code_table(table, schema, missing=missing)
+    coded = numeric_columns(coded, table, asked, schema.types)
     budget = check_budget(seconds)
     points = []
     for place, (value, required) in enumerate(zip(grid.values, tried, strict=True)):

@@ -8,17 +8,17 @@ would have seen next to nothing. For the same reason features are scaled by the 
 what is published, where shares hardly vary and a plain row would lie far outside.
 
 A label becomes a share for each label of the column: 1 for its own. A set of k labels becomes 1 / k
-for each of them. Labels beyond the `MOST` commonest share one feature.
+for each of them, and so does a node of a hierarchy that stands for k labels. Labels beyond the `MOST` commonest share one feature.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.schema.coding import Column, code_column
+from shoal.schema.coding import Column, code_column, code_known
 from shoal.schema.missing import is_missing
 
 if TYPE_CHECKING:
@@ -48,11 +48,24 @@ class Feature:
     unit: float = 1.0
 
     @classmethod
-    def of(cls, cells: pl.Series, train: NDArray[np.int64], *, kind: str | None) -> Feature:
-        """Make features from the cells of a column; what is common, the training rows decide."""
+    def of(
+        cls,
+        cells: pl.Series,
+        train: NDArray[np.int64],
+        *,
+        kind: str | None,
+        nodes: bool = False,
+    ) -> Feature:
+        """Make features from the cells of a column; what is common, the training rows decide.
+
+        Where `nodes` of a hierarchy are published, numbers are labels too.
+        """
         known = ~is_missing(cells)
         column = code_column(cells.filter(known), kind=kind)
-        if column.numeric:
+        if nodes:
+            column = replace(code_known(cells, kind=kind), values=None)
+            codes = column.codes.astype(np.int64)
+        elif column.numeric:
             codes = np.full(len(cells), UNKNOWN, np.int64)
             codes[known.to_numpy()] = column.codes
         else:  # missing is a label like any other
@@ -88,16 +101,35 @@ class Feature:
             values = column.values.astype(np.float64)
             middle = values[covered.low] / 2 + values[covered.high] / 2  # their sum may overflow
             return self._scaled(middle)
-        assert covered.pairs is not None
-        assert covered.labels is not None
+        cell, label, counts = _covered_labels(column, covered)
         rank = {label: rank for rank, label in enumerate(self.column.spellings)}
         ours = np.array([rank[label] for label in column.spellings], np.int64)
-        cell, label = np.divmod(covered.pairs, column.distinct)
         place = cell * self.width + self.places[ours[label]]
         shares = np.bincount(
-            place, weights=1 / covered.labels[cell], minlength=len(covered.labels) * self.width
+            place, weights=1 / counts[cell], minlength=len(counts) * self.width
         )
         return shares.reshape(-1, self.width).astype(np.float32)
 
     def _scaled(self, numbers: NDArray[np.float64]) -> NDArray[np.float32]:
         return ((numbers - self.middle) / self.unit).astype(np.float32)[:, None]
+
+
+def _covered_labels(
+    column: Column, covered: Spans
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return cell and rank of every label that a cell covers, and how many each cell does.
+
+    A node covers the labels under it that the column has.
+    """
+    if column.tree is None:
+        assert covered.pairs is not None
+        assert covered.labels is not None
+        cell, rank = np.divmod(covered.pairs, column.distinct)
+        return cell, rank, covered.labels
+    node = column.nodes(covered.low, covered.high)
+    first = np.searchsorted(column.places, column.tree.first[node])  # type: ignore[call-overload]
+    end = np.searchsorted(column.places, column.tree.last[node], side="right")  # type: ignore[call-overload]
+    counts = end - first
+    cell = np.repeat(np.arange(len(node)), counts)
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return cell, first[cell] + within, counts

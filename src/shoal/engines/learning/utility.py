@@ -20,7 +20,7 @@ from shoal.engines.learning.models import MODELS, Learner, Scores
 from shoal.engines.local import anonymize
 from shoal.errors import InputError, UnknownColumn, UsageError
 from shoal.progress import Progress, silent
-from shoal.schema.coding import code_column
+from shoal.schema.coding import code_column, code_known
 from shoal.schema.io import take_frame
 from shoal.schema.missing import Missing, complete_rows, is_missing
 from shoal.schema.roles import Schema
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from shoal.methods.base import Method
     from shoal.principles.requirement import Require
     from shoal.release.release import Release
+    from shoal.schema.coding import Column
 
 HELD_OUT = 0.2  # of the rows
 MOST_TRAINED = 10_000  # rows that a model is trained on
@@ -103,9 +104,11 @@ class Trial:
         if not len(self.train) or not len(self.asked):
             msg = f"No row is left to learn {self.target!r} from, or to ask about."
             raise InputError(msg)
-        kinds = dict(schema.types) | (kinds or {})
+        kinds = (kinds or {}) | dict(schema.types)
         self.features = {
-            name: Feature.of(table[name], self.train, kind=kinds.get(name))
+            name: Feature.of(
+                table[name], self.train, kind=kinds.get(name), nodes=name in schema.hierarchies
+            )
             for name in names
             if name != self.target
         }
@@ -239,16 +242,15 @@ def part(
         msg = f"Learning needs at least 2 rows that have a {name!r}. There are {table.height}."
         raise InputError(msg)
     kinds = {
-        column: "numeric"
-        if column not in schema.order
-        and code_column(table[column], kind=schema.types.get(column)).numeric
-        else "categorical"
+        column: kind_of(code_known(table[column], order=schema.order.get(column)))
         for column in (*schema.quasi, *schema.sensitive)
     }
     fixed = Schema(
         **{role: getattr(schema, role) for role in ("quasi", "sensitive", "identifying", "other")},
-        types=dict(schema.types) | kinds,
+        types=kinds | dict(schema.types),
         order=schema.order,
+        hierarchies=schema.hierarchies,
+        weights=schema.weights,
     )
     mixed = np.random.Generator(np.random.PCG64(seed)).permutation(table.height)
     held_out = max(1, round(HELD_OUT * table.height))
@@ -264,8 +266,9 @@ def learning_of(
     `held_out` are rows of the same kind as those that were anonymized, and none of them.
     """
     kinds = {
-        column.name: "numeric" if column.numeric else "categorical"
+        column.name: kind_of(column)
         for column in (*release.coded.quasi, *release.coded.sensitive)
+        if column.tree is None
     }
     trial = Trial(
         take_frame(release.given),
@@ -276,6 +279,13 @@ def learning_of(
         seed=seed,
     )
     return trial.score(release)
+
+
+def kind_of(column: Column) -> str:
+    """Return the type that makes cells be read as those of a column were."""
+    if column.dates:
+        return "date"
+    return "numeric" if column.numeric else "categorical"
 
 
 def find_target(schema: Schema, target: str | None) -> str:
