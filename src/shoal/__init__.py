@@ -26,6 +26,8 @@ _HOMES = {
     "QueryError": "queries.workload",
     "query_error": "queries.workload",
     "count": "queries.expression",
+    "losses": "loss.measure",
+    "describe_losses": "loss.measure",
     "Schema": "schema.roles",
     "Listed": "schema.grouping",
     "Prefix": "schema.grouping",
@@ -153,8 +155,10 @@ __all__ = [
     "audit_files",
     "compare",
     "count",
+    "describe_losses",
     "learning_of",
     "learning_utility",
+    "losses",
     "plan",
     "query_error",
     "survey",
@@ -183,6 +187,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from shoal.guarantee import Guarantee
+    from shoal.loss.measure import describe_losses, losses
     from shoal.methods.exchange import Exchange, XColor
     from shoal.methods.freeform.graph import GeneralizationGraph
     from shoal.methods.freeform.method import Freeform, Ring

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,9 +18,26 @@ from reference.queries import anatomy_count, expected_count
 from shoal.queries.tables import BoxTable, ExactTable
 from tables import QUASI, frame, schema, tables
 
-KINDS = {"age": "interval", "rate": "interval", "job": "set", "pay": "exact", "ill": "exact"}
-SCHEMA = shoal.Schema(quasi=["age", "rate", "job"], sensitive=["pay", "ill"])
-DOMAINS = {"age": [-3, 4], "rate": [0.5, 2], "job": ["a", "b", 'c"']}
+PLACES = {"west": ["p", "q"], "east": ["r"], "*": ["p", "q", "r"]}
+KINDS: dict[str, Any] = {
+    "age": "interval",
+    "rate": "interval",
+    "job": "set",
+    "home": PLACES,
+    "pay": "exact",
+    "ill": "exact",
+}
+SCHEMA = shoal.Schema(
+    quasi=["age", "rate", "job", "home"],
+    sensitive=["pay", "ill"],
+    hierarchies={"home": {"west": ["p", "q"], "east": ["r"]}},
+)
+DOMAINS: dict[str, Any] = {
+    "age": [-3, 4],
+    "rate": [0.5, 2],
+    "job": ["a", "b", 'c"'],
+    "home": {"west": ["p", "q"], "east": ["r"]},
+}
 
 ages = st.integers(-3, 4)
 rates = st.sampled_from(["0.5", "0.7", "1", "2"])
@@ -46,6 +64,7 @@ rows = st.lists(
             "job": st.lists(
                 st.sampled_from(DOMAINS["job"]), min_size=1, max_size=3, unique=True
             ).map(spelled_set),
+            "home": st.sampled_from(["p", "q", "r", "west", "east", "*"]),
             "pay": st.integers(-2, 6),
             "ill": st.sampled_from("xyz"),
         }
@@ -72,6 +91,7 @@ atoms = st.one_of(
         st.sampled_from(["in", "not in"]),
         st.sampled_from(["{'a', 'b'}", "['a']", "('b', 'c\"')"]),
     ),
+    st.sampled_from(["home == 'p'", "home in {'q', 'r'}", "home != 'r'"]),
     st.sampled_from(["job == 'a'", "ill != 'x'", "ill in {'x', 'y'}", "pay in {1, 2, 5}"]),
 )
 conditions = st.recursive(
@@ -88,7 +108,12 @@ conditions = st.recursive(
 def box_table(published):
     table = pl.DataFrame(published).with_columns(pl.col("pay").cast(pl.String))
     columns = [
-        {"name": name, "role": "quasi", "kind": KINDS[name], "domain": DOMAINS[name]}
+        {
+            "name": name,
+            "role": "quasi",
+            "kind": "node" if name == "home" else KINDS[name],
+            "domain": DOMAINS[name],
+        }
         for name in SCHEMA.quasi
     ] + [{"name": name, "role": "sensitive"} for name in SCHEMA.sensitive]
     return BoxTable.of(table, {"columns": columns}, SCHEMA)
@@ -113,7 +138,7 @@ def test_a_count_is_the_sum_of_the_shares_of_points_for_which_the_condition_hold
     assert found == pytest.approx(float(expected), abs=1e-9)
 
 
-@given(tables(), conditions.filter(lambda text: "rate" not in text and "ill" not in text))
+@given(tables(), conditions.filter(lambda text: not re.search("rate|ill|home", text)))
 @settings(deadline=None)
 def test_the_original_is_counted_row_by_row(table, condition):
     known = shoal.Schema(quasi=["age", "job"], sensitive="pay")

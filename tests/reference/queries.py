@@ -8,7 +8,8 @@ from json import loads
 
 def decimals(numbers):
     """Return the most decimals that any of some numbers, as they are spelled, has."""
-    return max(max(0, -Decimal(text).normalize().as_tuple().exponent) for text in numbers)
+    exponents = (Decimal(text).normalize().as_tuple().exponent for text in numbers)
+    return max(max(0, -int(exponent)) for exponent in exponents)
 
 
 def ends(cell):
@@ -22,6 +23,8 @@ def points(cell, kind, places):
         return [cell]
     if kind == "set":
         return loads(cell) if cell.startswith("[") else [cell]
+    if isinstance(kind, dict):  # a hierarchy: the labels under each node
+        return kind.get(cell, [cell])
     low, high = (Fraction(end) * 10**places for end in ends(cell))
     return [Fraction(unit, 10**places) for unit in range(int(low), int(high) + 1)]
 

@@ -101,7 +101,7 @@ def code_original(table: pl.DataFrame, manifest: dict[str, Any]) -> Coded:
     """Code the original table as the release was made from it.
 
     Whether a quasi column is numeric, the manifest says. Rows with missing cells were left out
-    where the release has fewer rows than the original.
+    where the release, with what it suppressed, has fewer rows than the original.
     """
     stated = manifest_schema(manifest)
     by_kind = {"interval": "numeric", "set": "categorical"}
@@ -117,7 +117,7 @@ def code_original(table: pl.DataFrame, manifest: dict[str, Any]) -> Coded:
         hierarchies=stated.hierarchies,
     )
     schema.check(table.columns)
-    fewer = manifest["rows"] < table.height
+    fewer = manifest["rows"] + manifest["suppressed"] < table.height
     return code_table(table, schema, missing="drop" if fewer else "value")
 
 

@@ -22,6 +22,7 @@ MODULES = (
     "freeform.rounds",
     "freeform.matchings",
     "freeform.coverage",
+    "freeform.density",
 )
 
 

@@ -2,34 +2,38 @@
 
 A number in [low, high] is taken to be any of the numbers between, all alike, in steps of the
 column's finest published decimal: whole numbers in steps of 1 ([20, 29] holds ten of them), 2.5 and
-3 in steps of 0.1. A label in a set is any of its labels, all alike. Within a row columns are taken
+3 in steps of 0.1; dates in days. A label in a set is any of its labels, and a node of a hierarchy
+any of the labels under it, all alike. Within a row columns are taken
 to be independent (LeFevre, DeWitt, Ramakrishnan: Mondrian. ICDE 2006; EM Section 6).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import ENDS, read_set
+from shoal.audit.cells import interval_ends, read_set
 from shoal.errors import InputError
 from shoal.kernels.queries import interval_shares, label_shares
+from shoal.queries.ruler import Ruler
 from shoal.queries.sets import Numbers, Set
 from shoal.schema.coding import MISSING_LABEL, NUMBER, code_column
+from shoal.schema.dates import not_dates
+from shoal.schema.hierarchy import nested_levels
 from shoal.schema.missing import is_missing
+from shoal.schema.trees import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-DIGITS = 15  # whole numbers of so many digits are exact as doubles
-FINEST = 300  # decimals; more would overflow
+    from shoal.schema.grouping import Hierarchy
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,20 +47,28 @@ class Exact:
     codes: NDArray[np.int32]
     values: NDArray[np.int64] | NDArray[np.float64] | None
     labels: pl.Series
+    dates: bool = False
 
     @classmethod
     def of(
-        cls, cells: pl.Series, *, kind: str | None = None, order: Sequence[str] | None = None
+        cls,
+        cells: pl.Series,
+        *,
+        kind: str | None = None,
+        order: Sequence[str] | None = None,
+        hierarchy: Hierarchy | None = None,
     ) -> Exact:
-        """Code a column."""
-        known = ~is_missing(cells)
+        """Code a column; with a hierarchy it holds labels, in the order of the tree."""
+        known = (~is_missing(cells)).to_numpy()
         column = code_column(cells.filter(known), kind=kind, order=order)
         if not column.numeric or not column.distinct:
+            known = np.ones(len(cells), bool)
             column = code_column(cells, kind="categorical", order=order)
-            return cls(cells.name, column.codes, None, column.spellings)
+        if hierarchy is not None:
+            column = column.under(hierarchy)
         codes = np.full(len(cells), column.distinct, np.int32)
-        codes[known.to_numpy()] = column.codes
-        return cls(cells.name, codes, column.numbers, column.spellings)
+        codes[known] = column.codes
+        return cls(cells.name, codes, column.values, column.spellings, column.dates)
 
     @property
     def numeric(self) -> bool:
@@ -67,6 +79,14 @@ class Exact:
     def rank_of(self) -> dict[str, int]:
         """The rank of each label."""
         return {label: rank for rank, label in enumerate(self.labels)}
+
+    def named(self, label: str) -> frozenset[str] | None:
+        """Return the labels that go by a name, None where none does."""
+        return frozenset({label}) if label in self.rank_of else None
+
+    def sized(self, wanted: Numbers) -> frozenset[str] | None:  # noqa: ARG002 - as a tree's labels
+        """Return the labels that are numbers in a set, None where labels are no numbers."""
+        return None
 
     def ranges(self, wanted: Set) -> list[tuple[int, int]]:
         """Return the values that a query asks for as ranges of ranks, both ends included."""
@@ -80,30 +100,37 @@ class Exact:
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """The distinct cells of a numeric quasi column, in whole units of 10^-decimals."""
+    """The distinct cells of a numeric quasi column, or one of dates, in whole units of a ruler."""
 
     name: str
     lows: NDArray[np.float64]
     highs: NDArray[np.float64]
-    decimals: int
+    ruler: Ruler
     extent: float  # units in the whole domain
 
     numeric = True
     labels = pl.Series([], dtype=pl.String)
 
     @classmethod
-    def of(cls, name: str, texts: pl.Series, domain: Sequence[Any]) -> Intervals:
+    def of(cls, texts: pl.Series, stated: dict[str, Any]) -> Intervals:
         """Read intervals as release.csv spells them."""
-        ends = texts.str.extract_groups(ENDS).struct.unnest()
-        low, high = ends["low"].fill_null(texts), ends["high"].fill_null(texts)
-        if not (low.str.contains(NUMBER) & high.str.contains(NUMBER)).fill_null(value=False).all():
+        name, dates = stated["name"], stated.get("type") == "date"
+        low, high = interval_ends(texts)
+        ends = pl.concat([low, high]).unique()
+        bad = not_dates(ends) if dates else ~ends.str.contains(NUMBER)
+        if bad.fill_null(value=True).any():
             raise unreadable(name)
-        whole = pl.Series(map(repr, domain), dtype=pl.String)
-        decimals = decimals_of(pl.concat([low.unique(), high.unique(), whole]))
-        lows, highs, (least, most) = (_units(part, decimals) for part in (low, high, whole))
+        whole = pl.Series([str(end) for end in stated["domain"]])
+        ruler = Ruler.of(pl.concat([ends, whole]), dates=dates)
+        lows, highs, (least, most) = (ruler.places(part) for part in (low, high, whole))
         if (lows > highs).any() or (lows < least).any() or (highs > most).any():
             raise unreadable(name)
-        return cls(name, lows, highs, decimals, float(most - least + 1))
+        return cls(name, lows, highs, ruler, float(most - least + 1))
+
+    @property
+    def dates(self) -> bool:
+        """Whether the values are dates."""
+        return self.ruler.dates
 
     @property
     def sizes(self) -> NDArray[np.float64]:
@@ -114,35 +141,49 @@ class Intervals:
         """Return which part of each cell a query asks for."""
         assert isinstance(wanted, Numbers)
         shares = np.empty(len(self.lows))
-        interval_shares(self.lows, self.highs, *wanted.units(self.decimals), shares)
+        interval_shares(self.lows, self.highs, *wanted.units(self.ruler.units), shares)
         return shares
 
 
 @dataclass(frozen=True, eq=False)
 class Sets:
-    """The distinct cells of a categorical quasi column, as lists of ranks over its domain."""
+    """The distinct cells of a categorical quasi column, as lists of ranks over its domain.
+
+    With a hierarchy (`tree`), the domain is its labels in tree order.
+    """
 
     name: str
     labels: pl.Series
     starts: NDArray[np.int64]
     listed: NDArray[np.int32]
+    tree: Tree | None = None
 
     numeric = False
+    dates = False
 
     @classmethod
-    def of(cls, name: str, texts: pl.Series, domain: Sequence[Any]) -> Sets:
+    def of(cls, texts: pl.Series, stated: dict[str, Any]) -> Sets:
         """Read labels and sets of labels as release.csv spells them."""
-        labels = pl.Series(domain, dtype=pl.String)
+        labels = pl.Series(stated["domain"], dtype=pl.String)
         rank_of = {label: rank for rank, label in enumerate(labels)}
-        ranks: list[int] = []
-        starts = [0]
+        ranks: list[list[int]] = []
         for text in texts:
             found = read_set(text)
             if found is None or not rank_of.keys() >= set(found):
-                raise unreadable(name)
-            ranks += sorted({rank_of[label] for label in found})
-            starts.append(len(ranks))
-        return cls(name, labels, np.array(starts, np.int64), np.array(ranks, np.int32))
+                raise unreadable(stated["name"])
+            ranks.append(sorted({rank_of[label] for label in found}))
+        return cls(stated["name"], labels, *_listed(ranks))
+
+    @classmethod
+    def of_nodes(cls, texts: pl.Series, stated: dict[str, Any]) -> Sets:
+        """Read the names of nodes of a hierarchy; each stands for the labels under it."""
+        tree = Tree.of(nested_levels(stated["domain"]), stated["name"])
+        place = {name: node for node, name in enumerate(tree.names)}
+        if not place.keys() >= set(texts):
+            raise unreadable(stated["name"])
+        ranges = [range(tree.first[place[text]], tree.last[place[text]] + 1) for text in texts]
+        labels = pl.Series(tree.labels, dtype=pl.String)
+        return cls(stated["name"], labels, *_listed(ranges), tree)
 
     @property
     def extent(self) -> float:
@@ -158,6 +199,22 @@ class Sets:
     def rank_of(self) -> dict[str, int]:
         """The rank of each label."""
         return {label: rank for rank, label in enumerate(self.labels)}
+
+    def named(self, label: str) -> frozenset[str] | None:
+        """Return the labels that go by a name, a node's among them; None where none does."""
+        if label in self.rank_of:
+            return frozenset({label})
+        if self.tree is None or label not in self.tree.names:
+            return None
+        node = self.tree.names.index(label)
+        return frozenset(self.tree.labels[self.tree.first[node] : self.tree.last[node] + 1])
+
+    def sized(self, wanted: Numbers) -> frozenset[str] | None:
+        """Return the labels of a hierarchy that are numbers in a set, None where they are none."""
+        known = self.labels.filter(self.labels != MISSING_LABEL)
+        if self.tree is None or not known.str.contains(NUMBER).all():
+            return None
+        return frozenset(label for label in known if Fraction(label) in wanted)
 
     def shares(self, wanted: Set) -> NDArray[np.float64]:
         """Return which part of each cell a query asks for."""
@@ -177,25 +234,18 @@ def read_cells(cells: pl.Series, stated: dict[str, Any]) -> tuple[Spread, NDArra
     cells = cells.cast(pl.String).fill_null(MISSING_LABEL)
     texts = cells.unique().sort()
     which = cells.cast(pl.Enum(texts)).to_physical().to_numpy().astype(np.int64)
-    kind = Intervals if stated["kind"] == "interval" else Sets
-    return kind.of(cells.name, texts, stated["domain"]), which
+    readers: dict[str, Callable[[pl.Series, dict[str, Any]], Spread]]
+    readers = {"interval": Intervals.of, "set": Sets.of, "node": Sets.of_nodes}
+    return readers[stated["kind"]](texts, stated), which
+
+
+def _listed(ranks: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return lists of ranks one after the other, where each begins before them."""
+    starts = np.cumsum([0, *map(len, ranks)]).astype(np.int64)
+    return starts, np.fromiter((rank for some in ranks for rank in some), np.int32, starts[-1])
 
 
 def unreadable(name: str) -> InputError:
     """Return what to say of cells that are not what the manifest says."""
     msg = f"Column {name!r} has cells outside its stated domain. shoal audit says more."
     return InputError(msg)
-
-
-def decimals_of(texts: pl.Series) -> int:
-    """Return the most decimals of some numbers, as many as doubles can tell apart."""
-    digits = texts.str.extract(r"\.([0-9]*?)0*(?:[eE]|$)").str.len_chars().fill_null(0)
-    shifts = texts.str.extract(r"[eE]\+?(-?[0-9]+)$").cast(pl.Int64).fill_null(0)
-    needed = int((digits.cast(pl.Int64) - shifts).max())  # type: ignore[arg-type]
-    largest = float(texts.cast(pl.Float64).abs().max())  # type: ignore[arg-type]
-    room = DIGITS - 1 - floor(log10(largest)) if largest > 0 else FINEST
-    return min(max(needed, 0), room, FINEST)
-
-
-def _units(texts: pl.Series, decimals: int) -> NDArray[np.float64]:
-    return np.rint(texts.cast(pl.Float64).to_numpy() * 10.0**decimals)

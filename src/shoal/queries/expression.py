@@ -1,8 +1,9 @@
 """The small language in which a person asks for a count, read strictly, never evaluated.
 
 `30 <= age <= 40 and sex == "F"`, `town in {"Ulm", "Aalen"}`, `not (income > 50000 or age < 18)`.
-A column is compared with numbers or with labels, whichever it holds; a name that is no plain word
-stands in backquotes.
+A column is compared with numbers, with labels or with dates in quotes, whichever it holds; the name
+of a node of a hierarchy stands for the labels under it. A column whose name is no plain word stands
+in backquotes.
 
 A condition becomes a sum of queries, each with a coefficient: `not a` is 1 - a, `a or b` is
 a + b - ab, and the product of two queries asks for what both ask for. So overlapping alternatives
@@ -14,18 +15,22 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from shoal.errors import UnknownColumn, UsageError, nearest
 from shoal.notation import brief, exact
+from shoal.queries.columns import Intervals
 from shoal.queries.sets import Numbers, Set, below
 from shoal.queries.tables import open_answers
+from shoal.schema.dates import MICROSECONDS, read_moments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from fractions import Fraction
 
-    from shoal.queries.columns import Exact, Spread
+    from shoal.queries.columns import Exact, Sets, Spread
 
 DEPTH = 50  # how deep brackets may nest
 MOST = 1000  # queries that one condition may become
@@ -133,9 +138,14 @@ class _Reader:
         name = self.names.get(left.id, left.id)
         if name not in self.columns:
             raise UnknownColumn(name, list(self.columns))
-        if self.columns[name].numeric:
+        column = self.columns[name]
+        if column.numeric or isinstance(column, Intervals):
             return _one(name, self._numbers(name, op, right))
-        return _one(name, self._labels(name, op, right))
+        if _speaks_of_numbers(right):
+            wanted = column.sized(self._numbers(name, op, right))
+            if wanted is not None:
+                return _one(name, wanted)
+        return _one(name, self._labels(name, column, op, right))
 
     def _numbers(self, name: str, op: ast.cmpop, node: ast.expr) -> Numbers:
         if isinstance(op, ast.In | ast.NotIn):
@@ -161,6 +171,8 @@ class _Reader:
         raise self._refusal(node, "compared by <, <=, ==, !=, >=, > or in")
 
     def _number(self, name: str, node: ast.expr) -> Fraction:
+        if self.columns[name].dates:
+            return self._day(name, node)
         match node:
             case ast.Constant(value=bool()):
                 pass
@@ -173,21 +185,37 @@ class _Reader:
         )
         raise UsageError(msg)
 
-    def _labels(self, name: str, op: ast.cmpop, node: ast.expr) -> frozenset[str]:
+    def _day(self, name: str, node: ast.expr) -> Fraction:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            moments = read_moments(pl.Series([node.value]))
+            if moments is not None:
+                return Fraction(int(moments[0]), MICROSECONDS)
+        msg = (
+            f"In {brief(self.text)}, column {name!r} holds dates, and {self._part(node)} is none: "
+            "write it as '1980-12-31'."
+        )
+        raise UsageError(msg)
+
+    def _labels(
+        self, name: str, column: Exact | Sets, op: ast.cmpop, node: ast.expr
+    ) -> frozenset[str]:
         if not isinstance(op, ast.Eq | ast.NotEq | ast.In | ast.NotIn):
             msg = (
                 f"In {brief(self.text)}, column {name!r} holds labels, which have no order: "
                 "compare them by ==, != or in."
             )
             raise UsageError(msg)
-        known = self.columns[name].labels
         items = self._items(node) if isinstance(op, ast.In | ast.NotIn) else [node]
-        found = frozenset(self._label(name, item) for item in items)
-        labels = frozenset(known)
-        for label in sorted(found - labels):
-            msg = f"Column {name!r} has no label {brief(label)}{nearest(label, known.to_list())}"
-            raise UsageError(msg)
-        return found if isinstance(op, ast.Eq | ast.In) else labels - found
+        found: frozenset[str] = frozenset()
+        for item in items:
+            label = self._label(name, item)
+            named = column.named(label)
+            if named is None:
+                known = column.labels.to_list()
+                msg = f"Column {name!r} has no label {brief(label)}{nearest(label, known)}"
+                raise UsageError(msg)
+            found |= named
+        return found if isinstance(op, ast.Eq | ast.In) else frozenset(column.labels) - found
 
     def _label(self, name: str, node: ast.expr) -> str:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -211,6 +239,21 @@ class _Reader:
 
     def _refusal(self, node: ast.expr, wanted: str) -> UsageError:
         return UsageError(f"In {brief(self.text)}, {self._part(node)} is not {wanted}. {HELP}")
+
+
+def _speaks_of_numbers(node: ast.expr) -> bool:
+    """Return whether a column is compared with numbers alone."""
+    parts = node.elts if isinstance(node, ast.Set | ast.List | ast.Tuple) else [node]
+    plain = [
+        part.operand if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub) else part
+        for part in parts
+    ]
+    return all(
+        isinstance(part, ast.Constant)
+        and isinstance(part.value, int | float)
+        and not isinstance(part.value, bool)
+        for part in plain
+    )
 
 
 def _one(name: str, wanted: Set) -> Sum:

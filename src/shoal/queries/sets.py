@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from math import ceil, floor, inf, isinf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import NDArray
 
 Cut = tuple[Any, int]  # a rational (or an infinity), and 0 just before it or 1 just after it
@@ -40,6 +41,9 @@ class Numbers:
     def __invert__(self) -> Numbers:
         return Numbers(tuple(sorted({*self.cuts} ^ {*ALL_NUMBERS.cuts})))
 
+    def __contains__(self, value: Fraction) -> bool:
+        return sum(cut <= (value, 0) for cut in self.cuts) % 2 == 1
+
     def __bool__(self) -> bool:
         return bool(self.cuts)
 
@@ -55,9 +59,8 @@ class Numbers:
                 cuts.append(cut)
         return Numbers(tuple(cuts))
 
-    def units(self, decimals: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the first and last whole unit of 10^-decimals in each interval of the set."""
-        scale = Fraction(10) ** decimals
+    def units(self, scale: Fraction) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the first and last whole unit in each interval, `scale` of them to a number."""
         firsts, lasts = [], []
         for begin, end in zip(self.cuts[::2], self.cuts[1::2], strict=True):
             first, last = _at_or_after(begin, scale), _at_or_after(end, scale) - 1

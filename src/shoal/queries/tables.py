@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -9,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.cells import unescape
 from shoal.audit.files import manifest_schema, read_manifest, read_published
 from shoal.audit.verify import check_rows
 from shoal.errors import InputError, UnknownColumn
@@ -19,7 +20,7 @@ from shoal.queries.columns import Exact, Spread, read_cells
 from shoal.schema.io import read_table, take_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     import polars as pl
 
@@ -43,16 +44,46 @@ class Answers(Protocol):
         """Return the (expected) number of rows that a query asks for."""
 
 
+class Coded(Mapping[str, Exact]):
+    """Columns of a table, each coded when it is first asked for."""
+
+    def __init__(self, table: pl.DataFrame, names: Sequence[str], schema: Schema) -> None:
+        for name in names:
+            if name not in table.columns:
+                raise UnknownColumn(name, table.columns)
+        self.table, self.names, self.schema = table, tuple(names), schema
+        self._coded: dict[str, Exact] = {}
+
+    def __getitem__(self, name: str) -> Exact:
+        if name not in self.names:
+            raise KeyError(name)
+        if name not in self._coded:
+            self._coded[name] = Exact.of(
+                self.table[name],
+                kind=self.schema.types.get(name),
+                order=self.schema.order.get(name),
+                hierarchy=self.schema.hierarchies.get(name),
+            )
+        return self._coded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Rows with exact values, in an order of their own."""
 
-    columns: dict[str, Exact]
+    columns: Mapping[str, Exact]
+    size: int
     order: NDArray[np.int64] | None = None
     _stacked: dict[tuple[str, ...], NDArray[np.int32]] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(next(iter(self.columns.values())).codes)
+        return self.size
 
     @classmethod
     def of(
@@ -62,12 +93,8 @@ class Rows:
         schema: Schema,
         order: NDArray[np.int64] | None = None,
     ) -> Rows:
-        """Code some columns of a table."""
-        coded = {
-            name: Exact.of(table[name], kind=schema.types.get(name), order=schema.order.get(name))
-            for name in names
-        }
-        return cls(coded, order)
+        """Take some columns of a table."""
+        return cls(Coded(table, names, schema), table.height, order)
 
     def asked(self, query: Query) -> Asked:
         """Return what kernels need for the part of a query that is about these columns."""
@@ -110,7 +137,7 @@ class ExactTable:
         return len(self.rows)
 
     @property
-    def columns(self) -> dict[str, Exact]:
+    def columns(self) -> Mapping[str, Exact]:
         """What can be asked about."""
         return self.rows.columns
 
@@ -137,13 +164,12 @@ class BoxTable:
     def of(cls, published: pl.DataFrame, manifest: dict[str, Any], schema: Schema) -> BoxTable:
         """Read a published table, quasi cells as text, by what its manifest says of its columns."""
         check_rows(published)
-        if manifest.get("escaped"):
-            plain = [name for name in published.columns if name not in schema.quasi]
-            published = unescape(published, plain)
         stated = {column["name"]: column for column in manifest["columns"]}
         labels = np.zeros(published.height, np.int64)
         quasi, which = {}, []
         for name in schema.quasi:
+            if name not in published.columns:
+                raise UnknownColumn(name, published.columns)
             quasi[name], cells = read_cells(published[name], stated[name])
             which.append(cells)
             labels = renumber(labels * (int(cells.max()) + 1) + cells)
@@ -158,9 +184,9 @@ class BoxTable:
         return int(self.starts[-1])
 
     @property
-    def columns(self) -> dict[str, Exact | Spread]:
+    def columns(self) -> Mapping[str, Exact | Spread]:
         """What can be asked about."""
-        return {**self.quasi, **self.rows.columns}
+        return ChainMap(self.quasi, self.rows.columns)  # type: ignore[arg-type]
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -198,9 +224,9 @@ class TwoTables:
         return len(self.first)
 
     @property
-    def columns(self) -> dict[str, Exact]:
+    def columns(self) -> Mapping[str, Exact]:
         """What can be asked about."""
-        return {**self.first.columns, **self.second.columns}
+        return ChainMap(self.first.columns, self.second.columns)  # type: ignore[arg-type]
 
     def count(self, query: Query) -> float:
         """Return the expected number of rows that a query asks for."""
@@ -223,7 +249,6 @@ def open_answers(source: Any) -> Answers:
     if isinstance(source, str | Path):
         manifest = read_manifest(Path(source))
         published = read_published(Path(source), manifest)
-        manifest = {**manifest, "escaped": False}  # reading took the apostrophes away
         return BoxTable.of(published, manifest, manifest_schema(manifest))
     if hasattr(source, "answers"):
         return source.answers()

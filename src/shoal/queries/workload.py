@@ -11,15 +11,16 @@ import numpy as np
 
 from shoal.errors import BadParameter, InputError, UsageError
 from shoal.notation import Term, number, whole_number
-from shoal.queries.columns import Exact, decimals_of
+from shoal.queries.ruler import Ruler
 from shoal.queries.sets import Numbers
 from shoal.queries.tables import Answers, ExactTable, Query, open_answers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from shoal.queries.columns import Exact
     from shoal.schema.roles import Schema
 
 PATIENCE = 1000  # draws for one query that is not empty, before giving up
@@ -32,8 +33,8 @@ class Workload(Term):
     A query asks for an interval in each of `quasi` quasi columns and `sensitive` sensitive ones,
     all chosen at random. With q columns the interval of a column holds a share of s^(1/q) of its
     domain, and at least one value: of the numbers from its least to its largest in steps of its
-    finest decimal, of its labels in the column's order. EM writes w = quasi + 1 and one sensitive
-    column; XC writes qd and qs. Queries that no row answers are drawn again.
+    finest decimal, of dates in days, of its labels in the column's order. EM writes w = quasi + 1
+    and one sensitive column; XC writes qd and qs. Queries that no row answers are drawn again.
 
     Parameters
     ----------
@@ -104,12 +105,13 @@ class _Drawer:
         self,
         workload: Workload,
         schema: Schema,
-        columns: dict[str, Exact],
+        columns: Mapping[str, Exact],
         chance: np.random.Generator,
     ) -> None:
         self.workload, self.schema, self.columns, self.chance = workload, schema, columns, chance
         self.side = workload.selectivity ** (1 / (workload.quasi + workload.sensitive))
-        self.ends = {name: _ends(column) for name, column in columns.items()}
+        asked = (*schema.quasi, *schema.sensitive)
+        self.ends = {name: _ends(columns[name]) for name in asked}
 
     def query(self) -> Query:
         """Return a random query."""
@@ -123,25 +125,23 @@ class _Drawer:
         return [names[place] for place in self.chance.permutation(len(names))[:count]]
 
     def _interval(self, name: str) -> Numbers | frozenset[str]:
-        first, last, decimals = self.ends[name]
+        first, last, units = self.ends[name]
         size = last - first + 1
         # A product such as 1000 · 0.001^(1/3) must not fall short of 100 for a last digit's sake.
         length = min(max(1, floor(size * self.side * (1 + 1e-12))), size)
         begin = first + int(self.chance.integers(size - length + 1))
         if not self.columns[name].numeric:
             return frozenset(self.columns[name].labels[begin : begin + length])
-        scale = Fraction(10) ** decimals
-        return Numbers.from_to(begin / scale, (begin + length - 1) / scale)
+        return Numbers.from_to(begin / units, (begin + length - 1) / units)
 
 
-def _ends(column: Exact) -> tuple[int, int, int]:
-    """Return the first and last unit of a column's domain, and the decimals of a unit."""
+def _ends(column: Exact) -> tuple[int, int, Fraction]:
+    """Return the first and last unit of a column's domain, and how many there are to a number."""
     if not column.numeric:
-        return 0, len(column.labels) - 1, 0
-    decimals = decimals_of(column.labels)
-    scale = Fraction(10) ** decimals
-    first, last = (Fraction(column.labels[place]) * scale for place in (0, -1))
-    return floor(first), floor(last), decimals
+        return 0, len(column.labels) - 1, Fraction(1)
+    ruler = Ruler.of(column.labels, dates=column.dates)
+    first, last = ruler.places(column.labels[[0, -1]]).tolist()
+    return int(first), int(last), ruler.units
 
 
 @dataclass(frozen=True, eq=False)

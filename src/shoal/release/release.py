@@ -148,6 +148,12 @@ class Release:
             return audit_matches(published, self.coded, self.requirements)
         return audit_table(published, self.schema, self.requirements)
 
+    def losses(self) -> dict[str, float]:
+        """Measure every loss that is defined for this release (see `shoal.losses`)."""
+        from shoal.loss.measure import losses
+
+        return losses(self)
+
     def answers(self) -> BoxTable:
         """Return the published table as what answers count queries."""
         return self._boxes
@@ -156,7 +162,16 @@ class Release:
     def _boxes(self) -> BoxTable:
         from shoal.queries.tables import BoxTable
 
-        return BoxTable.of(self.published, self.manifest, self.schema)
+        return BoxTable.of(self.plain, self.manifest, self.schema)
+
+    @property
+    def plain(self) -> pl.DataFrame:
+        """The published table, cells as text, without the apostrophes that defuse formulas."""
+        from shoal.audit.cells import unescape
+
+        if not self.manifest.get("escaped"):
+            return self.published
+        return unescape(self.published, [*self.schema.sensitive, *self.schema.other])
 
     def count(self, condition: str) -> float:
         """Return the expected number of rows for which a condition holds.

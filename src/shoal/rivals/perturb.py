@@ -22,6 +22,8 @@ from shoal.schema.coding import Column, code_column
 from shoal.schema.io import give_frame, take_frame
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
     from shoal.queries.columns import Exact
@@ -169,7 +171,7 @@ class Reconstruction:
         return len(self.table)
 
     @property
-    def columns(self) -> dict[str, Exact]:
+    def columns(self) -> Mapping[str, Exact]:
         """What can be asked about."""
         return self.table.columns
 
@@ -181,7 +183,7 @@ class Reconstruction:
         assert isinstance(wanted, Numbers)
         others = {name: part for name, part in query.items() if name != self.perturbed.column}
         grid = self.perturbed.grid
-        firsts, lasts = wanted.units(grid.decimals)
+        firsts, lasts = wanted.units(Fraction(10) ** grid.decimals)
         inside = np.minimum(lasts, grid.last) - np.maximum(firsts, grid.first) + 1
         share = Fraction(int(np.maximum(inside, 0).sum()), grid.size)
         p = self.perturbed.retained()

@@ -2,13 +2,14 @@
 
 A number is its own feature, measured in standard deviations of the original's training rows. An
 interval becomes its midpoint, which is what its values are expected to be when they are spread
-evenly over it, as in counts on a release. Its width is no feature: every
-row that a model is asked about is a plain one of width 0, where a model that learned from widths
-would have seen next to nothing. For the same reason features are scaled by the original and not by
-what is published, where shares hardly vary and a plain row would lie far outside.
+evenly over it, as in counts on a release. Its width is no feature: every row that a model is asked
+about is a plain one of width 0, where a model that learned from widths would have seen next to
+nothing. For the same reason features are scaled by the original and not by what is published, where
+shares hardly vary and a plain row would lie far outside.
 
 A label becomes a share for each label of the column: 1 for its own. A set of k labels becomes 1 / k
-for each of them, and so does a node of a hierarchy that stands for k labels. Labels beyond the `MOST` commonest share one feature.
+for each of them, and so does a node of a hierarchy that stands for k labels. Labels beyond the
+`MOST` commonest share one feature.
 """
 
 from __future__ import annotations
@@ -105,9 +106,7 @@ class Feature:
         rank = {label: rank for rank, label in enumerate(self.column.spellings)}
         ours = np.array([rank[label] for label in column.spellings], np.int64)
         place = cell * self.width + self.places[ours[label]]
-        shares = np.bincount(
-            place, weights=1 / counts[cell], minlength=len(counts) * self.width
-        )
+        shares = np.bincount(place, weights=1 / counts[cell], minlength=len(counts) * self.width)
         return shares.reshape(-1, self.width).astype(np.float32)
 
     def _scaled(self, numbers: NDArray[np.float64]) -> NDArray[np.float32]:
@@ -127,8 +126,9 @@ def _covered_labels(
         cell, rank = np.divmod(covered.pairs, column.distinct)
         return cell, rank, covered.labels
     node = column.nodes(covered.low, covered.high)
-    first = np.searchsorted(column.places, column.tree.first[node])  # type: ignore[call-overload]
-    end = np.searchsorted(column.places, column.tree.last[node], side="right")  # type: ignore[call-overload]
+    assert column.places is not None
+    first = np.searchsorted(column.places, column.tree.first[node])
+    end = np.searchsorted(column.places, column.tree.last[node], side="right")
     counts = end - first
     cell = np.repeat(np.arange(len(node)), counts)
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
