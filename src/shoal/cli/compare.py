@@ -22,6 +22,7 @@ def compare(
     type: show.Types = None,
     hierarchy: show.Hierarchies = None,
     weight: show.Weights = None,
+    decimal: show.Decimal = None,
     queries: Annotated[
         int, typer.Option(min=0, help="Count queries to ask every release; 0 for none.")
     ] = 1000,
@@ -54,6 +55,7 @@ def compare(
         types=type,
         hierarchies=hierarchy,
         weights=weight,
+        decimal=decimal,
     )
     policy: Any = missing or said.missing or "error"
     if report is not None:

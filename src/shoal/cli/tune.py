@@ -28,6 +28,7 @@ def tune(
     type: show.Types = None,
     hierarchy: show.Hierarchies = None,
     weight: show.Weights = None,
+    decimal: show.Decimal = None,
     seconds: Annotated[float | None, typer.Option(help="Time budget of each search.")] = None,
     missing: show.MissingCells = None,
     report: show.Report = None,
@@ -48,6 +49,7 @@ def tune(
         types=type,
         hierarchies=hierarchy,
         weights=weight,
+        decimal=decimal,
     )
     policy: Any = missing or said.missing or "error"
     if report is not None:

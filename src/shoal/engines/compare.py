@@ -116,7 +116,7 @@ def compare(
     asked = requirements(require, schema.sensitive)
     table = take_frame(frame)
     coded = code_table(table, schema, missing=missing)
-    coded = numeric_columns(coded, table, asked, schema.types)
+    coded = numeric_columns(coded, table, asked, schema)
     task = Task(coded, tuple(asked), seconds=check_budget(seconds))
     chosen = [choose_method(one, asked) for one in methods] if methods else _fitting(task)
     remarks: list[str] = []

@@ -138,7 +138,7 @@ def tune(
     chosen = choose_method(method, asked)
     table = take_frame(frame)
     coded = code_table(table, schema, missing=missing)
-    coded = numeric_columns(coded, table, asked, schema.types)
+    coded = numeric_columns(coded, table, asked, schema)
     budget = check_budget(seconds)
     points = []
     for place, (value, required) in enumerate(zip(grid.values, tried, strict=True)):

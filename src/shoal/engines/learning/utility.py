@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 HELD_OUT = 0.2  # of the rows
 MOST_TRAINED = 10_000  # rows that a model is trained on
+READ = ("quasi", "sensitive", "other")  # whose numbers may be written in any way
 MOST_ASKED = 10_000  # held-out rows that it is asked about
 
 
@@ -235,6 +236,7 @@ def part(
     """
     table = take_frame(frame)
     schema.check(table.columns)
+    table = schema.read_numbers(table, *READ)
     name = find_target(schema, target)
     keep = complete_rows(table, (*schema.quasi, *schema.sensitive), missing)
     table = table.filter(keep & ~is_missing(table[name]))
@@ -271,8 +273,8 @@ def learning_of(
         if column.tree is None
     }
     trial = Trial(
-        take_frame(release.given),
-        take_frame(held_out),
+        release.schema.read_numbers(take_frame(release.given), *READ),
+        release.schema.read_numbers(take_frame(held_out), *READ),
         release.schema,
         target=target,
         kinds=kinds,
