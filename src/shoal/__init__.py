@@ -12,6 +12,10 @@ _HOMES = {
     "anonymize": "engines.local",
     "plan": "planning",
     "compare": "engines.compare",
+    "tune": "engines.tune",
+    "learning_utility": "engines.learning.utility",
+    "learning_of": "engines.learning.utility",
+    "LearningUtility": "engines.learning.utility",
     "audit_files": "audit.files",
     "survey": "audit.survey",
     "Survey": "audit.survey",
@@ -72,6 +76,7 @@ _HOMES = {
     "Audit": "audit.verify",
     "Plan": "planning",
     "Comparison": "engines.compare",
+    "Frontier": "engines.tune",
     "Guarantee": "guarantee",
     "ShoalError": "errors",
     "UsageError": "errors",
@@ -104,6 +109,7 @@ __all__ = [
     "Exchange",
     "Freeform",
     "FrequencyL",
+    "Frontier",
     "Function",
     "GeneralizationGraph",
     "GreatCircle",
@@ -112,6 +118,7 @@ __all__ = [
     "Hierarchical",
     "InputError",
     "KAnonymity",
+    "LearningUtility",
     "Listed",
     "Lookup",
     "Lp",
@@ -149,10 +156,13 @@ __all__ = [
     "compare",
     "count",
     "describe_losses",
+    "learning_of",
+    "learning_utility",
     "losses",
     "plan",
     "query_error",
     "survey",
+    "tune",
 ]
 
 if TYPE_CHECKING:
@@ -165,7 +175,9 @@ if TYPE_CHECKING:
     from shoal.distances.labels import Edit, Equality, Function, Lookup
     from shoal.distances.numeric import Absolute, Lp, SmallestDifference, TotalVariation
     from shoal.engines.compare import Comparison, compare
+    from shoal.engines.learning.utility import LearningUtility, learning_of, learning_utility
     from shoal.engines.local import anonymize
+    from shoal.engines.tune import Frontier, tune
     from shoal.errors import (
         AuditFailed,
         InputError,

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
+import polars as pl
+import pytest
+
+import shoal as library
+from shoal.report.compared import print_comparison
 from system.shell import people, shoal, write_csv
 
 if TYPE_CHECKING:
@@ -35,12 +40,105 @@ def test_k_anonymity_is_compared_with_and_without_groups(tmp_path: Path) -> None
     assert "Exchange()" not in shown.out
 
 
-def test_what_no_method_reaches_is_said(tmp_path: Path) -> None:
+def test_what_no_method_reaches_ends_with_3(tmp_path: Path) -> None:
     table = write_csv(tmp_path / "people.csv", people(20))
-    shown = shoal("compare", table, *ASKED, "EpsilonM(epsilon=90000, m=3)")
+    shown = shoal("compare", table, *ASKED, "EpsilonM(epsilon=90000, m=3)", "--json")
+    assert shown.code == 3
+    assert not shown.out
+    assert shown.said.count("largest m") == 1  # the methods agree on why
+
+
+REASON = "It was too hard."
+
+
+class Helpless(library.Split):
+    """A method that never finds anything."""
+
+    def search(self, task: object) -> NoReturn:
+        raise library.NotAchievable(REASON)
+
+
+def test_a_method_that_fails_stands_last_with_its_reason(capsys: Any) -> None:
+    frame = pl.DataFrame({"age": range(80), "pay": range(0, 8000, 100)})
+    schema = library.Schema(quasi="age", sensitive="pay")
+    found = library.compare(
+        frame, schema, require="KAnonymity(k=4)", methods=[Helpless(), "Split()"]
+    )
+    assert found.reached
+    assert [entry.problem for entry in found.entries] == [None, REASON]
+    assert found.entries[1].loss is None
+    print_comparison(found.to_dict())
+    shown = capsys.readouterr().out
+    assert "not reached" in shown
+    assert f"Helpless(): {REASON}" in shown
+    assert f"not reached: {REASON}" in found._repr_html_()
+
+
+def test_queries_risk_time_and_memory_are_measured(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "people.csv", people())
+    asked = ("EpsilonM(epsilon=500, m=3)", "--queries", "50", "--json")
+    found = shoal("compare", table, *ASKED, *asked).json()
+    assert found["workload"]["queries"] == 50
+    for entry in found["entries"]:
+        assert set(entry) == {
+            "method", "loss", "query_error", "learning", "risk", "holds", "groups", "seconds",
+            "megabytes", "problem",
+        }  # fmt: skip
+        assert set(entry["query_error"]) == {"mean", "median", "p95"}
+        assert 0 <= entry["query_error"]["median"] <= entry["query_error"]["p95"]
+        assert entry["seconds"] >= 0
+        assert entry["megabytes"] is None or entry["megabytes"] >= 0
+        assert entry["learning"] is None
+    again = shoal("compare", table, *ASKED, *asked).json()
+    assert [e["query_error"] for e in again["entries"]] == [
+        e["query_error"] for e in found["entries"]
+    ]
+    none = shoal("compare", table, *ASKED, "KAnonymity(k=5)", "--queries", "0", "--json").json()
+    assert none["workload"] is None
+
+
+def test_query_error_is_that_of_the_library(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "people.csv", people())
+    asked = ("KAnonymity(k=5)", "--method", "Split()", "--queries", "40", "--json")
+    (entry,) = shoal("compare", table, *ASKED, *asked).json()["entries"]
+    frame = pl.read_csv(table, infer_schema=False)
+    schema = library.Schema(quasi=["age", "town", "score"], sensitive="salary")
+    release = library.anonymize(frame, schema, require="KAnonymity(k=5)", method="Split()")
+    known = library.query_error(
+        release, frame, schema, workload=library.Workload(queries=40), seed=0
+    )
+    assert entry["query_error"]["mean"] == pytest.approx(known.mean)
+
+
+def test_learning_is_measured_on_request_and_shown(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "people.csv", people())
+    page = tmp_path / "compared.html"
+    asked = ("KAnonymity(k=3)", "--method", "Split()", "--method", "Mondrian()", "--learning")
+    shown = shoal("compare", table, *ASKED, *asked, "--report", page)
     assert shown.code == 0
-    assert "not reached" in shown.out
-    assert "largest m" in " ".join(shown.out.split())
+    assert "learned: R² of salary on 60 held-out rows" in " ".join(shown.out.split())
+    assert max(map(len, shown.out.splitlines())) <= 80
+    text = page.read_text("utf-8")
+    assert "<svg" in text
+    assert "Mondrian()" in text
+    assert page.stat().st_mode & 0o777 == 0o600
+    other = ("--other", "note", "--target", "note", "--json")
+    found = shoal("compare", table, *ASKED, *asked, *other).json()
+    for entry in found["entries"]:
+        assert entry["learning"]["target"] == "note"
+        assert entry["learning"]["metric"] == "accuracy"
+        assert set(entry["learning"]["release"]) == {"forest", "linear"}
+    assert shoal("compare", table, *ASKED, "KAnonymity(k=3)", "--target", "age").code == 2
+
+
+def test_a_notebook_shows_the_table_and_the_picture() -> None:
+    frame = pl.DataFrame({"age": range(80), "pay": range(0, 8000, 100)})
+    schema = library.Schema(quasi="age", sensitive="pay")
+    found = library.compare(frame, schema, require="KAnonymity(k=4)", methods=["Split()"])
+    shown = found._repr_html_()
+    assert "<svg" in shown
+    assert "<html" not in shown
+    assert "Split()" in shown
 
 
 def test_a_method_that_does_not_fit_is_refused_when_it_is_named(tmp_path: Path) -> None:

@@ -17,34 +17,51 @@ def compare(
     method: Annotated[
         list[str] | None, typer.Option(help="A method to compare. Repeatable; all by default.")
     ] = None,
+    other: show.Other = None,
     schema: show.SchemaFile = None,
     type: show.Types = None,
     hierarchy: show.Hierarchies = None,
     weight: show.Weights = None,
     decimal: show.Decimal = None,
+    queries: Annotated[
+        int, typer.Option(min=0, help="Count queries to ask every release; 0 for none.")
+    ] = 1000,
+    learning: Annotated[
+        bool,
+        typer.Option("--learning", help="Train models on every release; a second search by each."),
+    ] = False,
+    target: Annotated[
+        str | None,
+        typer.Option(help="Column to learn, sensitive or other; the first sensitive by default."),
+    ] = None,
     seconds: Annotated[float | None, typer.Option(help="Time budget of each search.")] = None,
     missing: show.MissingCells = None,
     query: show.Query = None,
     sheet: show.Sheet = None,
     delimiter: show.Delimiter = None,
+    report: show.Report = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
-    """Publish a table by several methods, in memory, and show loss, risk and time."""
+    """Publish a table by several methods, in memory, and show what each loses, risks and takes."""
     import shoal
-    from shoal.report.text import print_comparison
+    from shoal.report.compared import print_comparison
+    from shoal.report.pages import check_page, comparison_page, write_page
 
     said = show.settings(schema)
     chosen = show.merged_schema(
         said,
         quasi=quasi,
         sensitive=sensitive,
+        other=other,
         types=type,
         hierarchies=hierarchy,
         weights=weight,
         decimal=decimal,
     )
     policy: Any = missing or said.missing or "error"
+    if report is not None:
+        check_page(report)
     show.announce_compiling(quiet=quiet)
     with show.bar(quiet=quiet) as progress:
         found = shoal.compare(
@@ -52,11 +69,16 @@ def compare(
             chosen,
             require=require or said.require,
             methods=method,
+            queries=queries,
+            learning=learning,
+            target=target,
             missing=policy,
             seconds=seconds,
             progress=progress,
         )
-    if json:
-        show.print_json(found.to_dict())
-    else:
-        print_comparison(found)
+    if not found.reached:
+        raise shoal.NotAchievable(found.refusal)
+    facts = found.to_dict()
+    if report is not None:
+        write_page(report, comparison_page(facts))
+    show.print_json(facts) if json else print_comparison(facts)

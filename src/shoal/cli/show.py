@@ -63,6 +63,9 @@ Decimal = Annotated[
     str | None, typer.Option(help="Decimal sign of numbers such as 1.234,56: ',' or '.'.")
 ]
 MissingCells = Annotated[str | None, typer.Option(help="Missing cells: error, drop or value.")]
+Report = Annotated[
+    str | None, typer.Option(help="HTML file with the picture, readable by its owner.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no remarks.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 

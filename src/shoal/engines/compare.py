@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from shoal.engines.local import anonymize, choose_method, numeric_columns
-from shoal.errors import NotAchievable, UsageError
+from shoal.engines.learning.utility import LearningUtility, part
+from shoal.engines.local import anonymize, check_budget, choose_method, numeric_columns
+from shoal.engines.searching import search, warm_up
+from shoal.errors import InputError, NotAchievable, UsageError
 from shoal.methods.base import Method, Task
 from shoal.methods.exchange import Exchange
 from shoal.methods.freeform.method import Freeform
@@ -14,42 +16,77 @@ from shoal.methods.mondrian import Mondrian
 from shoal.methods.split import Split
 from shoal.principles.requirement import Require, requirements
 from shoal.progress import Progress, silent
+from shoal.queries.workload import Workload
+from shoal.release.randomness import Randomness
+from shoal.release.release import build_release
 from shoal.schema.io import take_frame
 from shoal.schema.table import code_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    import polars as pl
+
+    from shoal.queries.workload import Questions
+    from shoal.release.release import Release
     from shoal.schema.missing import Missing
     from shoal.schema.roles import Schema
 
 USUAL = (Exchange(), Split(), Split(partition="round-robin"), Mondrian(), Freeform())
+QUERIES = 1000
+SEED = 0  # of queries and models: nothing is published, and equal calls are to agree
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What one method made of the table; everything but its name is None where it found nothing."""
+    """What one method made of the table; everything but its name is None where it found nothing.
+
+    `loss` is the GCP, `query_error` holds mean, median and 95th percentile of the relative error
+    of count queries, `learning` what `learning_utility` measures, `risk` the worst in the published
+    table. `seconds` are those of the search, `megabytes` what it held at its peak beyond the table
+    (see `shoal.engines.memory`; None where the system does not tell).
+    """
 
     method: str
-    loss: float | None
-    risk: float | None
-    holds: bool | None
-    groups: int | None
-    seconds: float | None
+    loss: float | None = None
+    query_error: dict[str, float] | None = None
+    learning: dict[str, Any] | None = None
+    risk: float | None = None
+    holds: bool | None = None
+    groups: int | None = None
+    seconds: float | None = None
+    megabytes: float | None = None
     problem: str | None = None
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Methods in the order of their loss."""
+    """Methods in the order of their loss; `workload` says what queries were about, if any were."""
 
     require: tuple[str, ...]
     rows: int
+    workload: dict[str, float] | None
     entries: tuple[Entry, ...]
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def reached(self) -> bool:
+        """Whether any method reached what is required."""
+        return any(entry.problem is None for entry in self.entries)
+
+    @property
+    def refusal(self) -> str:
+        """Why none did, each reason once."""
+        return " ".join(dict.fromkeys(entry.problem for entry in self.entries if entry.problem))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, as `shoal compare --json` prints it."""
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        from shoal.report.pages import comparison_part
+
+        return comparison_part(self.to_dict())
 
 
 def compare(
@@ -58,43 +95,128 @@ def compare(
     *,
     require: Require | Iterable[Require],
     methods: Sequence[Method | str] | None = None,
+    queries: int = QUERIES,
+    learning: bool = False,
+    target: str | None = None,
     missing: Missing = "error",
     seconds: float | None = None,
     progress: Progress = silent,
 ) -> Comparison:
     """Publish a table by several methods, in memory, and measure each release.
 
-    Without `methods`, all that can search for what is required. Risk is measured on the published
-    table by each release's own audit.
+    Parameters
+    ----------
+    frame, schema, require, missing, progress : as for `anonymize`.
+    methods : which to compare; by default all that can search for what is required.
+    queries : how many count queries every release answers, the same for all; 0 for none.
+    learning : whether to measure learning utility, which takes a second search by each method.
+    target : the column to learn, see `learning_utility`.
+    seconds : of each search.
     """
     asked = requirements(require, schema.sensitive)
     table = take_frame(frame)
     coded = code_table(table, schema, missing=missing)
-    task = Task(numeric_columns(coded, table, asked, schema), tuple(asked))
+    coded = numeric_columns(coded, table, asked, schema)
+    task = Task(coded, tuple(asked), seconds=check_budget(seconds))
     chosen = [choose_method(one, asked) for one in methods] if methods else _fitting(task)
+    remarks: list[str] = []
+    questions = _draw(table[coded.rows], schema, queries, remarks)
+    learn = None
+    if learning or target is not None:
+        learn = _learner(table, schema, asked, target=target, missing=missing, seconds=seconds)
     entries = []
     for place, method in enumerate(chosen):
         progress("compare", place / len(chosen))
         try:
-            release = anonymize(
-                table, schema, require=asked, method=method, missing=missing, seconds=seconds
-            )
+            warm_up(method, task)
+            made = search(method, task)
         except NotAchievable as problem:
-            entries.append(Entry(repr(method), None, None, None, None, None, str(problem)))
+            entries.append(Entry(repr(method), problem=str(problem)))
             continue
+        release = build_release(
+            table,
+            schema,
+            task,
+            made.found,
+            suppressed=0,
+            method=method,
+            randomness=Randomness(),
+            given=table,
+        )
         audit = release.audit()
         entries.append(
             Entry(
                 method=repr(method),
                 loss=release.loss,
+                query_error=_error(questions, release),
+                learning=_learned(learn, method, remarks),
                 risk=audit.worst_risk,
                 holds=audit.holds,
                 groups=release.manifest["groups"],
-                seconds=release.manifest["seconds"]["search"],
+                seconds=made.seconds,
+                megabytes=made.megabytes,
             )
         )
+    progress("compare", 1.0)
     entries.sort(key=lambda entry: 2.0 if entry.loss is None else entry.loss)
-    return Comparison(tuple(map(repr, asked)), len(task.coded), tuple(entries))
+    workload = None if questions is None else asdict(questions.workload)
+    return Comparison(tuple(map(repr, asked)), len(coded), workload, tuple(entries), tuple(remarks))
+
+
+def _draw(
+    original: pl.DataFrame, schema: Schema, queries: int, remarks: list[str]
+) -> Questions | None:
+    """Draw the queries that every release is asked, over two quasi columns and a sensitive one."""
+    if queries == 0:
+        return None
+    workload = Workload(
+        quasi=min(2, len(schema.quasi)), sensitive=min(1, len(schema.sensitive)), queries=queries
+    )
+    try:
+        return workload.draw(original, schema, seed=SEED)
+    except InputError as problem:  # a table too small for them can be compared all the same
+        remarks.append(f"Queries were not asked. {problem}")
+        return None
+
+
+def _error(questions: Questions | None, release: Release) -> dict[str, float] | None:
+    if questions is None:
+        return None
+    found = questions.error(release)
+    return {"mean": found.mean, "median": found.median, "p95": found.p95}
+
+
+def _learner(
+    table: pl.DataFrame,
+    schema: Schema,
+    asked: list[Any],
+    *,
+    target: str | None,
+    missing: Missing,
+    seconds: float | None,
+) -> Callable[[Method], LearningUtility]:
+    """Part the rows once, and return what anonymizes those for training by a method and learns."""
+    trial, train, fixed = part(table, schema, target=target, missing=missing, seed=SEED)
+
+    def learn(method: Method) -> LearningUtility:
+        release = anonymize(
+            train, fixed, require=asked, method=method, missing=missing, seconds=seconds, seed=SEED
+        )
+        return trial.score(release)
+
+    return learn
+
+
+def _learned(
+    learn: Callable[[Method], LearningUtility] | None, method: Method, remarks: list[str]
+) -> dict[str, Any] | None:
+    if learn is None:
+        return None
+    try:
+        return learn(method).to_dict()
+    except NotAchievable as problem:  # fewer rows may not reach what all of them do
+        remarks.append(f"{method!r} was not learned from: on the training rows, {problem}")
+        return None
 
 
 def _fitting(task: Task) -> list[Method]:
@@ -106,4 +228,4 @@ def _fitting(task: Task) -> list[Method]:
         except UsageError:
             continue
         fitting.append(method)
-    return fitting
+    return fitting or [choose_method(None, list(task.requirements))]  # whose check says why not

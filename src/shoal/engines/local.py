@@ -90,7 +90,7 @@ def anonymize(
         coded = numeric_columns(coded, table, asked, schema)
         table = pseudonymize(table, schema.pseudonymize, key)
     chosen = choose_method(method, asked)
-    task = Task(coded, tuple(asked), progress, _budget(seconds))
+    task = Task(coded, tuple(asked), progress, check_budget(seconds))
     chosen.check(task)
     share = read_share(suppress)
     if not share:
@@ -113,7 +113,8 @@ def anonymize(
     return release
 
 
-def _budget(seconds: float | None) -> float | None:
+def check_budget(seconds: float | None) -> float | None:
+    """Return a time budget that makes sense, or raise."""
     if seconds is not None and not 0 < seconds < float("inf"):
         msg = f"The time budget must be a number of seconds above 0. Got {seconds!r}."
         raise UsageError(msg)

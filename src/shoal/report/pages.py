@@ -1,4 +1,4 @@
-"""Pages for owners: a survey or an attack as one HTML file that opens offline."""
+"""Pages for owners: what a command found, as one HTML file that opens offline."""
 
 from __future__ import annotations
 
@@ -30,6 +30,49 @@ def attack_page(facts: dict[str, Any]) -> str:
         for one in facts["vulnerability"]
     ]
     return _render("attack.html", facts=facts, charts=charts)
+
+
+def comparison_page(facts: dict[str, Any]) -> str:
+    """Return methods compared as HTML, with the picture."""
+    return _compared("compare.html", facts)
+
+
+def comparison_part(facts: dict[str, Any]) -> str:
+    """Return the same as a piece of HTML, for notebooks."""
+    return _compared("compared.html", facts)
+
+
+def _compared(template: str, facts: dict[str, Any]) -> str:
+    from markupsafe import Markup
+
+    from shoal.report.charts import comparison_chart
+    from shoal.report.compared import explained, measures
+
+    shown = [one for one in measures(facts) if any(value is not None for value in one.values)]
+    methods = [entry["method"] for entry in facts["entries"]]
+    chart = Markup(comparison_chart(methods, shown)) if shown else ""  # noqa: S704 - drawn here
+    return _render(template, facts=facts, measures=shown, notes=explained(facts), chart=chart)
+
+
+def frontier_page(facts: dict[str, Any]) -> str:
+    """Return loss against a parameter as HTML, with the picture."""
+    return _frontier("tune.html", facts)
+
+
+def frontier_part(facts: dict[str, Any]) -> str:
+    """Return the same as a piece of HTML, for notebooks."""
+    return _frontier("tuned.html", facts)
+
+
+def _frontier(template: str, facts: dict[str, Any]) -> str:
+    from markupsafe import Markup
+
+    from shoal.report.charts import tuning_chart
+    from shoal.report.compared import reasons
+
+    reached = [point for point in facts["points"] if point["loss"] is not None]
+    chart = Markup(tuning_chart(facts)) if reached else ""  # noqa: S704 - drawn here
+    return _render(template, facts=facts, reasons=reasons(facts), chart=chart)
 
 
 def _render(template: str, **values: Any) -> str:

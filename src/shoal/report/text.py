@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shoal.audit.verify import Audit
-    from shoal.engines.compare import Comparison
     from shoal.guarantee import Guarantee
     from shoal.planning import Plan
     from shoal.release.release import Release
@@ -190,29 +189,6 @@ def print_candidates(candidates: list[dict[str, Any]]) -> None:
         )
     _console().print(table)
     _console().print("k-anonymity does not bound this: it hides the row, not the value.")
-
-
-def print_comparison(found: Comparison) -> None:
-    """Print methods side by side."""
-    console = _console()
-    _heading(console, f"{' and '.join(found.require)} on {found.rows:,} rows")
-    table = _table("method", "GCP", "risk", "holds", "groups", "search s")
-    for entry in found.entries:
-        if entry.loss is None:
-            table.add_row(entry.method, "not reached", "", "", "", "")
-            continue
-        table.add_row(
-            entry.method,
-            f"{entry.loss:.4f}",
-            f"{entry.risk:.4g}",
-            "yes" if entry.holds else "NO",
-            "none" if entry.groups is None else f"{entry.groups:,}",
-            f"{entry.seconds:.2f}",
-        )
-    console.print(table)
-    for entry in found.entries:
-        if entry.problem:
-            console.print(f"{entry.method}: {entry.problem}")
 
 
 def print_rehearsal(facts: dict[str, Any]) -> None:

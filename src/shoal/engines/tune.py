@@ -1,0 +1,176 @@
+"""The frontier: what a method loses as one parameter of a requirement grows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from shoal.engines.grid import Grid, grid_of
+from shoal.engines.knee import Knee, knee
+from shoal.engines.local import check_budget, choose_method, numeric_columns
+from shoal.engines.searching import loss_of, search
+from shoal.errors import NotAchievable
+from shoal.methods.base import Method, Task
+from shoal.principles.groups import Groups
+from shoal.principles.requirement import Require, requirements
+from shoal.progress import Progress, silent
+from shoal.schema.io import take_frame
+from shoal.schema.table import code_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from shoal.principles.requirement import Requirement
+    from shoal.schema.missing import Missing
+    from shoal.schema.roles import Schema
+    from shoal.schema.table import Coded
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One value of the parameter and what it costs; where it is not achievable, why not."""
+
+    value: float
+    require: str
+    loss: float | None
+    groups: int | None
+    seconds: float | None
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """Loss against one parameter, in the order of the parameter.
+
+    `asked` is the value that the requirement itself names. `knee` is the place among the points at
+    which the curve bends most, None where it does not.
+    """
+
+    rows: int
+    method: str
+    require: tuple[str, ...]
+    parameter: str
+    asked: float
+    points: tuple[Setting, ...]
+    knee: Knee | None
+
+    @property
+    def reached(self) -> bool:
+        """Whether any point is achievable."""
+        return any(point.problem is None for point in self.points)
+
+    @property
+    def refusal(self) -> str:
+        """Why no point is, in the words of the least."""
+        return f"None of {len(self.points)} settings was reached. {self.points[0].problem}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values, as `shoal tune --json` prints it."""
+        facts = asdict(self) | {"knee": None, "sentence": self.sentence}
+        if self.knee is not None:
+            point = self.points[self.knee.place]
+            facts["knee"] = {
+                "value": point.value,
+                "loss": point.loss,
+                "distance": self.knee.distance,
+            }
+        return facts
+
+    @property
+    def sentence(self) -> str:
+        """What the curve says, in a sentence."""
+        reached = [point for point in self.points if point.loss is not None]
+        if self.knee is None:
+            few = "too few points are achievable" if len(reached) < 3 else "the curve is straight"
+            return f"No knee: {few}."
+        first, last = reached[0], reached[-1]
+        at = f"{self.parameter} = {self.points[self.knee.place].value:,g}"
+        grows = "grows" if (first.loss or 0) < (last.loss or 0) else "falls"
+        if self.knee.rises:
+            return (
+                f"The knee is at {at}: up to it protection is cheap, past it the loss grows "
+                f"faster as {self.parameter} {grows}."
+            )
+        return (
+            f"The knee is at {at}: most of the loss comes before it, and more protection, as "
+            f"{self.parameter} {grows}, costs little past it."
+        )
+
+    def _repr_html_(self) -> str:
+        from shoal.report.pages import frontier_part
+
+        return frontier_part(self.to_dict())
+
+
+def tune(
+    frame: Any,
+    schema: Schema,
+    *,
+    require: Require | Iterable[Require],
+    vary: str | None = None,
+    method: Method | str | None = None,
+    missing: Missing = "error",
+    seconds: float | None = None,
+    progress: Progress = silent,
+) -> Frontier:
+    """Search under one requirement after another that differ in one parameter.
+
+    Parameters
+    ----------
+    frame, schema, require, method, missing, progress : as for `anonymize`.
+    vary : the parameter and what to try, as "epsilon=1000,2000,4500", "epsilon=1000..9000:5", or
+        "epsilon" alone: from a quarter of what is required to twice as much. By default the first
+        parameter of the first requirement.
+    seconds : of each search.
+
+    Examples
+    --------
+    >>> import polars, shoal
+    >>> people = polars.DataFrame({"age": range(60), "pay": range(0, 6000, 100)})
+    >>> schema = shoal.Schema(quasi="age", sensitive="pay")
+    >>> found = shoal.tune(people, schema, require="EpsilonM(epsilon=500, m=2)", vary="m=2,3,12")
+    >>> [point.problem is None for point in found.points]
+    [True, True, False]
+    """
+    asked = requirements(require, schema.sensitive)
+    grid = grid_of(asked, vary)
+    tried = [_with(asked, grid, value) for value in grid.values]
+    chosen = choose_method(method, asked)
+    table = take_frame(frame)
+    coded = code_table(table, schema, missing=missing)
+    coded = numeric_columns(coded, table, asked, schema)
+    budget = check_budget(seconds)
+    points = []
+    for place, (value, required) in enumerate(zip(grid.values, tried, strict=True)):
+        progress("tune", place / len(tried))
+        task = Task(coded, tuple(required), seconds=budget)
+        points.append(_try(coded, chosen, task, value, repr(required[grid.place])))
+    progress("tune", 1.0)
+    reached = [place for place, point in enumerate(points) if point.loss is not None]
+    bend = knee([points[p].value for p in reached], [points[p].loss or 0.0 for p in reached])
+    return Frontier(
+        rows=len(coded),
+        method=repr(chosen),
+        require=tuple(map(repr, asked)),
+        parameter=grid.parameter,
+        asked=getattr(asked[grid.place].principle, grid.parameter),
+        points=tuple(points),
+        knee=None if bend is None else replace(bend, place=reached[bend.place]),
+    )
+
+
+def _with(asked: list[Requirement], grid: Grid, value: float) -> list[Requirement]:
+    """Return the requirements with one parameter changed."""
+    one = asked[grid.place]
+    principle = replace(one.principle, **{grid.parameter: value})  # type: ignore[type-var]
+    changed = replace(one, principle=principle)
+    return [*asked[: grid.place], changed, *asked[grid.place + 1 :]]
+
+
+def _try(coded: Coded, method: Method, task: Task, value: float, required: str) -> Setting:
+    try:
+        made = search(method, task)
+    except NotAchievable as problem:
+        return Setting(value, required, None, None, None, str(problem))
+    groups = len(made.found) if isinstance(made.found, Groups) else None
+    return Setting(value, required, loss_of(coded, made.found), groups, made.seconds)

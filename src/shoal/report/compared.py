@@ -1,0 +1,150 @@
+"""The terminal view of methods compared and of a parameter tuned, and what their pictures show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shoal.report.text import _console, _heading, _table
+
+METRICS = {"r2": "R²", "accuracy": "accuracy", "roc_auc": "ROC-AUC"}
+
+
+def print_comparison(facts: dict[str, Any]) -> None:
+    """Print methods side by side."""
+    console = _console()
+    _heading(console, f"{' and '.join(facts['require'])} on {facts['rows']:,} rows")
+    shown = [
+        measure for measure in measures(facts) if any(value is not None for value in measure.values)
+    ]
+    table = _table("method", *(measure.short for measure in shown), "groups")
+    for place, entry in enumerate(facts["entries"]):
+        if entry["problem"]:
+            table.add_row(entry["method"], "not reached")
+            continue
+        groups = "none" if entry["groups"] is None else f"{entry['groups']:,}"
+        cells = [measure.spelled(place) for measure in shown]
+        table.add_row(entry["method"], *cells, groups)
+    console.print(table)
+    for entry in facts["entries"]:
+        if entry["problem"]:
+            console.print(f"{entry['method']}: {entry['problem']}")
+    for line in (*explained(facts), *facts["remarks"]):
+        console.print(line, style="dim")
+
+
+def explained(facts: dict[str, Any]) -> list[str]:
+    """Say what the columns are, and what stands beside what was learned."""
+    lines = []
+    if asked := facts["workload"]:
+        lines.append(
+            f"error: median relative error of {asked['queries']:,} count queries, each over "
+            f"{asked['quasi']} quasi and {asked['sensitive']} sensitive columns and "
+            f"{asked['selectivity']:.4g} of their domain."
+        )
+    learned = next((one["learning"] for one in facts["entries"] if one["learning"]), None)
+    if learned:
+        metric = learned["metric"]
+        original, trivial = (best(learned[which], metric) for which in ("original", "trivial"))
+        lines.append(
+            f"learned: {METRICS[metric]} of {learned['target']} on {learned['asked']:,} held-out "
+            f"rows, by the better of a forest and a linear model trained on the release. Trained "
+            f"on the original {spell(original)}, without quasi columns {spell(trivial)}, knowing "
+            f"nothing {spell(learned['baseline'][metric])}."
+        )
+    return lines
+
+
+def best(scores: dict[str, dict[str, float | None]], metric: str) -> float | None:
+    """Return the score of the better model."""
+    known = [score for one in scores.values() if (score := one[metric]) is not None]
+    return max(known, default=None)
+
+
+def spell(value: float | None) -> str:
+    """Write a score."""
+    return "unknown" if value is None else f"{value:z.3f}"
+
+
+class Measure:
+    """One column of a comparison: its names, its value for each method, how it is written."""
+
+    def __init__(
+        self,
+        short: str,
+        title: str,
+        form: str,
+        values: list[float | None],
+        beside: dict[str, float | None] | None = None,
+    ) -> None:
+        self.short, self.title, self.form, self.values = short, title, form, values
+        self.beside = beside or {}  # what the values lie between, by name
+
+    def spelled(self, place: int) -> str:
+        """Write the value of a method."""
+        value = self.values[place]
+        return "" if value is None else self.form.format(value)
+
+
+def measures(facts: dict[str, Any]) -> list[Measure]:
+    """Return everything that methods are compared by."""
+    entries = facts["entries"]
+
+    def column(name: str) -> list[float | None]:
+        return [entry[name] for entry in entries]
+
+    errors = [one["query_error"] and one["query_error"]["median"] for one in entries]
+    learned = [
+        one["learning"] and best(one["learning"]["release"], one["learning"]["metric"])
+        for one in entries
+    ]
+    known = next((one["learning"] for one in entries if one["learning"]), None)
+    metric, beside = "", {}
+    if known:
+        metric = METRICS[known["metric"]]
+        beside = {
+            name: best(known[which], known["metric"])
+            for name, which in (("from the original", "original"), ("no quasi", "trivial"))
+        }
+    return [
+        Measure("GCP", "information lost (GCP)", "{:.2%}", column("loss")),
+        Measure("error", "median relative error of a count", "{:.2%}", errors),
+        Measure("learned", f"learned from it ({metric})", "{:z.3f}", learned, beside),
+        Measure("risk", "worst measured risk", "{:.4g}", column("risk")),
+        Measure("s", "seconds of search", "{:.2f}", column("seconds")),
+        Measure("MB", "megabytes of search", "{:,.1f}", column("megabytes")),
+    ]
+
+
+def print_frontier(facts: dict[str, Any]) -> None:
+    """Print loss by parameter, the knee marked, and why the rest is not achievable."""
+    console = _console()
+    _heading(
+        console, f"{' and '.join(facts['require'])} by {facts['method']}, {facts['rows']:,} rows"
+    )
+    table = _table(facts["parameter"], "GCP", "groups", "seconds", "")
+    bend = facts["knee"] and facts["knee"]["value"]
+    for point in facts["points"]:
+        marks = [
+            word
+            for word, there in (("knee", bend), ("asked for", facts["asked"]))
+            if point["value"] == there
+        ]
+        if point["loss"] is None:
+            cells = ("not reached", "", "")
+        else:
+            groups = "none" if point["groups"] is None else f"{point['groups']:,}"
+            cells = (f"{point['loss']:.2%}", groups, f"{point['seconds']:.2f}")
+        table.add_row(f"{point['value']:,.6g}", *cells, ", ".join(marks))
+    console.print(table)
+    console.print(facts["sentence"])
+    for reason in reasons(facts):
+        console.print(reason, style="dim")
+
+
+def reasons(facts: dict[str, Any]) -> list[str]:
+    """Return why points are not achievable, each with the value it is said of."""
+    return [
+        f"{facts['parameter']} = {point['value']:,.6g}: {point['problem']}"
+        for point in facts["points"]
+        if point["problem"]
+    ]

@@ -1,0 +1,217 @@
+"""Learning utility: the features of cells, and scores on tables where the truth is known."""
+
+from __future__ import annotations
+
+import sys
+from unittest import mock
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.engines.learning.features import Feature
+from shoal.engines.learning.models import balanced_accuracy
+from shoal.release.recode import spans
+from shoal.schema.table import code_table
+
+
+def _cover(*groups):
+    """Return cells that cover the given rows each."""
+    from shoal.principles.groups import Groups
+
+    labels = np.empty(sum(map(len, groups)), np.int64)
+    for number, rows in enumerate(groups):
+        labels[list(rows)] = number
+    return Groups(labels)
+
+
+def test_an_interval_is_its_midpoint_in_units_of_the_original():
+    ages = pl.Series("age", [10, 20, 30, 40])
+    feature = Feature.of(ages, np.arange(4), kind=None)
+    cells = feature.cells(feature.column, spans(feature.column, _cover([0, 1], [2, 3])))
+    deviation = np.std([10, 20, 30, 40])
+    assert cells[:, 0] == pytest.approx([(15 - 25) / deviation, (35 - 25) / deviation])
+    points = feature.points(np.array([0, 3]))
+    assert points[:, 0] == pytest.approx([-15 / deviation, 15 / deviation])
+
+
+def test_a_set_shares_itself_among_its_labels():
+    towns = pl.Series("town", ["a", "b", "c", "a"])
+    feature = Feature.of(towns, np.arange(4), kind=None)
+    cells = feature.cells(feature.column, spans(feature.column, _cover([0, 1, 2], [3])))
+    assert cells == pytest.approx(np.array([[1 / 3, 1 / 3, 1 / 3, 0], [1, 0, 0, 0]]))
+    assert feature.points(np.array([2])).tolist() == [[0, 0, 1, 0]]
+
+
+def test_a_node_shares_itself_among_the_labels_under_it():
+    ages = pl.DataFrame({"age": ["11", "12", "21", "22", "29"], "pay": range(5)})
+    schema = shoal.Schema(quasi="age", sensitive="pay", hierarchies={"age": shoal.Prefix()})
+    feature = Feature.of(ages["age"], np.arange(5), kind=None, nodes=True)
+    column = code_table(ages, schema).quasi[0]
+    covered = spans(column, _cover([0, 1], [2, 3], [4]))
+    found = feature.cells(column, covered)
+    assert found[:, :5] == pytest.approx(
+        np.array([[1 / 2, 1 / 2, 0, 0, 0], [0, 0, 1 / 3, 1 / 3, 1 / 3], [0, 0, 0, 0, 1]])
+    )
+    assert feature.points(np.array([3])).tolist() == [[0, 0, 0, 1, 0, 0]]
+
+
+def test_dates_and_hierarchies_are_learned_from():
+    chance = np.random.default_rng(3)
+    days = chance.integers(0, 3000, 600)
+    people = pl.DataFrame(
+        {
+            "born": [str(np.datetime64("1990-01-01") + int(day)) for day in days],
+            "zip": (zips := chance.integers(10, 40, 600)).astype(str),
+            "pay": days * 10 + np.where(zips >= 20, 20_000, 0),
+        }
+    )
+    schema = shoal.Schema(
+        quasi=["born", "zip"], sensitive="pay", hierarchies={"zip": shoal.Prefix()}
+    )
+    found = shoal.learning_utility(people, schema, require="KAnonymity(k=3)", method="Split()")
+    assert (found.best("original") or 0) > 0.9
+    assert 0.5 < (found.kept or 0) <= 1.05
+
+
+def test_labels_that_training_rows_lack_share_one_feature():
+    towns = pl.Series("town", ["a", "b", "new", "newer"])
+    feature = Feature.of(towns, np.array([0, 1]), kind=None)
+    assert feature.points(np.arange(4)).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]]
+
+
+def test_missing_numbers_count_as_the_mean_and_missing_labels_as_a_label():
+    hours = Feature.of(pl.Series("hours", [2, None, 4, 9]), np.array([0, 1, 2]), kind=None)
+    assert hours.points(np.arange(3))[:, 0] == pytest.approx([-1, 0, 1])
+    notes = Feature.of(pl.Series("note", ["x", None]), np.arange(2), kind=None)
+    assert notes.points(np.arange(2)).tolist() == [[0, 1, 0], [1, 0, 0]]
+
+
+def test_a_release_with_fewer_labels_keeps_the_places_of_the_original():
+    whole = Feature.of(pl.Series("town", ["a", "b", "c"]), np.arange(3), kind=None)
+    fewer = Feature.of(pl.Series("town", ["c", "b"]), np.arange(2), kind=None).column
+    cells = whole.cells(fewer, spans(fewer, _cover([0], [1])))
+    assert cells.tolist() == [[0, 0, 1, 0], [0, 1, 0, 0]]
+
+
+def test_balanced_accuracy_is_the_mean_recall():
+    truth, said = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 0])
+    assert balanced_accuracy(truth, said) == (2 / 3 + 0) / 2
+
+
+def _people(rows=1200):
+    """Return a table whose quasi columns decide the target, labels and numbers alike."""
+    chance = np.random.default_rng(5)
+    age = chance.integers(20, 80, rows)
+    town = chance.choice(["a", "b", "c", "d"], rows)
+    bonus = np.where(np.isin(town, ["a", "b"]), 30, 0)
+    return pl.DataFrame(
+        {
+            "age": age,
+            "town": town,
+            "pay": age * 100 + bonus * 100 + chance.integers(0, 100, rows),
+            "rich": np.where(age + bonus > 65, "yes", "no"),
+            "kind": np.array(["x", "y", "z"])[(age + bonus) % 90 // 30],
+            "noise": chance.integers(0, 5, rows),
+        }
+    )
+
+
+SCHEMA = shoal.Schema(quasi=["age", "town"], sensitive=["pay"], other=["noise", "rich", "kind"])
+
+
+@pytest.mark.parametrize(
+    ("target", "metric"), [("pay", "r2"), ("rich", "roc_auc"), ("kind", "accuracy")]
+)
+@pytest.mark.parametrize("method", ["Split()", "Ring()", "Mondrian()"])
+def test_the_original_teaches_most_and_the_trivial_release_least(target, metric, method):
+    others = [name for name in ("pay", "rich", "kind") if name != target]
+    schema = shoal.Schema(
+        quasi=["age", "town"], sensitive=["noise"], other=[target], identifying=others
+    )
+    found = shoal.learning_utility(
+        _people(), schema, require="KAnonymity(k=5)", method=method, target=target
+    )
+    assert found.metric == metric
+    original, release, trivial = map(found.best, ("original", "release", "trivial"))
+    assert original is not None
+    assert release is not None
+    assert trivial is not None
+    assert original > 0.95
+    assert original + 0.02 >= release > trivial + 0.2
+    assert found.kept is not None
+    assert 0.5 < found.kept <= 1.05
+    assert abs(trivial - (found.baseline[metric] or 0)) < 0.15  # noise teaches nothing
+    assert (found.trained, found.asked) == (960, 240)
+
+
+def test_cells_that_say_nothing_teach_nothing():
+    people = _people(400)
+    schema = shoal.Schema(quasi=["age", "town"], sensitive="rich")
+    found = shoal.learning_utility(people, schema, require="KAnonymity(k=200)", method="Mondrian()")
+    assert found.best("original") == pytest.approx(1, abs=0.05)
+    assert found.best("release") == pytest.approx(0.5, abs=0.2)
+    assert found.best("trivial") == found.baseline["roc_auc"] == 0.5
+
+
+def test_the_answer_that_knows_nothing_is_the_commonest_label_or_the_mean():
+    people = pl.DataFrame(
+        {"age": range(100), "ill": ["flu"] * 70 + ["gout"] * 20 + ["none"] * 10, "pay": range(100)}
+    )
+    schema = shoal.Schema(quasi="age", sensitive=["ill", "pay"])
+    labels = shoal.learning_utility(people, schema, require="KAnonymity(k=2)").baseline
+    assert labels["balanced_accuracy"] in {1 / 3, 1 / 2, 1}
+    assert (labels["accuracy"] or 0) * 20 == round((labels["accuracy"] or 0) * 20)
+    numbers = shoal.learning_utility(people, schema, require="KAnonymity(k=2)", target="pay")
+    assert numbers.baseline["r2"] is not None
+    assert numbers.baseline["r2"] <= 0
+
+
+def test_equal_calls_give_equal_scores_and_the_table_stays():
+    people = _people(300)
+    before = people.clone()
+    first, again = (
+        shoal.learning_utility(people, SCHEMA, require="KAnonymity(k=3)", method="Ring()")
+        for _ in range(2)
+    )
+    other = shoal.learning_utility(people, SCHEMA, require="KAnonymity(k=3)", seed=1)
+    assert first == again
+    assert first != other
+    assert people.equals(before)
+
+
+def test_a_release_that_was_made_before_is_learned_from():
+    people = _people(600)
+    train, held_out = people[:450], people[450:]
+    release = shoal.anonymize(train, SCHEMA, require="KAnonymity(k=4)")
+    found = shoal.learning_of(release, held_out.to_pandas(), target="rich")
+    assert (found.trained, found.asked) == (450, 150)
+    assert (found.best("release") or 0) > 0.9
+    # text and numbers are the same cells
+    spelled = shoal.learning_of(release, held_out.cast(pl.String), target="rich")
+    assert spelled.original == found.original
+
+
+def test_suppressed_and_incomplete_rows_are_not_trained_on():
+    people = _people(200).with_columns(
+        pl.when(pl.int_range(pl.len()) < 10).then(None).otherwise("age").alias("age")
+    )
+    schema = shoal.Schema(quasi=["age", "town"], sensitive="pay")
+    release = shoal.anonymize(people, schema, require="KAnonymity(k=3)", missing="drop")
+    assert shoal.learning_of(release, _people(50)).trained == 190
+
+
+@pytest.mark.parametrize("target", ["age", "name", "nothing"])
+def test_what_is_not_published_as_it_is_cannot_be_learned(target):
+    schema = shoal.Schema(quasi=["age", "town"], sensitive="pay")
+    with pytest.raises(shoal.UsageError):
+        shoal.learning_utility(_people(50), schema, require="KAnonymity(k=2)", target=target)
+
+
+def test_without_scikit_learn_a_sentence_names_the_extra():
+    with (
+        mock.patch.dict(sys.modules, {"sklearn": None, "sklearn.dummy": None}),
+        pytest.raises(shoal.UsageError, match=r"shoal\[learning\]"),
+    ):
+        shoal.learning_utility(_people(50), SCHEMA, require="KAnonymity(k=2)")
