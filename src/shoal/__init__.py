@@ -17,6 +17,8 @@ _HOMES = {
     "Survey": "audit.survey",
     "attack": "audit.attack",
     "Attack": "audit.attack",
+    "inspect": "schema.inspection",
+    "Inspection": "schema.inspection",
     "Schema": "schema.roles",
     "Requirement": "principles.requirement",
     "EpsilonM": "principles.proximity",
@@ -95,6 +97,7 @@ __all__ = [
     "Guarantee",
     "Hierarchical",
     "InputError",
+    "Inspection",
     "KAnonymity",
     "Lookup",
     "Lp",
@@ -125,6 +128,7 @@ __all__ = [
     "attack",
     "audit_files",
     "compare",
+    "inspect",
     "plan",
     "survey",
 ]
@@ -169,6 +173,7 @@ if TYPE_CHECKING:
     from shoal.release.release import Release
     from shoal.rivals.anatomy import Anatomy
     from shoal.rivals.perturb import Perturb
+    from shoal.schema.inspection import Inspection, inspect
     from shoal.schema.roles import Schema
 
 
