@@ -44,9 +44,7 @@ def check_output(
     """Raise before any work is done where the output could not be written in the end."""
     target = _real(directory)
     name = Path(directory).name
-    if format not in FORMATS:
-        msg = f"A release is written as {' or '.join(FORMATS)}, not {format!r}."
-        raise UsageError(msg)
+    check_format(format)
     if table is not None and target in (source := _real(table), *source.parents):
         msg = f"{name!r} holds the input table. Choose another --output."
         raise UsageError(msg)
@@ -60,6 +58,13 @@ def check_output(
     _check_place(target)
     if linkage is not None:
         _check_linkage(Path(linkage), target, table, force=force)
+
+
+def check_format(format: str) -> None:
+    """Raise where a release cannot be written so."""
+    if format not in FORMATS:
+        msg = f"A release is written as {' or '.join(FORMATS)}, not {format!r}."
+        raise UsageError(msg)
 
 
 def _real(path: str | Path) -> Path:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def anonymize(
-    table: show.Table,
+    table: show.OptionalTable = None,
     output: Annotated[str | None, typer.Option(help="Directory to make.")] = None,
     quasi: show.Quasi = None,
     sensitive: show.Sensitive = None,
@@ -25,7 +25,7 @@ def anonymize(
     identifying: show.Identifying = None,
     other: show.Other = None,
     schema: show.SchemaFile = None,
-    format: Annotated[str, typer.Option(help="csv or parquet.")] = "csv",
+    format: Annotated[str | None, typer.Option(help="csv (default) or parquet.")] = None,
     linkage: Annotated[
         str | None, typer.Option(help="Private file that maps input rows to published rows.")
     ] = None,
@@ -55,25 +55,30 @@ def anonymize(
     chosen = show.merged_schema(
         said, quasi=quasi, sensitive=sensitive, identifying=identifying, other=other
     )
+    source = show.table_of(table, said)
     target = output or said.output
+    kind = format or said.format or "csv"
     if not dry_run:
         if target is None:
             msg = "No output was named. Say where the release should go: --output published."
             raise shoal.UsageError(msg)
-        check_output(target, format=format, linkage=linkage, force=force, table=table)
+        check_output(target, format=kind, linkage=linkage, force=force, table=source)
     options: dict[str, Any] = {
         "require": require or said.require,
         "method": method or said.method,
         "missing": missing or said.missing or "error",
     }
+    escape = escape_formulas or said.escape_formulas
     if not dry_run:
         warm_up()
     show.announce_compiling(quiet=quiet)
     with show.bar(quiet=quiet) as progress:
         progress("read", 0.0)
         start = time.perf_counter()
-        frame = read_table(table)
+        frame = read_table(source)
         reading = round(time.perf_counter() - start, 3)
+        given = {"quasi": quasi, "sensitive": sensitive, "identifying": identifying, "other": other}
+        said.check_columns(frame.columns, [role for role, text in given.items() if not text])
         chosen.check(frame.columns)
         show.list_dropped(frame.columns, chosen, quiet=quiet)
         if dry_run or target is None:
@@ -83,15 +88,15 @@ def anonymize(
             frame,
             chosen,
             **options,
-            suppress=suppress,
-            seconds=seconds,
+            suppress=said.suppress if suppress is None else suppress,
+            seconds=said.seconds if seconds is None else seconds,
             seed=seed,
-            escape_formulas=escape_formulas,
+            escape_formulas=escape,
             progress=progress,
         )
         release.manifest["seconds"] = {"read": reading} | release.manifest["seconds"]
-        release.write(target, format=format, linkage=linkage, force=force, progress=progress)
-    _remark(release, frame.height, escaped=escape_formulas, seed=seed, quiet=quiet)
+        release.write(target, format=kind, linkage=linkage, force=force, progress=progress)
+    _remark(release, frame.height, escaped=escape, seed=seed, quiet=quiet)
     if json:
         show.print_json(release.manifest)
     else:

@@ -10,7 +10,7 @@ from shoal.cli import show
 
 
 def compare(
-    table: show.Table,
+    table: show.OptionalTable = None,
     quasi: show.Quasi = None,
     sensitive: show.Sensitive = None,
     require: show.Requires = None,
@@ -34,12 +34,12 @@ def compare(
     show.announce_compiling(quiet=quiet)
     with show.bar(quiet=quiet) as progress:
         found = shoal.compare(
-            read_table(table),
+            read_table(show.table_of(table, said)),
             chosen,
             require=require or said.require,
             methods=method,
             missing=policy,
-            seconds=seconds,
+            seconds=said.seconds if seconds is None else seconds,
             progress=progress,
         )
     if json:

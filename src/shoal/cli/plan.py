@@ -10,7 +10,7 @@ from shoal.cli import show
 
 
 def plan(
-    table: show.Table,
+    table: show.OptionalTable = None,
     sensitive: show.Sensitive = None,
     epsilon: Annotated[float | None, typer.Option(help="Width that must not be known.")] = None,
     m: Annotated[int | None, typer.Option(help="At most one in m may be near.")] = None,
@@ -31,9 +31,9 @@ def plan(
     from shoal.schema.io import read_table
 
     said = show.settings(schema)
-    chosen = shoal.Schema(sensitive=show.names(sensitive) or said.roles.get("sensitive", []))
+    chosen = show.merged_schema(said, sensitive=sensitive)
     show.announce_compiling(quiet=quiet)
-    frame = read_table(table)
+    frame = read_table(show.table_of(table, said))
     policy: Any = missing or said.missing or "error"
     if require is not None:
         known = shoal.plan(frame, chosen, require=require, missing=policy)

@@ -23,6 +23,13 @@ PATIENCE = 0.5  # seconds a phase may take before a bar is drawn for it
 Table = Annotated[
     str, typer.Argument(help="CSV (plain or gzip) or Parquet file.", show_default=False)
 ]
+OptionalTable = Annotated[
+    str | None,
+    typer.Argument(
+        help="CSV (plain or gzip) or Parquet file; else the table that --schema names.",
+        show_default=False,
+    ),
+]
 Quasi = Annotated[
     str | None, typer.Option(help="Columns that could single a person out, as a,b,c.")
 ]
@@ -30,7 +37,7 @@ Sensitive = Annotated[str | None, typer.Option(help="Columns to protect, as a,b.
 Identifying = Annotated[str | None, typer.Option(help="Columns that name a person; dropped.")]
 Other = Annotated[str | None, typer.Option(help="Columns to publish unchanged.")]
 SchemaFile = Annotated[
-    str | None, typer.Option("--schema", help="TOML file that says roles, types and requirement.")
+    str | None, typer.Option("--schema", help="TOML file that says all this; see shoal init.")
 ]
 Requires = Annotated[
     list[str] | None,
@@ -58,10 +65,39 @@ def names(text: str | None) -> list[str] | None:
 
 
 def settings(path: str | None) -> Settings:
-    """Read the schema file where there is one."""
+    """Read the schema file where there is one, and check what it says in the notation."""
+    from shoal.engines.suppression import read_share
+    from shoal.methods.base import Method
+    from shoal.principles.requirement import read_requirement
+    from shoal.publishing import FORMATS, check_format
     from shoal.schema.settings import Settings, read_settings
 
-    return read_settings(path) if path else Settings()
+    if not path:
+        return Settings()
+    said = read_settings(path)
+    for place, text in enumerate(said.require):
+        with said.blame("require"), said.blame("require", place):
+            read_requirement(text, said.roles.get("sensitive", []))
+    with said.blame("method"):
+        if said.method is not None:
+            Method.read(said.method)
+    with said.blame("suppress"):
+        read_share(said.suppress)
+    with said.blame("format"):
+        check_format(said.format or FORMATS[0])
+    return said
+
+
+def table_of(table: str | None, said: Settings) -> str:
+    """Return the table of a run: the one named, else the one that the schema file names."""
+    import shoal
+
+    if table is not None:
+        return table
+    if len(said.table) != 1:
+        msg = "No table was named: give one, or a schema file that names it."
+        raise shoal.UsageError(msg)
+    return said.table[0]
 
 
 def merged_schema(said: Settings, **roles: str | None) -> Any:
@@ -69,7 +105,12 @@ def merged_schema(said: Settings, **roles: str | None) -> Any:
     import shoal
 
     chosen = {role: names(text) or said.roles.get(role, []) for role, text in roles.items()}
-    return shoal.Schema(**chosen, types=said.types, order=said.order)
+    used = {name for some in chosen.values() for name in some}
+    return shoal.Schema(
+        **chosen,
+        types={name: kind for name, kind in said.types.items() if name in used},
+        order={name: labels for name, labels in said.order.items() if name in used},
+    )
 
 
 def list_dropped(columns: list[str], schema: Any, *, quiet: bool) -> None:

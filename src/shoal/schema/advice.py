@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.schema.roles import RESERVED
 from shoal.schema.vocabulary import (
     CORE,
     IDENTIFIERS,
@@ -67,34 +68,47 @@ def advise(
 
 
 def _alone(profile: Profile, kind: Inferred) -> Advice:
+    if why := _useless(profile):
+        return Advice(None, why)
+    if why := _identity(profile, kind):
+        return Advice(IDENTITY, why)
+    if why := _unfit(profile):
+        return Advice(None, why)
     name = profile.name
-    if profile.distinct <= 1:
-        what = "every cell is the same" if profile.distinct else "no cell has a value"
-        return Advice(None, f"{what}: nothing is lost without it")
-    if word := _weighing(name):
-        return Advice(None, f"{word!r} in its name speaks of survey weights, which point at groups")
-    if identity := _identity(profile, kind):
-        return Advice(IDENTITY, identity)
-    if profile.missing > SPARSE * profile.rows:
-        return Advice(None, "more than half of its cells are missing")
-    if name == "group":
-        return Advice(None, "a release has a column of that name; rename it to give it a role")
     if word := word_among(name, SENSITIVE, SENSITIVE_STEMS):
-        return Advice(
-            PROTECTED, f"{word!r} in its name speaks of something private", 2 + (word in STRONG)
-        )
+        why = f"{word!r} in its name speaks of something private"
+        return Advice(PROTECTED, why, 2 + (word in STRONG))
     if word := word_among(name, QUASI, QUASI_STEMS):
-        return Advice(
-            QUASI_ROLE, f"{word!r} in its name speaks of what others know", 2 + (word in CORE)
-        )
+        why = f"{word!r} in its name speaks of what others know"
+        return Advice(QUASI_ROLE, why, 2 + (word in CORE))
     if kind.kind in {"date", "latitude", "longitude"}:
         return Advice(QUASI_ROLE, "when and where are known to others", 1)
-    if profile.distinct <= max(FEW, 2) and profile.distinct < profile.rows:
+    if profile.distinct <= FEW and profile.distinct < profile.rows:
         strength = 1 - profile.mode_share  # what is nearly always the same singles nobody out
-        return Advice(
-            QUASI_ROLE, f"few values ({profile.distinct:,}), so it may be known", strength
-        )
+        why = f"few values ({profile.distinct:,}), so it may be known"
+        return Advice(QUASI_ROLE, why, strength)
     return Advice(None, "many values, and nothing tells whether others know them")
+
+
+def _useless(profile: Profile) -> str | None:
+    """Return why nothing is lost without a column, None where something would be."""
+    if profile.distinct <= 1:
+        what = "every cell is the same" if profile.distinct else "no cell has a value"
+        return f"{what}: nothing is lost without it"
+    if word := _weighing(profile.name):
+        return f"{word!r} in its name speaks of survey weights, which point at groups"
+    return None
+
+
+def _unfit(profile: Profile) -> str | None:
+    """Return why a column can have no role as it is, None where it can."""
+    if profile.missing > SPARSE * profile.rows:
+        return "more than half of its cells are missing"
+    if profile.numbers is not None and not np.isfinite(profile.numbers).all():
+        return "it has infinite numbers, which are refused"
+    if profile.name == RESERVED:
+        return "a release has a column of that name; rename it to give it a role"
+    return None
 
 
 def _weighing(name: str) -> str | None:
@@ -147,11 +161,8 @@ def _guess_sensitive(
     open_ones = [
         place
         for place, advice in enumerate(found)
-        if profiles[place].distinct > 1
-        and profiles[place].missing <= SPARSE * profiles[place].rows
-        and profiles[place].name != "group"
+        if not (_useless(profiles[place]) or _unfit(profiles[place]))
         and (advice.role is None or (advice.role == QUASI_ROLE and advice.strength < 1))
-        and not _weighing(profiles[place].name)
     ]
     if len(open_ones) == len([a for a in found if a.role != IDENTITY]) == 1:
         return  # one column alone can only be what people are known by
@@ -175,13 +186,9 @@ def _guess_quasi(found: list[Advice], profiles: Sequence[Profile]) -> None:
         return
     kept = primary(found, profiles)
     for place, advice in enumerate(found):
-        if advice.role == IDENTITY or place == kept or profiles[place].distinct <= 1:
+        if advice.role == IDENTITY or place == kept:
             continue
-        if profiles[place].missing > SPARSE * profiles[place].rows or _weighing(
-            profiles[place].name
-        ):
-            continue
-        if profiles[place].name == "group":
+        if _useless(profiles[place]) or _unfit(profiles[place]):
             continue
         if sum(one.role == QUASI_ROLE for one in found) == GUESSES:
             return
