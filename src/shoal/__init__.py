@@ -20,6 +20,12 @@ _HOMES = {
     "inspect": "schema.inspection",
     "Inspection": "schema.inspection",
     "Schema": "schema.roles",
+    "Listed": "schema.grouping",
+    "Prefix": "schema.grouping",
+    "Calendar": "schema.grouping",
+    "Bins": "schema.grouping",
+    "Quantiles": "schema.grouping",
+    "Grouped": "schema.grouping",
     "Requirement": "principles.requirement",
     "EpsilonM": "principles.proximity",
     "Neighbourhood": "principles.proximity",
@@ -79,6 +85,8 @@ __all__ = [
     "Audit",
     "AuditFailed",
     "BetaLikeness",
+    "Bins",
+    "Calendar",
     "Comparison",
     "DeltaDisclosure",
     "DeltaL",
@@ -94,11 +102,13 @@ __all__ = [
     "Function",
     "GeneralizationGraph",
     "GreatCircle",
+    "Grouped",
     "Guarantee",
     "Hierarchical",
     "InputError",
     "Inspection",
     "KAnonymity",
+    "Listed",
     "Lookup",
     "Lp",
     "MUniqueness",
@@ -108,6 +118,8 @@ __all__ = [
     "OutputError",
     "Perturb",
     "Plan",
+    "Prefix",
+    "Quantiles",
     "RecursiveCL",
     "Release",
     "Requirement",
@@ -173,6 +185,7 @@ if TYPE_CHECKING:
     from shoal.release.release import Release
     from shoal.rivals.anatomy import Anatomy
     from shoal.rivals.perturb import Perturb
+    from shoal.schema.grouping import Bins, Calendar, Grouped, Listed, Prefix, Quantiles
     from shoal.schema.inspection import Inspection, inspect
     from shoal.schema.roles import Schema
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from shoal.progress import Progress
     from shoal.schema.settings import Settings
@@ -42,6 +42,18 @@ SchemaFile = Annotated[
 Requires = Annotated[
     list[str] | None,
     typer.Option("--require", help="What must hold, as 'EpsilonM(epsilon=4500, m=5)'. Repeatable."),
+]
+Types = Annotated[
+    list[str] | None,
+    typer.Option("--type", help="What a column holds, as zip=code. Repeatable."),
+]
+Hierarchies = Annotated[
+    list[str] | None,
+    typer.Option("--hierarchy", help="As zip=zip.csv or 'zip=Prefix()'. Repeatable."),
+]
+Weights = Annotated[
+    list[str] | None,
+    typer.Option("--weight", help="How much a column's loss counts, as age=2. Repeatable."),
 ]
 MissingCells = Annotated[str | None, typer.Option(help="Missing cells: error, drop or value.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no remarks.")]
@@ -85,7 +97,29 @@ def settings(path: str | None) -> Settings:
         read_share(said.suppress)
     with said.blame("format"):
         check_format(said.format or FORMATS[0])
+    for name in said.columns:
+        check_column(said, name)
     return said
+
+
+def check_column(said: Settings, name: str) -> None:
+    """Check what a schema file says of a column, and read its hierarchy."""
+    from shoal.errors import UsageError
+    from shoal.schema.grouping import Hierarchy
+    from shoal.schema.roles import Schema
+
+    if name in said.hierarchies:
+        with said.blame("columns", name, "hierarchy"):
+            said.hierarchies[name] = Hierarchy.of(said.hierarchies[name])
+    kinds = {name: said.types[name]} if name in said.types else {}
+    order = {name: said.order[name]} if name in said.order else {}
+    with said.blame("columns", name):
+        Schema(types=kinds, order=order)
+    for key, entries in (("hierarchy", said.hierarchies), ("weight", said.weights)):
+        with said.blame("columns", name, key):
+            if name in entries and name not in said.roles.get("quasi", [name]):
+                msg = f"only quasi columns have a {key}, and {name!r} is none."
+                raise UsageError(msg)
 
 
 def table_of(table: str | None, said: Settings) -> str:
@@ -100,17 +134,59 @@ def table_of(table: str | None, said: Settings) -> str:
     return said.table[0]
 
 
-def merged_schema(said: Settings, **roles: str | None) -> Any:
-    """Return the schema of a run: the file's roles, overruled by the options."""
+def by_column(option: str, said: list[str] | None) -> dict[str, str]:
+    """Split what was said of columns, as zip=code, at the first sign of equality."""
+    import shoal
+
+    found: dict[str, str] = {}
+    for text in said or ():
+        column, equals, value = (part.strip() for part in text.partition("="))
+        if not (column and equals and value):
+            msg = f"{option} takes column=value. Got {text!r}."
+            raise shoal.UsageError(msg)
+        if column in found:
+            msg = f"{option} names column {column!r} twice."
+            raise shoal.UsageError(msg)
+        found[column] = value
+    return found
+
+
+def merged_schema(
+    said: Settings,
+    *,
+    types: list[str] | None = None,
+    hierarchies: list[str] | None = None,
+    weights: list[str] | None = None,
+    **roles: str | None,
+) -> Any:
+    """Return the schema of a run: what the file says, overruled by the options."""
     import shoal
 
     chosen = {role: names(text) or said.roles.get(role, []) for role, text in roles.items()}
     used = {name for some in chosen.values() for name in some}
+    quasi = chosen.get("quasi") or ()
+
+    def said_of(entries: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
+        return {name: entry for name, entry in entries.items() if name in names}
+
     return shoal.Schema(
         **chosen,
-        types={name: kind for name, kind in said.types.items() if name in used},
-        order={name: labels for name, labels in said.order.items() if name in used},
+        types=said_of(said.types, used) | by_column("--type", types),
+        order=said_of(said.order, used),
+        hierarchies=said_of(said.hierarchies, quasi) | by_column("--hierarchy", hierarchies),
+        weights=said_of(said.weights, quasi)
+        | {c: _weight(c, text) for c, text in by_column("--weight", weights).items()},
     )
+
+
+def _weight(column: str, text: str) -> float:
+    import shoal
+
+    try:
+        return float(text)
+    except ValueError:
+        msg = f"The weight of column {column!r} must be a number above 0. Got {text!r}."
+        raise shoal.UsageError(msg) from None
 
 
 def list_dropped(columns: list[str], schema: Any, *, quiet: bool) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from shoal.schema.coding import NUMBER
+from shoal.schema.dates import not_dates
 from shoal.schema.vocabulary import (
     CODES,
     LATITUDE,
@@ -31,12 +32,9 @@ if TYPE_CHECKING:
 
 FEW = 30  # values that numbers standing for categories have at most
 ORDERED = 50  # labels that an inferred order has at most
+FIRST = 50  # cells that tell whether it is worth reading all as dates
 MASKS = 5  # patterns that the cells of a code have at most
 LONGEST = 12  # characters of a code
-ISO_DATE = (
-    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
-    r"([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$"
-)
 ZEROS = r"^0[0-9]+$"
 DIGITS = r"^[0-9]+$"
 CODE = r"^[A-Za-z0-9]([A-Za-z0-9. -]*[A-Za-z0-9])?$"
@@ -71,7 +69,7 @@ def infer(profile: Profile) -> Inferred:
 
 
 def _text(profile: Profile) -> Inferred:
-    if profile.matching(ISO_DATE).all() and _real_dates(profile):
+    if not not_dates(profile.cells.head(FIRST)).any() and not not_dates(profile.cells).any():
         return Inferred("date", "every cell is a date as in 2024-01-31")
     if profile.matching(ZEROS).any() and profile.matching(DIGITS).all():
         return Inferred("code", "digits with leading zeros, which a number would lose")
@@ -108,11 +106,6 @@ def _numbers(profile: Profile) -> Inferred:
     if profile.whole:
         return Inferred("numeric", "every cell is a whole number")
     return Inferred("numeric", "every cell is a number")
-
-
-def _real_dates(profile: Profile) -> bool:
-    days = profile.cells.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
-    return not days.has_nulls()
 
 
 def _coded(profile: Profile) -> bool:

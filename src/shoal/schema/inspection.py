@@ -17,7 +17,7 @@ from shoal.schema.inference import Inferred, infer
 from shoal.schema.io import take_frame
 from shoal.schema.kinship import Kinship, kin
 from shoal.schema.profile import Profile, usable
-from shoal.schema.roles import KINDS, Schema
+from shoal.schema.roles import Schema
 from shoal.schema.suspicions import Suspicion, suspect
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Inspection:
             quasi=self.named("quasi"),
             sensitive=self.protect or (),
             identifying=self.named("identifying"),
-            types={c.name: c.type for c in self.columns if c.type in KINDS and c.name in used},
+            types={c.name: c.type for c in self.columns if c.type and c.name in used},
             order={c.name: c.order for c in self.columns if c.order and c.name in used},
         )
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.schema.inference import DAY_MONTH, ISO_DATE
+from shoal.schema.dates import not_dates
+from shoal.schema.inference import DAY_MONTH
 from shoal.schema.vocabulary import CONFUSABLE, MISSING_WORDS
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ MOSTLY = 0.5  # share of cells from which a column is taken to be meant as numbe
 EXACT = 2**53  # whole numbers up to here survive in every program
 NINES = re.compile(r"^9{2,6}$")
 MARKS = {-1.0, -7.0, -8.0, -9.0, -77.0, -88.0, -99.0, -999.0, -9999.0}
+ISO_LIKE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
 COMPACT = r"^(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])(T[0-9]{4,6}Z?)?$"
 SLASHED = r"^[0-9]{4}[/.][0-9]{1,2}[/.][0-9]{1,2}\b"
 NAMED_MONTH = (
@@ -154,10 +156,8 @@ def _dates(profile: Profile, inferred: Inferred) -> Iterator[Suspicion]:
     if inferred.kind == "date":
         return
     half = MOSTLY * profile.filled
-    iso = profile.matching(ISO_DATE)
-    if profile.count(iso) >= half:
-        days = cells.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
-        bad = ~iso | days.is_null().to_numpy()
+    if profile.count(profile.matching(ISO_LIKE)) >= half:
+        bad = not_dates(cells).to_numpy()
         yield Suspicion(
             "date", f"{_told(profile, bad)}, not a date while the others are: so it is text."
         )
