@@ -35,9 +35,14 @@ def init(
     show.announce_compiling(quiet=quiet)
     frame = read_table(table)
     place = os.path.relpath(table, target.absolute().parent)
-    text = starter(frame, Path(place).as_posix())
+    text, complete = starter(frame, Path(place).as_posix())
     write_whole(target, text)
-    show.note(f"Wrote {output}. Look it over, then: shoal anonymize --schema {output}", quiet=quiet)
+    next_step = (
+        f"Look it over, then: shoal anonymize --schema {output}"
+        if complete
+        else "No quasi column could be suggested: name some in it, and what must hold."
+    )
+    show.note(f"Wrote {output}. {next_step}", quiet=quiet)
 
 
 def write_whole(target: Path, text: str) -> None:

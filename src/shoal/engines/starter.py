@@ -21,8 +21,8 @@ PREFIXED = 20  # values from which a code is published by its beginning
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def starter(table: pl.DataFrame, source: str | None) -> str:
-    """Return a schema file for a table: what is suggested, and why.
+def starter(table: pl.DataFrame, source: str | None) -> tuple[str, bool]:
+    """Return a schema file for a table, what is suggested and why, and whether it can be run.
 
     Parameters
     ----------
@@ -30,7 +30,8 @@ def starter(table: pl.DataFrame, source: str | None) -> str:
     """
     found = inspect(table)
     proposal = propose(table, found)
-    return "\n".join([*_head(found, source), *_run(found, proposal), *_columns(found)]) + "\n"
+    lines = [*_head(found, source), *_run(found, proposal), *_columns(found)]
+    return "\n".join(lines) + "\n", proposal is not None
 
 
 def quoted(text: str) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.schema.advice import Advice, advise, primary
+from shoal.schema.coding import MISSING_LABEL
 from shoal.schema.inference import Inferred, infer
 from shoal.schema.io import take_frame
 from shoal.schema.kinship import Kinship, kin
@@ -174,7 +175,8 @@ def _column(profile: Profile, kind: Inferred, advised: Advice) -> ColumnInspecti
         values=_values(profile, kind, private=advised.role == "identifying"),
         role=advised.role,
         why=advised.why,
-        order=kind.order,
+        # Missing cells, should they count as a value, stand before the first label.
+        order=(MISSING_LABEL,) * bool(kind.order and profile.missing) + kind.order,
         suspicions=suspect(profile, kind),
     )
 
