@@ -10,7 +10,7 @@ from shoal.engines.local import choose_method, rehearse
 from shoal.errors import NotAchievable
 from shoal.methods.split import Split
 from shoal.planning import width_bound
-from shoal.principles.base import Ordered
+from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import requirements
 from shoal.schema.coding import code_column
 from shoal.schema.missing import complete_rows
@@ -59,8 +59,7 @@ def _method(require: str, found: Inspection) -> tuple[str, tuple[str, ...]]:
     """Return the method for a requirement: the best, or the fastest where rows are many."""
     asked = requirements(require, found.schema.sensitive)
     best = choose_method(None, asked)
-    ordered = all(isinstance(one.principle, Ordered) for one in asked)
-    if found.rows <= MANY or not ordered or isinstance(best, Split):
+    if found.rows <= MANY or not all(isinstance(one.principle, EpsilonM) for one in asked):
         return repr(best), ()
     return repr(Split()), (f"{best!r} loses less than {Split()!r}, and takes longer.",)
 

@@ -75,7 +75,8 @@ def _run(found: Inspection, proposal: Proposal | None) -> list[str]:
         f"quasi = {_list(quasi)}",
     ]
     if found.unique is not None:
-        said += _comment(f"{found.unique:.1%} of the rows are unique in them.")
+        share = "Over 99.9%" if 0.999 < found.unique < 1 else f"{found.unique:.1%}"
+        said += _comment(f"{share} of the rows are unique in them.")
     said += [
         "",
         *_comment("Columns to protect; they are published as they are."),

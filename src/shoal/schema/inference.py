@@ -71,10 +71,9 @@ def infer(profile: Profile) -> Inferred:
 def _text(profile: Profile) -> Inferred:
     if not not_dates(profile.cells.head(FIRST)).any() and not not_dates(profile.cells).any():
         return Inferred("date", "every cell is a date as in 2024-01-31")
-    if profile.matching(ZEROS).any() and profile.matching(DIGITS).all():
+    if profile.all_match(DIGITS) and profile.matching(ZEROS).any():
         return Inferred("code", "digits with leading zeros, which a number would lose")
-    folded = tuple(sorted(profile.cells.str.to_lowercase()))
-    if folded in TRUTHS:
+    if profile.distinct == 2 and tuple(sorted(profile.cells.str.to_lowercase())) in TRUTHS:
         return Inferred("boolean", "its two values are an answer and its opposite")
     order, why = label_order(profile)
     if order:
@@ -110,6 +109,8 @@ def _numbers(profile: Profile) -> Inferred:
 
 def _coded(profile: Profile) -> bool:
     """Whether cells are short marks with digits in a few patterns, as `A12` or `V45.1`."""
+    if not profile.mostly(CODE):
+        return False
     absent = profile.cells.str.to_lowercase().is_in([*MISSING_WORDS, "-1", "-9"])
     cells = profile.cells.filter(~absent)
     if len(cells) < 3 or not (cells.str.len_chars() <= LONGEST).all():

@@ -15,6 +15,9 @@ from shoal.schema.coding import INTEGER, NUMBER, check_type
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+FIRST = 50  # distinct cells that mostly tell whether all are alike
+SAMPLE = 2_000  # distinct cells that tell whether half could be alike
+
 
 @dataclass(frozen=True, eq=False)
 class Profile:
@@ -33,7 +36,7 @@ class Profile:
         cells, counts = known.get_columns()
         spelled = cells.cast(pl.String)
         # Some kinds of cells are spelled alike though they differ, as timestamps of two zones.
-        if spelled.n_unique() < len(spelled):
+        if column.dtype != pl.String and spelled.n_unique() < len(spelled):
             merged = (
                 pl.DataFrame({"cell": spelled, "count": counts})
                 .group_by("cell")
@@ -80,20 +83,42 @@ class Profile:
         return self.matching(NUMBER)
 
     @cached_property
+    def all_numbers(self) -> bool:
+        """Whether every cell is a number, and there are cells."""
+        if not self.distinct:
+            return False
+        return self.column.dtype.is_numeric() or self.all_match(NUMBER)
+
+    @cached_property
     def numbers(self) -> NDArray[np.float64] | None:
         """The numbers that the distinct cells are, where all are."""
-        if not self.distinct or not self.is_number.all():
+        if not self.all_numbers:
             return None
         return self.cells.cast(pl.Float64, strict=False).fill_null(np.inf).to_numpy()
 
     @cached_property
     def whole(self) -> bool:
         """Whether every cell is a whole number."""
-        return bool(self.distinct) and bool(self.matching(INTEGER).all())
+        return bool(self.distinct) and self.all_match(INTEGER)
 
     def matching(self, pattern: str) -> NDArray[np.bool_]:
         """Return which distinct cells match a pattern."""
         return self.cells.str.contains(pattern).to_numpy()
+
+    def all_match(self, pattern: str) -> bool:
+        """Whether every cell matches a pattern; the first ones mostly tell."""
+        first = self.cells.head(FIRST).str.contains(pattern).all()
+        return bool(first) and bool(self.matching(pattern).all())
+
+    def mostly(self, pattern: str) -> bool:
+        """Whether at least half of the cells match a pattern; a sample rules most columns out."""
+        if self.distinct > 2 * SAMPLE:
+            picked = np.linspace(0, self.distinct - 1, SAMPLE).astype(np.int64)
+            matched = self.cells.gather(picked).str.contains(pattern).to_numpy()
+            counts = self.counts[picked]
+            if counts[matched].sum() < counts.sum() / 4:
+                return False
+        return 2 * self.count(self.matching(pattern)) >= self.filled
 
     def count(self, which: NDArray[np.bool_]) -> int:
         """Return how many cells are among some distinct ones."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from shoal.schema.coding import NUMBER
 from shoal.schema.dates import not_dates
 from shoal.schema.inference import DAY_MONTH
 from shoal.schema.vocabulary import CONFUSABLE, MISSING_WORDS
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from shoal.schema.inference import Inferred
     from shoal.schema.profile import Profile
 
-MOSTLY = 0.5  # share of cells from which a column is taken to be meant as numbers or dates
+MOSTLY = 0.5  # share of cells from which a column is taken to be meant as numbers
+LABELS = 50_000  # distinct cells up to which they are compared with one another
 EXACT = 2**53  # whole numbers up to here survive in every program
 NINES = re.compile(r"^9{2,6}$")
 MARKS = {-1.0, -7.0, -8.0, -9.0, -77.0, -88.0, -99.0, -999.0, -9999.0}
@@ -36,6 +38,7 @@ NAMED_MONTH = (
     r"(?i)^([0-9]{1,2}[ .-]+)?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ .,-]+[0-9]"
 )
 THOUSANDS = r"^-?[0-9]{1,3}([,' \x{00a0}\x{202f}][0-9]{3})+(\.[0-9]+)?$"
+PUNCTUATED = r"^-?[0-9][0-9.,' \x{00a0}\x{202f}]*$"
 DECIMAL_COMMA = r"^-?[0-9]+(\.[0-9]{3})*,[0-9]+$"
 
 
@@ -126,6 +129,8 @@ def _spaces(profile: Profile) -> Iterator[Suspicion]:
 
 def _punctuation(profile: Profile) -> Iterator[Suspicion]:
     """Look for numbers in the manner of other countries."""
+    if not profile.mostly(PUNCTUATED):
+        return
     plain = profile.is_number
     grouped = profile.matching(THOUSANDS) & ~plain
     comma = profile.matching(DECIMAL_COMMA) & ~plain & ~grouped
@@ -143,8 +148,8 @@ def _punctuation(profile: Profile) -> Iterator[Suspicion]:
 
 
 def _mixed(profile: Profile, inferred: Inferred) -> Iterator[Suspicion]:
-    plain = profile.is_number
-    if inferred.kind == "categorical" and MOSTLY * profile.filled <= profile.count(plain):
+    if inferred.kind == "categorical" and profile.mostly(NUMBER):
+        plain = profile.is_number
         yield Suspicion(
             "mixed",
             f"{_told(profile, ~plain)}, not a number while the others are: so the column is text.",
@@ -155,16 +160,14 @@ def _dates(profile: Profile, inferred: Inferred) -> Iterator[Suspicion]:
     cells = profile.cells
     if inferred.kind == "date":
         return
-    half = MOSTLY * profile.filled
-    if profile.count(profile.matching(ISO_LIKE)) >= half:
+    if profile.mostly(ISO_LIKE):
         bad = not_dates(cells).to_numpy()
         yield Suspicion(
             "date", f"{_told(profile, bad)}, not a date while the others are: so it is text."
         )
         return
-    parted = profile.matching(DAY_MONTH)
-    if profile.count(parted) >= half:
-        fields = cells.filter(pl.Series(parted)).str.extract_all(r"[0-9]+")
+    if profile.mostly(DAY_MONTH):
+        fields = cells.filter(pl.Series(profile.matching(DAY_MONTH))).str.extract_all(r"[0-9]+")
         first, second = (fields.list.get(place).cast(pl.Int64) for place in (0, 1))
         order = (
             "the day stands first"
@@ -174,16 +177,18 @@ def _dates(profile: Profile, inferred: Inferred) -> Iterator[Suspicion]:
             else "day and month cannot be told apart"
         )
         yield Suspicion("date", f"Dates not written as 2024-01-31 ({order}): so they are text.")
-    elif profile.count(profile.matching(COMPACT)) == profile.filled:
+    elif profile.all_match(COMPACT):
         taken = "numbers" if profile.numbers is not None else "text"
         yield Suspicion("date", f"Dates not written as 2024-01-31: so they are {taken}.")
-    elif profile.count(profile.matching(SLASHED) | profile.matching(NAMED_MONTH)) >= half:
+    elif profile.mostly(SLASHED) or profile.mostly(NAMED_MONTH):
         yield Suspicion("date", "Dates not written as 2024-01-31: so they are text.")
 
 
 def _look_alikes(profile: Profile) -> list[Suspicion]:
     """Look for labels that a reader takes for one another and a program does not."""
     labels = profile.cells
+    if profile.distinct > LABELS:
+        return []
     folded = (
         labels.str.normalize("NFKC")
         .str.to_lowercase()
