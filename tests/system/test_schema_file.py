@@ -112,6 +112,15 @@ def test_the_file_of_the_demo_table_works(tmp_path: Path) -> None:
     assert shoal("anonymize", "--schema", file, "--quiet").code == 0
 
 
+def test_a_table_without_complete_rows_gets_a_file_that_says_so(tmp_path: Path) -> None:
+    rows = [{"age": str(k % 7) * (k % 2), "year": str(k % 5) * (1 - k % 2)} for k in range(40)]
+    table = write_csv(tmp_path / "gaps.csv", rows)
+    done = shoal("init", table, "--output", tmp_path / "shoal.toml")
+    assert done.code == 0, done
+    assert "No usable quasi column" in done.err
+    assert shoal("anonymize", "--schema", tmp_path / "shoal.toml").code == 2
+
+
 def test_init_replaces_nothing_without_being_told(people: Path, tmp_path: Path) -> None:
     file = tmp_path / "shoal.toml"
     file.write_text("mine", "utf-8")

@@ -210,3 +210,16 @@ def test_names_are_parted_into_words():
     assert words_of("___") == []
     assert word_among("Zip-Code", ["zipcode"]) == "zipcode"
     assert word_among("mileage", ["age"]) is None
+
+
+def test_the_fastest_method_is_proposed_where_rows_are_many(monkeypatch):
+    from shoal.engines import proposal
+
+    labels = PEOPLE.select("age", "sex").with_columns(illness=pl.Series(["a", "b", "c", "d"] * 10))
+    found = {}
+    for many in (10, 1000):
+        monkeypatch.setattr(proposal, "MANY", many)
+        found[many] = [
+            proposal.propose(table, shoal.inspect(table)).method for table in (PEOPLE, labels)
+        ]
+    assert found == {10: ["Split()", "Mondrian()"], 1000: ["Exchange()", "Exchange()"]}

@@ -40,7 +40,7 @@ def init(
     next_step = (
         f"Look it over, then: shoal anonymize --schema {output}"
         if complete
-        else "No quasi column could be suggested: name some in it, and what must hold."
+        else "No usable quasi column was found: name some in it, and what must hold."
     )
     show.note(f"Wrote {output}. {next_step}", quiet=quiet)
 

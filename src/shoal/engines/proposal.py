@@ -6,14 +6,17 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shoal.engines.local import choose_method, rehearse
 from shoal.errors import NotAchievable
+from shoal.methods.mondrian import Mondrian
 from shoal.methods.split import Split
 from shoal.planning import width_bound
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import requirements
 from shoal.schema.coding import code_column
-from shoal.schema.missing import complete_rows
+from shoal.schema.missing import complete_rows, is_missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,11 +43,15 @@ class Proposal:
 
 
 def propose(table: pl.DataFrame, found: Inspection) -> Proposal | None:
-    """Return a requirement that is achievable, None where no quasi column is known."""
+    """Return a requirement that is achievable.
+
+    None where no quasi column is known, or no row is complete in the suggested columns.
+    """
     schema = found.schema
-    if not schema.quasi:
-        return None
     policy, reason = missing_policy(found)
+    used = (*schema.quasi, *schema.sensitive)
+    if not schema.quasi or (policy == "drop" and _incomplete(table, used)):
+        return None
     for require, why in _candidates(table, found, policy):
         try:
             rehearse(table, schema, require=require, missing=policy)
@@ -55,13 +62,23 @@ def propose(table: pl.DataFrame, found: Inspection) -> Proposal | None:
     return None
 
 
+def _incomplete(table: pl.DataFrame, names: tuple[str, ...]) -> bool:
+    """Whether every row has a missing cell in some of the columns."""
+    lacking = np.zeros(table.height, bool)
+    for name in names:
+        lacking |= is_missing(table[name]).to_numpy()
+    return bool(lacking.all())
+
+
 def _method(require: str, found: Inspection) -> tuple[str, tuple[str, ...]]:
     """Return the method for a requirement: the best, or the fastest where rows are many."""
     asked = requirements(require, found.schema.sensitive)
     best = choose_method(None, asked)
-    if found.rows <= MANY or not all(isinstance(one.principle, EpsilonM) for one in asked):
+    if found.rows <= MANY:
         return repr(best), ()
-    return repr(Split()), (f"{best!r} loses less than {Split()!r}, and takes longer.",)
+    near = any(isinstance(one.principle, EpsilonM) for one in asked)
+    fast = Split() if near else Mondrian()  # all else that is proposed survives the union of groups
+    return repr(fast), (f"{best!r} loses less than {fast!r}, and takes longer.",)
 
 
 def missing_policy(found: Inspection) -> tuple[Missing, tuple[str, ...]]:
@@ -112,8 +129,6 @@ def _widths(column: Column) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _shares(column: Column) -> Iterator[tuple[str, tuple[str, ...]]]:
-    import numpy as np
-
     rows = len(column.codes)
     most = int(np.bincount(column.codes).max())
     largest = rows // most

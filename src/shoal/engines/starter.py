@@ -104,7 +104,8 @@ def _required(proposal: Proposal | None) -> list[str]:
     if proposal is None:
         return [
             *_comment(
-                "No quasi column could be suggested. Name some above, then say what must hold:"
+                "No quasi column could be suggested, or none that is complete in any row. Name "
+                "some above, then say what must hold:"
             ),
             '# require = "KAnonymity(k=5)"',
             'output = "published"',
