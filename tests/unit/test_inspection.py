@@ -219,7 +219,6 @@ def test_the_fastest_method_is_proposed_where_rows_are_many(monkeypatch):
     found = {}
     for many in (10, 1000):
         monkeypatch.setattr(proposal, "MANY", many)
-        found[many] = [
-            proposal.propose(table, shoal.inspect(table)).method for table in (PEOPLE, labels)
-        ]
+        proposals = [proposal.propose(table, shoal.inspect(table)) for table in (PEOPLE, labels)]
+        found[many] = [one.method for one in proposals if one is not None]
     assert found == {10: ["Split()", "Mondrian()"], 1000: ["Exchange()", "Exchange()"]}
