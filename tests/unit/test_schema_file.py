@@ -133,6 +133,7 @@ def test_everything_that_is_said_is_read_and_paths_are_beside_the_file(tmp_path)
         ("seconds = true", 1, "seconds", "a number"),
         ("escape_formulas = 1", 1, "escape_formulas", "true or false"),
         ("suppress = 1", 1, "suppress", "1%"),
+        ("decimal = ';'", 1, "decimal", "','"),
         ("missing = 'dorp'", 1, "missing", "'drop'"),
         ("columns = 1", 1, "columns", "a table"),
         ("[columns]\nzip = 1", 2, "columns.zip", "a table"),

@@ -28,6 +28,7 @@ def anonymize(
     type: show.Types = None,
     hierarchy: show.Hierarchies = None,
     weight: show.Weights = None,
+    decimal: show.Decimal = None,
     format: Annotated[str | None, typer.Option(help="csv (default) or parquet.")] = None,
     linkage: Annotated[
         str | None, typer.Option(help="Private file that maps input rows to published rows.")
@@ -64,6 +65,7 @@ def anonymize(
         types=type,
         hierarchies=hierarchy,
         weights=weight,
+        decimal=decimal,
     )
     source = show.table_of(table, said)
     target = output or said.output

@@ -55,6 +55,9 @@ Weights = Annotated[
     list[str] | None,
     typer.Option("--weight", help="How much a column's loss counts, as age=2. Repeatable."),
 ]
+Decimal = Annotated[
+    str | None, typer.Option(help="Decimal sign of numbers such as 1.234,56: ',' or '.'.")
+]
 MissingCells = Annotated[str | None, typer.Option(help="Missing cells: error, drop or value.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no remarks.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
@@ -157,6 +160,7 @@ def merged_schema(
     types: list[str] | None = None,
     hierarchies: list[str] | None = None,
     weights: list[str] | None = None,
+    decimal: str | None = None,
     **roles: str | None,
 ) -> Any:
     """Return the schema of a run: what the file says, overruled by the options."""
@@ -176,6 +180,7 @@ def merged_schema(
         hierarchies=said_of(said.hierarchies, quasi) | by_column("--hierarchy", hierarchies),
         weights=said_of(said.weights, quasi)
         | {c: _weight(c, text) for c, text in by_column("--weight", weights).items()},
+        decimal=decimal or said.decimal,
     )
 
 

@@ -27,9 +27,18 @@ if TYPE_CHECKING:
 
 ROLES = ("quasi", "sensitive", "identifying", "other")
 TEXTS = ("table", *ROLES, "require")  # one string or several
-NUMBERS = ("seconds",)
-FLAGS = ("escape_formulas",)
-TOP = (*TEXTS, "method", "output", "format", "missing", "suppress", *NUMBERS, *FLAGS, "columns")
+TOP = (
+    *TEXTS,
+    "method",
+    "output",
+    "format",
+    "missing",
+    "decimal",
+    "suppress",
+    "seconds",
+    "escape_formulas",
+    "columns",
+)
 COLUMN = ("type", "order", "hierarchy", "weight")
 FILE = re.compile(r"""\bfile\s*=\s*(?:'([^'\\]*)'|"([^"\\]*)")""")
 
@@ -58,6 +67,7 @@ class Settings:
     output: str | None = None
     format: str | None = None
     missing: str | None = None
+    decimal: str | None = None
     suppress: str | float | None = None
     seconds: float | None = None
     escape_formulas: bool = False
@@ -152,6 +162,7 @@ class _Reader:
             output=None if output is None else self.beside(output),
             format=self.take("format", str, None),
             missing=self.one_of(("missing",), self.take("missing", str, None), get_args(Missing)),
+            decimal=self.one_of(("decimal",), self.take("decimal", str, None), (".", ",")),
             suppress=suppress,
             seconds=seconds,
             escape_formulas=self.take("escape_formulas", bool, None) is True,

@@ -139,11 +139,13 @@ def _punctuation(profile: Profile) -> Iterator[Suspicion]:
     if comma.any():
         both = comma | (grouped & profile.matching(r"^-?[0-9]{1,3},[0-9]{3}$"))
         yield Suspicion(
-            "decimal", f"Decimal commas ({_told(profile, both)}): so the column is text."
+            "decimal",
+            f"Decimal commas ({_told(profile, both)}): text unless --decimal , reads them.",
         )
     elif grouped.any():
         yield Suspicion(
-            "thousands", f"Thousands separators ({_told(profile, grouped)}): so it is text."
+            "thousands",
+            f"Thousands separators ({_told(profile, grouped)}): text, or see --decimal .",
         )
 
 
