@@ -10,7 +10,6 @@ import numpy as np
 
 from shoal.engines.local import choose_method, rehearse
 from shoal.errors import NotAchievable
-from shoal.methods.mondrian import Mondrian
 from shoal.methods.split import Split
 from shoal.planning import width_bound
 from shoal.principles.proximity import EpsilonM
@@ -71,14 +70,12 @@ def _incomplete(table: pl.DataFrame, names: tuple[str, ...]) -> bool:
 
 
 def _method(require: str, found: Inspection) -> tuple[str, tuple[str, ...]]:
-    """Return the method for a requirement: the best, or the fastest where rows are many."""
+    """Return the method for a requirement: the best, or a fast one that loses little more."""
     asked = requirements(require, found.schema.sensitive)
     best = choose_method(None, asked)
-    if found.rows <= MANY:
+    if found.rows <= MANY or not all(isinstance(one.principle, EpsilonM) for one in asked):
         return repr(best), ()
-    near = any(isinstance(one.principle, EpsilonM) for one in asked)
-    fast = Split() if near else Mondrian()  # all else that is proposed survives the union of groups
-    return repr(fast), (f"{best!r} loses less than {fast!r}, and takes longer.",)
+    return repr(Split()), (f"{best!r} loses less than {Split()!r}, and takes longer.",)
 
 
 def missing_policy(found: Inspection) -> tuple[Missing, tuple[str, ...]]:
