@@ -28,6 +28,8 @@ _HOMES = {
     "count": "queries.expression",
     "losses": "loss.measure",
     "describe_losses": "loss.measure",
+    "inspect": "schema.inspection",
+    "Inspection": "schema.inspection",
     "Schema": "schema.roles",
     "Listed": "schema.grouping",
     "Prefix": "schema.grouping",
@@ -117,6 +119,7 @@ __all__ = [
     "Guarantee",
     "Hierarchical",
     "InputError",
+    "Inspection",
     "KAnonymity",
     "LearningUtility",
     "Listed",
@@ -156,6 +159,7 @@ __all__ = [
     "compare",
     "count",
     "describe_losses",
+    "inspect",
     "learning_of",
     "learning_utility",
     "losses",
@@ -211,6 +215,7 @@ if TYPE_CHECKING:
     from shoal.rivals.anatomy import Anatomy
     from shoal.rivals.perturb import Perturb
     from shoal.schema.grouping import Bins, Calendar, Grouped, Listed, Prefix, Quantiles
+    from shoal.schema.inspection import Inspection, inspect
     from shoal.schema.roles import Schema
 
 

@@ -48,9 +48,7 @@ def check_output(
     """
     target = _real(directory)
     name = Path(directory).name
-    if format not in FORMATS:
-        msg = f"A release is written as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, not {format!r}."
-        raise UsageError(msg)
+    check_format(format)
     if any(target in (source := _real(table), *source.parents) for table in tables):
         msg = f"{name!r} holds the input table. Choose another --output."
         raise UsageError(msg)
@@ -64,6 +62,13 @@ def check_output(
     _check_place(target)
     if linkage is not None:
         check_linkage(Path(linkage), target, tables, force=force)
+
+
+def check_format(format: str) -> None:
+    """Raise where a release cannot be written so."""
+    if format not in FORMATS:
+        msg = f"A release is written as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, not {format!r}."
+        raise UsageError(msg)
 
 
 def _real(path: str | Path) -> Path:

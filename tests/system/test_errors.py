@@ -356,7 +356,7 @@ def test_something_else_than_a_table_is_refused(tmp_path: Path, place: Path) -> 
 def test_schema_file_with_a_wrong_key_is_refused(table: Path, place: Path, tmp_path: Path) -> None:
     schema = tmp_path / "schema.toml"
     schema.write_text("quazi = ['age']\n", "utf-8")
-    refuse(table, place, 2, "'quazi'", "'quasi'", options=("--schema", schema))
+    refuse(table, place, 2, "line 1, quazi", "'quasi'", options=("--schema", schema))
     schema.write_text("quasi = [", "utf-8")
     refuse(table, place, 2, "TOML", options=("--schema", schema))
     refuse(table, place, 2, "none.toml", options=("--schema", tmp_path / "none.toml"))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def anonymize(
-    table: show.Tables,
+    table: show.OptionalTables = None,
     output: Annotated[
         str | None,
         typer.Option(
@@ -91,25 +91,30 @@ def anonymize(
     )
     key = read_key(key_file) if key_file or chosen.pseudonymize else None
     check_key(chosen.pseudonymize, key)
+    source = show.tables_of(table, said)
     target = output or said.output
+    written = format or said.format
     if not dry_run:
         if target is None:
             msg = "No output was named. Say where the release should go: --output published."
             raise shoal.UsageError(msg)
-        _check_target(table, target, format=format, linkage=linkage, force=force, json=json)
+        _check_target(source, target, format=written, linkage=linkage, force=force, json=json)
     options: dict[str, Any] = {
         "require": require or said.require,
         "method": method or said.method,
         "missing": missing or said.missing or "error",
     }
+    escape = escape_formulas or said.escape_formulas
     if not (dry_run or target is None or is_outlet(target)):
         warm_up()
     show.announce_compiling(quiet=quiet)
     with show.bar(quiet=quiet) as progress:
         progress("read", 0.0)
         start = time.perf_counter()
-        frame = show.read(table, query=query, sheet=sheet, delimiter=delimiter)
+        frame = show.read(source, query=query, sheet=sheet, delimiter=delimiter)
         reading = round(time.perf_counter() - start, 3)
+        given = {"quasi": quasi, "sensitive": sensitive, "identifying": identifying, "other": other}
+        said.check_columns(frame.columns, [role for role, text in given.items() if not text])
         chosen.check(frame.columns)
         show.list_dropped(frame.columns, chosen, quiet=quiet)
         if dry_run or target is None:
@@ -119,18 +124,18 @@ def anonymize(
             frame,
             chosen,
             **options,
-            suppress=suppress,
-            seconds=seconds,
+            suppress=said.suppress if suppress is None else suppress,
+            seconds=said.seconds if seconds is None else seconds,
             seed=seed,
-            escape_formulas=escape_formulas,
+            escape_formulas=escape,
             key=key,
             progress=progress,
         )
         release.manifest["seconds"] = {"read": reading} | release.manifest["seconds"]
         release.write(
-            target, format=format or "csv", linkage=linkage, force=force, progress=progress
+            target, format=written or "csv", linkage=linkage, force=force, progress=progress
         )
-    _remark(release, frame.height, escaped=escape_formulas, seed=seed, quiet=quiet)
+    _remark(release, frame.height, escaped=escape, seed=seed, quiet=quiet)
     if json:
         show.print_json(release.manifest)
     elif target != STDOUT:

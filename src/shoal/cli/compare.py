@@ -10,7 +10,7 @@ from shoal.cli import show
 
 
 def compare(
-    table: show.Tables,
+    table: show.OptionalTables = None,
     quasi: show.Quasi = None,
     sensitive: show.Sensitive = None,
     require: show.Requires = None,
@@ -65,7 +65,7 @@ def compare(
     show.announce_compiling(quiet=quiet)
     with show.bar(quiet=quiet) as progress:
         found = shoal.compare(
-            show.read(table, query=query, sheet=sheet, delimiter=delimiter),
+            show.read(show.tables_of(table, said), query=query, sheet=sheet, delimiter=delimiter),
             chosen,
             require=require or said.require,
             methods=method,
@@ -73,7 +73,7 @@ def compare(
             learning=learning,
             target=target,
             missing=policy,
-            seconds=seconds,
+            seconds=said.seconds if seconds is None else seconds,
             progress=progress,
         )
     if not found.reached:

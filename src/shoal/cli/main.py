@@ -19,6 +19,8 @@ from shoal.cli.audit import audit
 from shoal.cli.compare import compare
 from shoal.cli.count import count
 from shoal.cli.demo import demo
+from shoal.cli.init import init
+from shoal.cli.inspect import inspect
 from shoal.cli.plan import plan
 from shoal.cli.tune import tune
 from shoal.errors import ShoalError
@@ -32,7 +34,18 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Publish tables about people so that nobody's sensitive value can be nearly known.",
 )
-for command in (anonymize, plan, audit, attack, count, compare, tune, demo):
+for command in (
+    inspect,
+    init,
+    anonymize,
+    plan,
+    audit,
+    attack,
+    count,
+    compare,
+    tune,
+    demo,
+):
     app.command(no_args_is_help=command is not demo)(command)
 
 

@@ -10,7 +10,7 @@ from shoal.cli import show
 
 
 def plan(
-    table: show.Tables,
+    table: show.OptionalTables = None,
     sensitive: show.Sensitive = None,
     epsilon: Annotated[float | None, typer.Option(help="Width that must not be known.")] = None,
     m: Annotated[int | None, typer.Option(help="At most one in m may be near.")] = None,
@@ -36,7 +36,7 @@ def plan(
     said = show.settings(schema)
     chosen = show.merged_schema(said, sensitive=sensitive, decimal=decimal)
     show.announce_compiling(quiet=quiet)
-    frame = show.read(table, query=query, sheet=sheet, delimiter=delimiter)
+    frame = show.read(show.tables_of(table, said), query=query, sheet=sheet, delimiter=delimiter)
     policy: Any = missing or said.missing or "error"
     if require is not None:
         known = shoal.plan(frame, chosen, require=require, missing=policy)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from shoal.progress import Progress
     from shoal.schema.settings import Settings
@@ -34,6 +34,12 @@ Sheet = Annotated[str | None, typer.Option(help="Sheet of an Excel file; the fir
 Delimiter = Annotated[
     str | None, typer.Option(help="What parts cells of text: , ; or tab. The header tells else.")
 ]
+OptionalTables = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="TABLE", help=TABLE_HELP + " Else what --schema names.", show_default=False
+    ),
+]
 Quasi = Annotated[
     str | None, typer.Option(help="Columns that could single a person out, as a,b,c.")
 ]
@@ -41,7 +47,7 @@ Sensitive = Annotated[str | None, typer.Option(help="Columns to protect, as a,b.
 Identifying = Annotated[str | None, typer.Option(help="Columns that name a person; dropped.")]
 Other = Annotated[str | None, typer.Option(help="Columns to publish unchanged.")]
 SchemaFile = Annotated[
-    str | None, typer.Option("--schema", help="TOML file that says roles, types and requirement.")
+    str | None, typer.Option("--schema", help="TOML file that says all this; see shoal init.")
 ]
 Requires = Annotated[
     list[str] | None,
@@ -87,10 +93,60 @@ def names(text: str | None) -> list[str] | None:
 
 
 def settings(path: str | None) -> Settings:
-    """Read the schema file where there is one."""
+    """Read the schema file where there is one, and check what it says in the notation."""
+    from shoal.engines.suppression import read_share
+    from shoal.methods.base import Method
+    from shoal.principles.requirement import read_requirement
+    from shoal.publishing import check_format
+    from shoal.schema.formats import FORMATS
     from shoal.schema.settings import Settings, read_settings
 
-    return read_settings(path) if path else Settings()
+    if not path:
+        return Settings()
+    said = read_settings(path)
+    for place, text in enumerate(said.require):
+        with said.blame("require"), said.blame("require", place):
+            read_requirement(text, said.roles.get("sensitive", []))
+    with said.blame("method"):
+        if said.method is not None:
+            Method.read(said.method)
+    with said.blame("suppress"):
+        read_share(said.suppress)
+    with said.blame("format"):
+        check_format(said.format or FORMATS[0])
+    for name in said.columns:
+        check_column(said, name)
+    return said
+
+
+def check_column(said: Settings, name: str) -> None:
+    """Check what a schema file says of a column, and read its hierarchy."""
+    from shoal.errors import UsageError
+    from shoal.schema.grouping import Hierarchy
+    from shoal.schema.roles import Schema
+
+    if name in said.hierarchies:
+        with said.blame("columns", name, "hierarchy"):
+            said.hierarchies[name] = Hierarchy.of(said.hierarchies[name])
+    kinds = {name: said.types[name]} if name in said.types else {}
+    order = {name: said.order[name]} if name in said.order else {}
+    with said.blame("columns", name):
+        Schema(types=kinds, order=order)
+    for key, entries in (("hierarchy", said.hierarchies), ("weight", said.weights)):
+        with said.blame("columns", name, key):
+            if name in entries and name not in said.roles.get("quasi", [name]):
+                msg = f"only quasi columns have a {key}, and {name!r} is none."
+                raise UsageError(msg)
+
+
+def tables_of(table: list[str] | None, said: Settings) -> list[str]:
+    """Return the table of a run: the one named, else the one that the schema file names."""
+    import shoal
+
+    if not (table or said.table):
+        msg = "No table was named: give one, or a schema file that names it."
+        raise shoal.UsageError(msg)
+    return table or said.table
 
 
 def by_column(option: str, said: list[str] | None) -> dict[str, str]:
@@ -123,13 +179,20 @@ def merged_schema(
     import shoal
 
     chosen = {role: names(text) or said.roles.get(role, []) for role, text in roles.items()}
+    used = {name for some in chosen.values() for name in some}
+    quasi = chosen.get("quasi") or ()
+
+    def said_of(entries: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
+        return {name: entry for name, entry in entries.items() if name in names}
+
     return shoal.Schema(
         **chosen,
-        types=said.types | by_column("--type", types),
-        order=said.order,
-        hierarchies=by_column("--hierarchy", hierarchies),
-        decimal=decimal,
-        weights={c: _weight(c, text) for c, text in by_column("--weight", weights).items()},
+        types=said_of(said.types, used) | by_column("--type", types),
+        order=said_of(said.order, used),
+        hierarchies=said_of(said.hierarchies, quasi) | by_column("--hierarchy", hierarchies),
+        weights=said_of(said.weights, quasi)
+        | {c: _weight(c, text) for c, text in by_column("--weight", weights).items()},
+        decimal=decimal or said.decimal,
     )
 
 

@@ -10,7 +10,7 @@ from shoal.cli import show
 
 
 def tune(
-    table: show.Tables,
+    table: show.OptionalTables = None,
     quasi: show.Quasi = None,
     sensitive: show.Sensitive = None,
     require: show.Requires = None,
@@ -59,13 +59,13 @@ def tune(
     show.announce_compiling(quiet=quiet)
     with show.bar(quiet=quiet) as progress:
         found = shoal.tune(
-            show.read(table, query=query, sheet=sheet, delimiter=delimiter),
+            show.read(show.tables_of(table, said), query=query, sheet=sheet, delimiter=delimiter),
             chosen,
             require=require or said.require,
             vary=vary,
             method=method or said.method,
             missing=policy,
-            seconds=seconds,
+            seconds=said.seconds if seconds is None else seconds,
             progress=progress,
         )
     if not found.reached:

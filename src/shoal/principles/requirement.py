@@ -60,7 +60,7 @@ def requirements(
     if not several:
         msg = "Nothing is required. Say what must hold: --require 'EpsilonM(epsilon=4500, m=5)'."
         raise UsageError(msg)
-    return [_requirement(one, sensitive).resolve(sensitive) for one in several]
+    return [read_requirement(one, sensitive).resolve(sensitive) for one in several]
 
 
 def _parted(text: str, sensitive: Sequence[str]) -> tuple[str, str]:
@@ -72,7 +72,8 @@ def _parted(text: str, sensitive: Sequence[str]) -> tuple[str, str]:
     return heads[0] if heads and "(" not in heads[0][0] else ("", text)
 
 
-def _requirement(one: Require, sensitive: Sequence[str]) -> Requirement:
+def read_requirement(one: Require, sensitive: Sequence[str]) -> Requirement:
+    """Read one requirement as it is written; whether it fits the columns is not asked yet."""
     if isinstance(one, Requirement):
         return one
     if isinstance(one, Principle):

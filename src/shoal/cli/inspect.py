@@ -1,0 +1,21 @@
+"""`shoal inspect`: what a table is, before anything is decided about it."""
+
+from __future__ import annotations
+
+from shoal.cli import show
+
+
+def inspect(
+    table: show.Tables,
+    query: show.Query = None,
+    sheet: show.Sheet = None,
+    delimiter: show.Delimiter = None,
+    json: show.Json = False,
+) -> None:
+    """Say what each column is: type, values, a role with the reason, and what looks wrong."""
+    import shoal
+    from shoal.report.inspection import print_inspection
+
+    frame = show.read(table, query=query, sheet=sheet, delimiter=delimiter)
+    found = shoal.inspect(frame).to_dict()
+    show.print_json(found) if json else print_inspection(found)

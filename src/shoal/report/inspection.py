@@ -1,0 +1,98 @@
+"""The terminal view of an inspection: three lines a column, however many there are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.padding import Padding
+from rich.text import Text
+
+from shoal.report.text import _console
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+INDENT = 4
+LONGEST = 32  # characters of a name or a label
+KIN = 12  # pairs of columns that are told
+ROLES = ("identifying", "quasi", "sensitive")
+
+
+def print_inspection(facts: dict[str, Any]) -> None:
+    """Print what a table is, column by column, then what is suggested."""
+    console = _console()
+    console.print(f"{facts['rows']:,} rows, {len(facts['columns']):,} columns\n", style="bold")
+    for column in facts["columns"]:
+        _print_column(console, column)
+    _print_kinship(console, facts["kinship"])
+    _print_suggestion(console, facts)
+
+
+def _print_column(console: Console, column: dict[str, Any]) -> None:
+    role = column["role"] or "leave out"
+    head = Text(_short(column["name"]), style="bold")
+    head.append(f"  {column['type'] or 'unusable'}", style="not bold")
+    head.append(f", {_values(column)}", style="not bold")
+    room = console.width - head.cell_len - len(role)
+    if room > 0:
+        head.append(" " * room + role, style="bold" if column["role"] else "dim")
+        console.print(head)
+    else:
+        console.print(head, overflow="fold")
+        console.print(Text(role, style="bold" if column["role"] else "dim", justify="right"))
+    kind = column["type"] or "unusable"
+    reasons = f"{kind}: {column['reason']}; {role}: {column['why']}"
+    _print_indented(console, reasons, "dim")
+    for one in column["suspicions"]:
+        _print_indented(console, f"! {one['text']}", "yellow")
+
+
+def _print_indented(console: Console, text: str, style: str) -> None:
+    console.print(Padding(Text(text, style=style), (0, 0, 0, INDENT), expand=False))
+
+
+def _values(column: dict[str, Any]) -> str:
+    """Say how many values there are, and which, as far as they may be shown."""
+    count = column["distinct"]
+    said = "1 value" if count == 1 else f"{count:,} values"
+    shown = column["values"]
+    if "low" in shown:
+        said += f" from {_short(shown['low'])} to {_short(shown['high'])}"
+    elif "pattern" in shown:
+        said += f" like {shown['pattern']}"
+    elif "most_frequent" in shown:
+        labels = [_short(label) for label, _ in shown["most_frequent"]]
+        said += f": {', '.join(labels)}" + (", …" if count > len(labels) else "")
+    if column["missing"]:
+        said += f"; {column['missing']:,} missing"
+    return said
+
+
+def _short(text: str) -> str:
+    plain = " ".join(text.split())
+    return plain if len(plain) <= LONGEST else plain[: LONGEST - 1] + "…"
+
+
+def _print_kinship(console: Console, kinship: list[dict[str, str]]) -> None:
+    if not kinship:
+        return
+    console.print("\nColumns that tell one another", style="bold")
+    for one in kinship[:KIN]:
+        console.print(one["text"])
+    if len(kinship) > KIN:
+        console.print(f"… and {len(kinship) - KIN:,} more pairs (--json lists all)")
+
+
+def _print_suggestion(console: Console, facts: dict[str, Any]) -> None:
+    console.print("\nSuggested", style="bold")
+    for role in ROLES:
+        names = [column["name"] for column in facts["columns"] if column["role"] == role]
+        console.print(f"{role}: {', '.join(names) or 'none'}")
+    if facts["unique"] is not None:
+        share = facts["unique"]
+        shown = "Over 99.9%" if 0.999 < share < 1 else f"{share:.1%}"
+        console.print(
+            f"{shown} of the rows are unique in the quasi columns: whoever knows "
+            "these finds the person."
+        )
+    console.print("Roles are a guess from names and values; you know better. Next: shoal init.")

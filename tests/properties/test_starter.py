@@ -1,0 +1,75 @@
+"""A schema file that was made for a table can be read, and leads to a release that holds."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.cli.show import merged_schema
+from shoal.cli.show import settings as read
+from shoal.engines.proposal import propose
+from shoal.engines.starter import starter
+from shoal.schema.inspection import inspect
+
+NAMES = st.sampled_from(
+    ["age", "zip", "sex", "a b", 'q"uote', "dotted.name", "line\nbreak", "x", "hired", "ärea", "#"]
+)
+COLUMNS = (
+    st.integers(0, 90).map(str),
+    st.integers(0, 999).map(lambda number: f"{number:05d}"),
+    st.sampled_from(["m", "f"]),
+    st.sampled_from(["low", "medium", "high"]),
+    st.sampled_from(["[0-10)", "[10-20)", "[20-30)"]),
+    st.dates().map(str),
+    st.sampled_from(["yes", "no"]),
+    st.sampled_from(["", "?", "x y", "1", "\x7f", "\\", '"']),
+    st.floats(-1e9, 1e9).map(repr),
+)
+SENSITIVE = (
+    st.integers(0, 100_000).map(str),
+    st.sampled_from(["1", "2", "3"]),
+    st.sampled_from(["flu", "flu", "flu", "ulcer"]),
+    st.floats(0, 1).map(repr),
+)
+
+
+@st.composite
+def tables(draw):
+    rows = draw(st.integers(2, 40))
+    names = draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
+
+    def column(kinds, empty):
+        cells = draw(st.sampled_from(kinds))
+        return draw(st.lists(cells | st.none() if empty else cells, min_size=rows, max_size=rows))
+
+    cells = {name: column(COLUMNS, draw(st.booleans())) for name in names}
+    cells["salary"] = column(SENSITIVE, draw(st.booleans()))
+    return pl.DataFrame(
+        {name: pl.Series(some, dtype=pl.String).replace("", None) for name, some in cells.items()}
+    )
+
+
+@settings(max_examples=40)
+@given(tables())
+def test_the_file_is_usable_at_once(table):
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "shoal.toml"
+        text, complete = starter(table, "people.csv")
+        file.write_text(text, "utf-8")
+        said = read(str(file))
+    found = inspect(table)
+    proposal = propose(table, found)
+    assert list(found.named("quasi")) == said.roles["quasi"]
+    assert list(found.named("identifying")) == said.roles["identifying"]
+    assert complete == (proposal is not None)
+    if proposal is None:
+        assert not said.require
+        return
+    roles: dict[str, None] = dict.fromkeys(["quasi", "sensitive", "identifying", "other"])
+    options: dict[str, Any] = {"missing": said.missing or "error", "method": said.method}
+    release = shoal.anonymize(table, merged_schema(said, **roles), require=said.require, **options)
+    assert release.audit().holds
