@@ -59,7 +59,8 @@ def anonymize(
     require : one principle or several, as objects or in the notation.
     method : how to search; by default the best one for what is required.
     missing : what to do about missing cells: "error", "drop" or "value".
-    suppress : how much of the table may be left out where that resolves it, as "1%".
+    suppress : how much of the table may be left out, as "1%": the fewest rows without which the
+        requirements can hold, then rows that cost the others more than they are worth.
     seconds : after which a search that can go on improving stops; what was found then depends on
         the clock, and a seed no longer repeats it.
     seed : for tests only: makes the order of published rows repeatable, and so guessable.
@@ -91,14 +92,14 @@ def anonymize(
     if not share:
         check_least_risk(task)
     with timed(times, "search", progress):
-        task, found = search_within(chosen, task, check_task, share)
+        task, found, suppression = search_within(chosen, task, check_task, share)
     with timed(times, "recode", progress):
         release = build_release(
             table,
             schema,
             task,
             found,
-            suppressed=len(coded) - len(task.coded),
+            suppression=suppression,
             method=chosen,
             randomness=Randomness(seed),
             escape_formulas=escape_formulas,
@@ -159,6 +160,13 @@ def check_task(task: Task) -> None:
             raise NotAchievable(msg)
         if isinstance(one.principle, OneDimensional) and value is not None:
             check_achievable(one.principle, value.columns[0])
+        elif value is not None and (few := int(one.principle.surplus(value).sum())):
+            msg = (
+                f"{one!r} is not achievable on these {rows} rows: too many of them carry the same "
+                f"{value.name} or near ones. At least {few} rows ({few / rows:.2%}) would have to "
+                "be left out; --suppress says how many may be."
+            )
+            raise NotAchievable(msg)
 
 
 def check_least_risk(task: Task) -> None:
