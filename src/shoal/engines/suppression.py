@@ -13,9 +13,12 @@ import numpy as np
 
 from shoal.engines.relief import costly_rows, leave_groups, of_rows, total_loss
 from shoal.errors import NotAchievable, TooCrowded, UsageError
+from shoal.methods.base import Task
+from shoal.methods.mondrian import Mondrian
 from shoal.principles.groups import Groups
+from shoal.principles.k_anonymity import KAnonymity
+from shoal.principles.requirement import Requirement
 from shoal.release.suppression import Suppression
-from shoal.schema.table import coordinates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,10 +26,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.engines.relief import Found
-    from shoal.methods.base import Method, Task
-    from shoal.schema.coding import Column
-    from shoal.schema.table import Coded
+    from shoal.methods.base import Method
 
+STEPS = (8, 2, 1)  # an eighth, a half and all of what may still go of a crowd are tried
+PART = 64  # rows, at least, of the parts of quasi space in which a crowd is looked at
 SHARE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
 
 
@@ -73,15 +76,18 @@ def search_within(
     if not limit:
         check(task)
         return task, method.search(task), Suppression()
-    solved = _achieve(method, task, check, limit)
-    in_the_way = len(task.coded) - len(solved.kept)
-    best = _relieve(method, task, solved, limit - in_the_way, begun)
+    gone, crowd = in_the_way(task)
+    solved = _achieve(method, task, check, limit, gone)
+    fewest = len(task.coded) - len(solved.kept)
+    search = Again(method, task, begun)
+    best = _loosen(search, solved, crowd, limit - fewest)
+    best = _relieve(search, best, limit - (len(task.coded) - len(best.kept)))
     cells = len(task.coded) * len(task.coded.quasi)
     return (
         best.task,
         best.found,
         Suppression(
-            in_the_way,
+            fewest,
             len(solved.kept) - len(best.kept),
             solved.loss / cells,
             best.loss / cells,
@@ -96,10 +102,38 @@ def _solved(whole: Task, part: Task, found: Found, kept: NDArray[np.int64]) -> S
     return Solved(part, found, kept, loss)
 
 
-def _achieve(method: Method, task: Task, check: Callable[[Task], None], limit: int) -> Solved:
-    """Search, after leaving out the rows in the way, and more where the search does not get by."""
+@dataclass(frozen=True, eq=False)
+class Again:
+    """Searches on fewer and fewer rows of one table, within the time of one."""
+
+    method: Method
+    task: Task
+    begun: float
+
+    def on(self, kept: NDArray[np.int64]) -> Solved | None:
+        """Search on some rows; None where nothing is found, or no time is left."""
+        task = self.task
+        left = math.inf if task.seconds is None else task.seconds - (time.monotonic() - self.begun)
+        if left <= 0 or len(kept) < task.least:
+            return None
+        seconds = None if task.seconds is None else left
+        part = replace(task, coded=task.coded.subset(kept), seconds=seconds)
+        try:
+            return _solved(task, part, self.method.search(part), kept)
+        except NotAchievable:
+            return None  # without those rows it is harder
+
+
+def _achieve(
+    method: Method,
+    task: Task,
+    check: Callable[[Task], None],
+    limit: int,
+    gone: NDArray[np.int64],
+) -> Solved:
+    """Search without the rows in the way, and without more where the search does not get by."""
     rows = len(task.coded)
-    kept = np.delete(np.arange(rows), in_the_way(task))
+    kept = np.delete(np.arange(rows), gone)
     reason = ""
     while rows - len(kept) <= limit and len(kept):
         current = task if len(kept) == rows else replace(task, coded=task.coded.subset(kept))
@@ -124,14 +158,17 @@ def _achieve(method: Method, task: Task, check: Callable[[Task], None], limit: i
     raise NotAchievable(msg)
 
 
-def in_the_way(task: Task) -> NDArray[np.int64]:
-    """Return the fewest rows without which each requirement can hold.
+def in_the_way(task: Task) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the fewest rows without which each requirement can hold, and who is like them.
+
+    The second are all rows that carry values of which there are too many.
 
     For one requirement it is exact where its condition is (`Principle.surplus`). For several it is
     a choice: of equal values, those rows go first that other requirements have too many of as well,
-    then those that lie remote in quasi space.
+    then those where such values are most crowded in quasi space.
     """
     kept = np.arange(len(task.coded))
+    crowd = np.zeros(len(kept), np.bool_)
     current = task
     while len(kept):
         sensitive = [value for value in current.values if value is not None]
@@ -144,29 +181,55 @@ def in_the_way(task: Task) -> NDArray[np.int64]:
         if not each:
             break
         wanted = np.sum([taken[codes] > 0 for taken, codes in each], axis=0)
+        crowd[kept[wanted > 0]] = True
         taken, codes = max(each, key=lambda one: int(one[0].sum()))
-        order = np.lexsort((-remoteness(current.coded), -wanted, codes))
+        pressed = pressure(current, taken[codes] > 0)
+        order = np.lexsort((-pressed, -wanted, codes))
         starts = np.searchsorted(codes[order], np.arange(len(taken)))
         place = np.arange(len(order)) - starts[codes[order]]
         kept = np.delete(kept, order[place < taken[codes[order]]])
         current = replace(task, coded=task.coded.subset(kept))
-    return np.setdiff1d(np.arange(len(task.coded)), kept)
+    return np.setdiff1d(np.arange(len(task.coded)), kept), crowd
 
 
-def remoteness(coded: Coded) -> NDArray[np.float64]:
-    """Return how far each row lies from where most rows do: from medians, or in rare labels."""
+def pressure(task: Task, crowd: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return for each row of a crowd how much its part of quasi space would be relieved by leaving.
 
-    def of(column: Column) -> NDArray[np.float64]:
-        if column.numeric:
-            where = coordinates(column)[column.codes]
-            return np.abs(where - np.median(where))
-        shares = np.bincount(column.codes) / len(column.codes)
-        return 1 - shares[column.codes]
+    In a part with o others, the i-th of the crowd stands at i / (o + 1): whoever leaves in falling
+    order leaves the crowd everywhere about the same share, so that every part can be divided.
+    """
+    least = Requirement(KAnonymity(k=min(PART, len(task.coded))))
+    parts = Mondrian(relaxed=True).search(Task(task.coded, (least,)))
+    rows = np.flatnonzero(crowd)
+    rows = rows[np.argsort(parts.labels[rows], kind="stable")]
+    owners = parts.labels[rows]
+    inside = np.bincount(owners, minlength=len(parts))
+    first = np.cumsum(inside) - inside
+    found = np.zeros(len(task.coded))
+    others = (parts.sizes - inside)[owners]
+    found[rows] = (np.arange(len(rows)) - first[owners] + 1) / (others + 1)
+    return found
 
-    return np.sum([of(column) for column in coded.quasi], axis=0)
+
+def _loosen(search: Again, solved: Solved, crowd: NDArray[np.bool_], most: int) -> Solved:
+    """Leave out more of the values of which there are too many, where the total loss gets lower.
+
+    With the fewest rows gone, a requirement holds only just, and groups have to be large.
+    """
+    rows = np.flatnonzero(crowd[solved.kept])
+    best = solved
+    if most <= 0 or not len(rows):
+        return solved
+    pressed = pressure(solved.task, crowd[solved.kept])[rows]
+    rows = rows[np.argsort(-pressed, kind="stable")]
+    for count in sorted({min(most // part, len(rows)) for part in STEPS} - {0}):
+        again = search.on(np.delete(solved.kept, rows[:count]))
+        if again is not None and again.loss < best.loss:
+            best = again
+    return best
 
 
-def _relieve(method: Method, task: Task, solved: Solved, most: int, begun: float) -> Solved:
+def _relieve(search: Again, solved: Solved, most: int) -> Solved:
     """Leave out rows that cost the others more, where the total loss gets lower.
 
     They leave their groups where these still hold; and, since groups are often as small as they
@@ -174,24 +237,18 @@ def _relieve(method: Method, task: Task, solved: Solved, most: int, begun: float
     """
     if most <= 0:
         return solved
+    task = search.task
     costly = costly_rows(of_rows(task.coded.quasi, solved.kept), solved.found, most)
     if not len(costly):
         return solved
-    best = solved
+    tried = [solved]
     if isinstance(solved.found, Groups):
         leaving = leave_groups(solved.task, solved.found, costly)
-        best = min(best, _without(task, solved, leaving), key=lambda one: one.loss)
-    kept = np.delete(solved.kept, costly)
-    left = math.inf if task.seconds is None else task.seconds - (time.monotonic() - begun)
-    if left > 0 and len(kept) >= task.least:
-        seconds = None if task.seconds is None else left
-        rest = replace(task, coded=task.coded.subset(kept), seconds=seconds)
-        try:
-            again = _solved(task, rest, method.search(rest), kept)
-        except NotAchievable:
-            return best  # without those rows it is harder; with them it was found
-        best = min(best, again, key=lambda one: one.loss)
-    return best
+        tried.append(_without(task, solved, leaving))
+    again = search.on(np.delete(solved.kept, costly))
+    if again is not None:
+        tried.append(again)
+    return min(tried, key=lambda one: one.loss)
 
 
 def _without(task: Task, solved: Solved, leaving: NDArray[np.int64]) -> Solved:
