@@ -2,8 +2,9 @@
 
 The loss of a table is the sum of the NCP of its cells, and every cell of a row that is left out
 counts 1, so with d quasi columns a row is worth leaving out where the others lose less by more
-than d less its own NCP. Losses are compared over the domain of the whole input, whichever rows are
-left: a narrower range after leaving out an extreme row is not a loss to those who stay.
+than d less its own NCP. Two ways to publish are compared by one measure: ranges and labels are
+those of the rows that the smaller one publishes, as in its manifest, and no cell counts more than
+1. By the range of the whole input one extreme value would make every interval look narrow.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from shoal.loss.certainty import ncp_by_group
 from shoal.principles.groups import Groups
 from shoal.release.recode import Spans, spans
+from shoal.schema.table import coordinates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,10 +39,30 @@ def of_rows(quasi: Sequence[Column], rows: NDArray[np.int64]) -> tuple[Column, .
     return tuple(replace(column, codes=column.codes[rows]) for column in quasi)
 
 
-def total_loss(quasi: Sequence[Column], found: Found) -> float:
-    """Return the sum of NCP over published rows and columns."""
+def extents(quasi: Sequence[Column], rows: NDArray[np.int64]) -> list[float]:
+    """Return how much of each column's domain some rows cover, from 0 to 1."""
+    found = []
+    for column in quasi:
+        present = np.unique(column.codes[rows])
+        if column.tree is not None:
+            found.append(1.0)
+        elif column.numeric:
+            where = coordinates(column)
+            found.append(float(where[present[-1]] - where[present[0]]))
+        else:
+            found.append((len(present) - 1) / max(column.distinct - 1, 1))
+    return found
+
+
+def total_loss(quasi: Sequence[Column], found: Found, covered: Sequence[float]) -> float:
+    """Return the sum of NCP over published rows and columns, as shares of what is covered."""
     bearers = found.sizes if isinstance(found, Groups) else np.ones(len(found))
-    return float(sum(ncp_by_group(column, spans(column, found)) @ bearers for column in quasi))
+    total = 0.0
+    for column, extent in zip(quasi, covered, strict=True):
+        ncp = ncp_by_group(column, spans(column, found))
+        share = np.minimum(ncp / extent, 1) if extent > 0 else (ncp > 0).astype(np.float64)
+        total += float(share @ bearers)
+    return total
 
 
 def costly_rows(quasi: Sequence[Column], found: Found, most: int) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.engines.relief import costly_rows, leave_groups, of_rows, total_loss
+from shoal.engines.relief import costly_rows, extents, leave_groups, of_rows, total_loss
 from shoal.errors import NotAchievable, TooCrowded, UsageError
 from shoal.methods.base import Task
 from shoal.methods.mondrian import Mondrian
@@ -55,10 +55,31 @@ def read_share(text: str | float | None) -> Fraction:
 class Solved:
     """A table without the rows left out, and what was found on it."""
 
+    whole: Task
     task: Task
     found: Found
     kept: NDArray[np.int64]  # of the whole table
-    loss: float  # over the domain of the whole table, rows left out included
+
+    @property
+    def extents(self) -> list[float]:
+        """How much of the domain of the whole table is published."""
+        return extents(self.whole.coded.quasi, self.kept)
+
+    def loss(self, covered: list[float]) -> float:
+        """Return the GCP, rows left out included, where so much of the domain is published."""
+        quasi = self.whole.coded.quasi
+        rows = len(self.whole.coded)
+        total = total_loss(of_rows(quasi, self.kept), self.found, covered)
+        return (total + (rows - len(self.kept)) * len(quasi)) / (rows * len(quasi))
+
+    def ratio(self, other: Solved) -> float:
+        """Return the loss as a share of another's, by what is published here; 1 where both are 0.
+
+        The other leaves out none but rows that are left out here.
+        """
+        covered = self.extents
+        before = other.loss(covered)
+        return self.loss(covered) / before if before > 0 else 1.0
 
 
 def search_within(
@@ -80,26 +101,14 @@ def search_within(
     solved = _achieve(method, task, check, limit, gone)
     fewest = len(task.coded) - len(solved.kept)
     search = Again(method, task, begun)
-    best = _loosen(search, solved, crowd, limit - fewest)
-    best = _relieve(search, best, limit - (len(task.coded) - len(best.kept)))
-    cells = len(task.coded) * len(task.coded.quasi)
-    return (
-        best.task,
-        best.found,
-        Suppression(
-            fewest,
-            len(solved.kept) - len(best.kept),
-            solved.loss / cells,
-            best.loss / cells,
-        ),
-    )
-
-
-def _solved(whole: Task, part: Task, found: Found, kept: NDArray[np.int64]) -> Solved:
-    quasi = whole.coded.quasi
-    gone = len(whole.coded) - len(kept)
-    loss = total_loss(of_rows(quasi, kept), found) + gone * len(quasi)
-    return Solved(part, found, kept, loss)
+    loose = _loosen(search, solved, crowd, limit - fewest)
+    best = _relieve(search, loose, limit - (len(task.coded) - len(loose.kept)))
+    if best.ratio(solved) >= 1:
+        best = loose
+    covered = best.extents
+    costly = len(solved.kept) - len(best.kept)
+    suppression = Suppression(fewest, costly, solved.loss(covered), best.loss(covered))
+    return best.task, best.found, suppression
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +128,7 @@ class Again:
         seconds = None if task.seconds is None else left
         part = replace(task, coded=task.coded.subset(kept), seconds=seconds)
         try:
-            return _solved(task, part, self.method.search(part), kept)
+            return Solved(task, part, self.method.search(part), kept)
         except NotAchievable:
             return None  # without those rows it is harder
 
@@ -139,7 +148,7 @@ def _achieve(
         current = task if len(kept) == rows else replace(task, coded=task.coded.subset(kept))
         try:
             check(current)
-            return _solved(task, current, method.search(current), kept)
+            return Solved(task, current, method.search(current), kept)
         except TooCrowded as problem:
             reason = str(problem)
             if not len(problem.rows):
@@ -217,16 +226,13 @@ def _loosen(search: Again, solved: Solved, crowd: NDArray[np.bool_], most: int) 
     With the fewest rows gone, a requirement holds only just, and groups have to be large.
     """
     rows = np.flatnonzero(crowd[solved.kept])
-    best = solved
     if most <= 0 or not len(rows):
         return solved
     pressed = pressure(solved.task, crowd[solved.kept])[rows]
     rows = rows[np.argsort(-pressed, kind="stable")]
-    for count in sorted({min(most // part, len(rows)) for part in STEPS} - {0}):
-        again = search.on(np.delete(solved.kept, rows[:count]))
-        if again is not None and again.loss < best.loss:
-            best = again
-    return best
+    counts = sorted({min(most // part, len(rows)) for part in STEPS} - {0})
+    tried = [search.on(np.delete(solved.kept, rows[:count])) for count in counts]
+    return _best(solved, tried)
 
 
 def _relieve(search: Again, solved: Solved, most: int) -> Solved:
@@ -241,14 +247,17 @@ def _relieve(search: Again, solved: Solved, most: int) -> Solved:
     costly = costly_rows(of_rows(task.coded.quasi, solved.kept), solved.found, most)
     if not len(costly):
         return solved
-    tried = [solved]
+    tried = [search.on(np.delete(solved.kept, costly))]
     if isinstance(solved.found, Groups):
         leaving = leave_groups(solved.task, solved.found, costly)
         tried.append(_without(task, solved, leaving))
-    again = search.on(np.delete(solved.kept, costly))
-    if again is not None:
-        tried.append(again)
-    return min(tried, key=lambda one: one.loss)
+    return _best(solved, tried)
+
+
+def _best(solved: Solved, tried: list[Solved | None]) -> Solved:
+    """Return whichever lowers the loss most, each by the ranges that it publishes itself."""
+    found = [solved, *(one for one in tried if one is not None)]
+    return min(found, key=lambda one: one.ratio(solved))
 
 
 def _without(task: Task, solved: Solved, leaving: NDArray[np.int64]) -> Solved:
@@ -259,4 +268,4 @@ def _without(task: Task, solved: Solved, leaving: NDArray[np.int64]) -> Solved:
     stays = np.delete(np.arange(len(solved.kept)), leaving)
     kept = solved.kept[stays]
     part = replace(task, coded=task.coded.subset(kept))
-    return _solved(task, part, Groups.of(solved.found.labels[stays]), kept)
+    return Solved(task, part, Groups.of(solved.found.labels[stays]), kept)

@@ -14,10 +14,8 @@ class Suppression:
     in_the_way : rows without which a requirement could not hold or was not reached.
     costly : rows left out because the others lose less without them.
     before, after : GCP without and with leaving out the costly ones; 0 where nothing might be left
-        out. Every cell of a row left out
-        counts as 1 in both, and ranges and labels are those of the whole input in both. The
-        manifest measures by what is published, whose ranges may be narrower: its GCP is then
-        larger than `after`.
+        out. Every cell of a row left out counts as 1, and ranges and labels are those of what is
+        published in the end, in both; so `after` is the GCP of the manifest.
     """
 
     in_the_way: int = 0
@@ -38,7 +36,7 @@ class Suppression:
         if self.costly:
             sentences.append(
                 f"Suppressed {_rows(self.costly)} that cost the others more: GCP {self.before:.4f} "
-                f"before, {self.after:.4f} after, by the ranges of the whole input."
+                f"before, {self.after:.4f} after, both by the ranges that are published."
             )
         return " ".join(sentences)
 
