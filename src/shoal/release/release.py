@@ -48,27 +48,36 @@ class Recoding:
     @property
     def names(self) -> list[str]:
         """The published columns, in the order of the input."""
-        return [name for name in self.source.columns if name in self.schema.published]
+        shown = (*self.schema.published, *self.schema.pseudonymize)
+        return [name for name in self.source.columns if name in shown]
 
     def text(self) -> pl.DataFrame:
         """Return the published table as text, as release.csv has it."""
-        return self._table(cells, lambda column: column.cast(pl.String))
+        return self._table(self.source, cells, lambda column: column.cast(pl.String))
 
     def typed(self) -> pl.DataFrame:
-        """Return the published table as typed columns."""
-        return self._table(
-            typed_cells,
-            lambda column: (
-                column if self.schema.types.get(column.name) in LABELS else typed_values(column)
-            ),
-        )
+        """Return the published table as typed columns; numbers in any writing are numbers."""
+        return self._table(self._plain(), typed_cells, self._typed_column)
+
+    def flat(self) -> pl.DataFrame:
+        """Return the published table with quasi cells as text and other columns typed."""
+        return self._table(self._plain(), cells, self._typed_column)
+
+    def _plain(self) -> pl.DataFrame:
+        return self.schema.read_numbers(self.source, "sensitive", "other")
 
     def mixed(self) -> pl.DataFrame:
         """Return the published table with quasi cells as text and other columns as they were."""
-        return self._table(cells, lambda column: column)
+        return self._table(self.source, cells, lambda column: column)
+
+    def _typed_column(self, column: pl.Series) -> pl.Series:
+        labels = self.schema.types.get(column.name) in LABELS
+        spelled = self.schema.decimal is None
+        return column if labels else typed_values(column, spelled=spelled)
 
     def _table(
         self,
+        source: pl.DataFrame,
         quasi_cells: Callable[[Column, Spans], pl.Series],
         other_cells: Callable[[pl.Series], pl.Series],
     ) -> pl.DataFrame:
@@ -77,7 +86,7 @@ class Recoding:
             columns[name] = (
                 quasi_cells(self.quasi[name], self.spans[name]).gather(self.layout.bears)
                 if name in self.quasi
-                else other_cells(self.source[name])
+                else other_cells(source[name])
             )
         return pl.DataFrame(columns)
 
@@ -123,6 +132,10 @@ class Release:
         """Return the published table as release.parquet has it."""
         return defuse(self.recoding.typed(), self.schema, escape=self.escaped)[0]
 
+    def flat(self) -> pl.DataFrame:
+        """Return the published table for places without nested types, as sheets and databases."""
+        return defuse(self.recoding.flat(), self.schema, escape=self.escaped)[0]
+
     @property
     def loss(self) -> float:
         """The global certainty penalty, from 0 (nothing lost) to 1."""
@@ -138,7 +151,7 @@ class Release:
 
         Groups are measured from that table alone, a heterogeneous release against the original.
         """
-        return self.audit_published(self.published)
+        return self.audit_published(self.schema.read_numbers(self.published, "sensitive"))
 
     def audit_published(self, published: pl.DataFrame) -> Audit:
         """Measure every requirement on a published table, as it was read back from a file."""
@@ -158,10 +171,15 @@ class Release:
         force: bool = False,
         progress: Progress = silent,
     ) -> Audit:
-        """Write release, manifest and report as one directory, audited before it appears."""
+        """Write release, manifest and report as one directory, audited before it appears.
+
+        The address of a table, as sqlite:///people.db?table=published, takes the table alone.
+        """
+        from shoal.outlets import is_outlet, publish
         from shoal.publishing import write_release
 
-        return write_release(
+        write = publish if is_outlet(directory) else write_release
+        return write(
             self, directory, format=format, linkage=linkage, force=force, progress=progress
         )
 
@@ -217,6 +235,8 @@ def build_release(
         manifest |= {"heterogeneous": True, "adversary": list(layout.adversary)}
     if escape_formulas and formulas:
         manifest["escaped"] = True
+    if schema.decimal is not None:
+        manifest["decimal"] = schema.decimal
     if randomness.reproducible:
         manifest["reproducible"] = True
     return Release(
@@ -269,11 +289,11 @@ def defuse(table: pl.DataFrame, schema: Schema, *, escape: bool) -> tuple[pl.Dat
     return table, count
 
 
-def typed_values(column: pl.Series) -> pl.Series:
-    """Return a column of text numbers as numbers where they are spelled back the same."""
+def typed_values(column: pl.Series, *, spelled: bool) -> pl.Series:
+    """Return a column of text numbers as numbers; `spelled`: where they are spelled back alike."""
     known = column.drop_nulls()
     if column.dtype != pl.String or not len(known) or not known.str.contains(NUMBER).all():
         return column
     kind = pl.Int64 if parse_numbers(known).dtype == np.int64 else pl.Float64
     numbers = column.cast(kind)
-    return numbers if (numbers.cast(pl.String) == column).all() else column
+    return numbers if not spelled or (numbers.cast(pl.String) == column).all() else column

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import UnknownColumn, UsageError
 from shoal.schema.grouping import Hierarchy
+from shoal.schema.numerals import check_decimal, plain_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    import polars as pl
 
 NUMERIC = ("numeric", "latitude", "longitude")
 LABELS = ("categorical", "code", "boolean", "ordered")
 KINDS = (*NUMERIC, "date", *LABELS)
 RESERVED = "group"
+PSEUDONYM = "pseudonym"  # the role of a published column of keyed hashes
 
 
 @dataclass(frozen=True, init=False)
@@ -28,6 +32,7 @@ class Schema:
     sensitive : names of the columns that are protected; they are published as they are.
     identifying : names of the columns that name a person; they are dropped.
     other : names of the columns that are published as they are.
+    pseudonymize : names of identifying columns that are published as keyed hashes instead.
     types : what columns hold, where the cells should not decide: "numeric", "date" (ISO dates and
         timestamps), "latitude", "longitude", or labels, namely "categorical", "code" (digits that
         are no number), "boolean" and "ordered".
@@ -35,6 +40,9 @@ class Schema:
         an "ordered" column needs it.
     hierarchies : for quasi columns that are published as nodes of a hierarchy: a file, nested
         nodes, or a hierarchy that is built from the column, as "Prefix()".
+    decimal : the decimal sign of numbers in text cells, "," or "."; with it, thousands may be
+        separated by the other sign, a space or an apostrophe. Without it, numbers are as JSON
+        writes them.
     weights : how much the loss of a quasi column counts in the search, 1 where nothing is said.
 
     Examples
@@ -47,10 +55,12 @@ class Schema:
     sensitive: tuple[str, ...]
     identifying: tuple[str, ...]
     other: tuple[str, ...]
+    pseudonymize: tuple[str, ...]
     types: Mapping[str, str]
     order: Mapping[str, tuple[str, ...]]
     hierarchies: Mapping[str, Hierarchy]
     weights: Mapping[str, float]
+    decimal: str | None
 
     def __init__(
         self,
@@ -59,12 +69,22 @@ class Schema:
         sensitive: str | Iterable[str] = (),
         identifying: str | Iterable[str] = (),
         other: str | Iterable[str] = (),
+        pseudonymize: str | Iterable[str] = (),
         types: Mapping[str, str] | None = None,
         order: Mapping[str, Iterable[str]] | None = None,
         hierarchies: Mapping[str, Any] | None = None,
         weights: Mapping[str, float] | None = None,
+        decimal: str | None = None,
     ) -> None:
-        roles = {"quasi": quasi, "sensitive": sensitive, "identifying": identifying, "other": other}
+        replaced = (pseudonymize,) if isinstance(pseudonymize, str) else tuple(pseudonymize)
+        named = (identifying,) if isinstance(identifying, str) else tuple(identifying)
+        roles = {
+            "quasi": quasi,
+            "sensitive": sensitive,
+            "identifying": [name for name in named if name not in replaced],
+            "other": other,
+            "pseudonymize": replaced,
+        }
         taken: dict[str, str] = {}
         for role, given in roles.items():
             names = (given,) if isinstance(given, str) else tuple(given)
@@ -81,6 +101,7 @@ class Schema:
             self, "hierarchies", {k: Hierarchy.of(v) for k, v in (hierarchies or {}).items()}
         )
         object.__setattr__(self, "weights", dict(weights or {}))
+        object.__setattr__(self, "decimal", check_decimal(decimal))
         self._check_types()
         self._check_quasi_only("hierarchy", self.hierarchies)
         self._check_quasi_only("weight", self.weights)
@@ -109,22 +130,29 @@ class Schema:
 
     @property
     def published(self) -> tuple[str, ...]:
-        """The columns that a release has, in no particular order."""
+        """The columns whose cells a release has, recoded or not, in no particular order."""
         return (*self.quasi, *self.sensitive, *self.other)
+
+    def read_numbers(self, table: pl.DataFrame, *roles: str) -> pl.DataFrame:
+        """Return a table with the numbers of the columns that have these roles spelled plainly."""
+        numeric = [name for name, kind in self.types.items() if kind in NUMERIC]
+        names = [name for name in table.columns if self.role(name) in roles]
+        return plain_numbers(table, names, self.decimal, numeric=numeric)
 
     def role(self, column: str) -> str | None:
         """Return the role of a column, None where it has none."""
         for role in ("quasi", "sensitive", "identifying", "other"):
             if column in getattr(self, role):
                 return role
-        return None
+        return PSEUDONYM if column in self.pseudonymize else None
 
     def check(self, columns: list[str]) -> None:
         """Raise where the schema names what the table does not have, or a reserved name."""
-        for name in (*self.published, *self.identifying, *self.types, *self.order):
+        shown = (*self.published, *self.pseudonymize)
+        for name in (*shown, *self.identifying, *self.types, *self.order):
             if name not in columns:
                 raise UnknownColumn(name, columns)
-        if RESERVED in self.published:
+        if RESERVED in shown:
             msg = (
                 f"A release has a column {RESERVED!r} of its own. "
                 f"Rename the input column {RESERVED!r} first."
