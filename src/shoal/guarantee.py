@@ -112,8 +112,10 @@ def _reach(k: int, rows: int, degree: int) -> Reach:
     return Reach(k, fewest, float(1 - Fraction(fewest, k - 1)))
 
 
-def least_risk(relation: Relation, sensitive: Sensitive, k: int) -> Fraction:
+def least_risk(relation: Relation, sensitive: Sensitive, k: int, *, gone: int = 0) -> Fraction:
     """Return a risk that no grouping into groups of at least k can stay under.
+
+    At best the rows that are `gone` all come from those that are near to one another.
 
     Where c of n rows are all near to one another, some group of size s has at least ceil(c s / n)
     of them, so its risk is at least (ceil(c s / n) - 1) / (s - 1), whatever s >= k it has.
@@ -122,9 +124,11 @@ def least_risk(relation: Relation, sensitive: Sensitive, k: int) -> Fraction:
     k = max(k, 2)
     if rows < k:
         return Fraction(1)
-    alike = largest_clique(relation, sensitive)
+    alike = largest_clique(relation, sensitive) - gone
+    if alike <= 1:
+        return Fraction(0)
     sizes = np.arange(k, rows + 1, dtype=np.int64)
-    inside = -(-alike * sizes // rows) - 1
+    inside = -(-alike * sizes // (rows - gone)) - 1
     best = int(np.argmin(inside / (sizes - 1)))
     return Fraction(int(inside[best]), int(sizes[best] - 1))
 

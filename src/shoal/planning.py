@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from shoal.errors import InputError, TooCrowded, UsageError
+from shoal.errors import InputError, NotAchievable, UsageError
 from shoal.guarantee import Guarantee, guarantee
 from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.proximity import EpsilonM
@@ -156,31 +156,7 @@ def check_achievable(principle: OneDimensional, column: Column) -> None:
         f"{principle!r} is not achievable on the {len(column.codes)} rows of {column.name!r}: "
         f"the largest {principle.share_name} for this width is {most}; {other}."
     )
-    raise TooCrowded(msg, _crowd(principle, column))
-
-
-def _crowd(principle: OneDimensional, column: Column) -> NDArray[np.int64]:
-    """Return rows to leave out so that the principle becomes achievable.
-
-    With g rows in the longest run of near values and n in all, x fewer of the run's rows serve as
-    soon as (g - x) m <= n - x; the next longest run may then ask for more.
-    """
-    from shoal.kernels.windows import longest_run_at
-
-    reach = principle.band(Sensitive.of((column,))).reach
-    rows = np.argsort(column.codes, kind="stable")
-    m = principle.share
-    out: list[NDArray[np.int64]] = []
-    while len(rows):
-        start, length = longest_run_at(column.codes[rows], reach)
-        over = length * m - len(rows)
-        if over <= 0:
-            break
-        count = min(length, max(1, -(-over // max(m - 1, 1))))
-        evenly = start + np.linspace(0, length - 1, count).astype(np.int64)
-        out.append(rows[evenly])
-        rows = np.delete(rows, evenly)
-    return np.concatenate(out)
+    raise NotAchievable(msg)
 
 
 def plan_column(column: Column, *, epsilon: float | None, m: int | None, relative: bool) -> Plan:

@@ -110,6 +110,23 @@ def test_what_is_not_achievable_ends_with_the_delta_that_is(table: Path, tmp_pat
     assert shoal("audit", tmp_path / "out").code == 0
 
 
+def test_the_owner_is_told_what_leaving_rows_out_paid_back(tmp_path: Path) -> None:
+    rows = patients(200)
+    rows[7]["age"] = "999"
+    table = write_csv(tmp_path / "outlier.csv", rows)
+    roles = ("--quasi", "age,zip", "--sensitive", "illness", "--suppress", "1%")
+    done = anonymize(table, tmp_path / "out", *roles, require="KAnonymity(k=5)")
+    assert done.code == 0, done.said
+    assert "that cost the others more: GCP" in done.said
+    written = "".join(
+        (tmp_path / "out" / name).read_text("utf-8") for name in ("release.csv", "manifest.json")
+    )
+    assert "999" not in written
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
+    assert 1 <= manifest["suppressed"] <= 2
+    assert not release.problems(tmp_path / "out")
+
+
 def test_a_search_out_of_time_is_not_published(tmp_path: Path) -> None:
     rows = patients(4000)
     table = write_csv(tmp_path / "many.csv", rows)

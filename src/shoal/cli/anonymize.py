@@ -52,7 +52,7 @@ def anonymize(
         str | None, typer.Option(help="Private file that maps input rows to published rows.")
     ] = None,
     suppress: Annotated[
-        str | None, typer.Option(help="Rows that may be left out where that resolves it, as 1%.")
+        str | None, typer.Option(help="Rows that may be left out where that helps, as 1%.")
     ] = None,
     seconds: Annotated[float | None, typer.Option(help="Time budget of the search.")] = None,
     missing: show.MissingCells = None,
@@ -194,10 +194,10 @@ def _remark(
         from shoal.schema.pseudonyms import warning
 
         show.note(f"Warning: {warning(release.schema.pseudonymize)}", quiet=quiet)
-    suppressed = release.manifest["suppressed"]
-    if suppressed:
-        show.note(f"Suppressed {suppressed} rows that stood in the way.", quiet=quiet)
-    if dropped := rows - release.manifest["rows"] - suppressed:
+    suppression = release.suppression
+    if suppression.rows:
+        show.note(str(suppression), quiet=quiet)
+    if dropped := rows - release.manifest["rows"] - suppression.rows:
         show.note(f"Left out {dropped} rows with missing cells.", quiet=quiet)
     if release.formulas and escaped:
         show.note(f"Escaped {release.formulas} cells that a spreadsheet would run.", quiet=quiet)

@@ -15,11 +15,12 @@ from shoal.methods.mondrian import Mondrian
 from shoal.methods.split import Split
 from shoal.notation import Term
 from shoal.planning import check_achievable, largest_share
-from shoal.principles.base import OneDimensional, Ordered, Pairwise
+from shoal.principles.base import OneDimensional, Pairwise
 from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.groups import upward
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.principles.requirement import Require, requirements
+from shoal.principles.window import Window
 from shoal.progress import Progress, silent
 from shoal.release.randomness import Randomness
 from shoal.release.release import Release, build_release
@@ -61,7 +62,8 @@ def anonymize(
     require : one principle or several, as objects or in the notation.
     method : how to search; by default the best one for what is required.
     missing : what to do about missing cells: "error", "drop" or "value".
-    suppress : how much of the table may be left out where that resolves it, as "1%".
+    suppress : how much of the table may be left out, as "1%": the fewest rows without which the
+        requirements can hold, then rows that cost the others more than they are worth.
     seconds : after which a search that can go on improving stops; what was found then depends on
         the clock, and a seed no longer repeats it.
     seed : for tests only: makes the order of published rows repeatable, and so guessable.
@@ -93,17 +95,16 @@ def anonymize(
     task = Task(coded, tuple(asked), progress, check_budget(seconds))
     chosen.check(task)
     share = read_share(suppress)
-    if not share:
-        check_least_risk(task)
+    check_least_risk(task, gone=int(len(coded) * share))
     with timed(times, "search", progress):
-        task, found = search_within(chosen, task, check_task, share)
+        task, found, suppression = search_within(chosen, task, check_task, share)
     with timed(times, "recode", progress):
         release = build_release(
             table,
             schema,
             task,
             found,
-            suppressed=len(coded) - len(task.coded),
+            suppression=suppression,
             method=chosen,
             randomness=Randomness(seed),
             escape_formulas=escape_formulas,
@@ -124,11 +125,14 @@ def check_budget(seconds: float | None) -> float | None:
 def choose_method(method: Method | str | None, asked: list[Requirement]) -> Method:
     """Return the method asked for, in Python or in the notation, or the best for what is asked."""
     if method is None:
+        values = {one.columns for one in asked if one.columns}
+        windows = all(isinstance(one.principle, Window | KAnonymity) for one in asked)
+        if windows and len(values) == 1:
+            return Split()
         pairwise = all(isinstance(one.principle, Pairwise | KAnonymity) for one in asked)
         if pairwise:
             return Exchange()
-        ordered = all(isinstance(one.principle, Ordered | KAnonymity) for one in asked)
-        return Split() if ordered else Mondrian()
+        return Mondrian()
     if isinstance(method, str):
         return Method.read(method)
     if not isinstance(method, Method):
@@ -169,22 +173,33 @@ def check_task(task: Task) -> None:
             raise NotAchievable(msg)
         if isinstance(one.principle, OneDimensional) and value is not None:
             check_achievable(one.principle, value.columns[0])
+        elif value is not None and (few := int(one.principle.surplus(value).sum())):
+            msg = (
+                f"{one!r} is not achievable on these {rows} rows: too many of them carry the same "
+                f"{value.name} or near ones. At least {few} rows ({few / rows:.2%}) would have to "
+                "be left out; --suppress says how many may be."
+            )
+            raise NotAchievable(msg)
 
 
-def check_least_risk(task: Task) -> None:
-    """Raise where every grouping is known to have a larger risk than a dissimilarity allows."""
+def check_least_risk(task: Task, *, gone: int = 0) -> None:
+    """Raise where every grouping is known to have a larger risk than a dissimilarity allows.
+
+    `gone` rows may be left out, which all might be near to one another.
+    """
+    few = f", whichever {gone} are left out" if gone else ""
     for one, value in zip(task.requirements, task.values, strict=True):
         principle = one.principle
         if not isinstance(principle, Dissimilarity) or value is None:
             continue
         if principle.bound == 1 or len(task.coded) < principle.least:
             continue  # anything goes, or there are too few rows, which is another matter
-        least = least_risk(principle.relation(value), value, principle.least)
+        least = least_risk(principle.relation(value), value, principle.least, gone=gone)
         if least > principle.bound:
             msg = (
-                f"{principle!r} is not achievable on these {len(task.coded)} rows: so many values "
-                f"of {value.name} are near to one another that every grouping has a risk of at "
-                f"least {upward(least):.4g}. Delta can be {float(1 - least):.4g} at most."
+                f"{principle!r} is not achievable on these {len(task.coded)} rows{few}: so many "
+                f"values of {value.name} are near to one another that every grouping has a risk "
+                f"of at least {upward(least):.4g}. Delta can be {float(1 - least):.4g} at most."
             )
             raise NotAchievable(msg)
 

@@ -25,16 +25,30 @@ def longest_run(codes: Ints, reach: Ints) -> int:
     return codes.size - low
 
 
-@njit("UniTuple(int64, 2)(int32[::1], int32[::1])", cache=True, nogil=True)
-def longest_run_at(codes: Ints, reach: Ints) -> tuple[int, int]:
-    """Return where the first of the longest runs starts, and its length (IN as `longest_run`)."""
-    low = start = length = 0
-    for high in range(codes.size):
-        while codes[high] > reach[codes[low]]:
-            low += 1
-        if high - low + 1 > length:
-            start, length = low, high - low + 1
-    return start, length
+@njit("int64(int64[::1], int32[::1], int64, int64[::1])", cache=True, nogil=True)
+def thin(counts: LongInts, reach: Ints, most: int, taken: LongInts) -> int:
+    """Take the fewest members away that leave at most `most` of them in every run; return how many.
+
+    `counts[c]` members carry code c, and a run goes from c to `reach[c]` (IN, non-decreasing; OUT:
+    taken by code). Runs are looked at in the order of their ends, and what one has too many is
+    taken from its end, where most of the later runs lie too. What a run has beyond `most` never
+    exceeds what came in with it, so no code is looked at twice.
+    """
+    inside, end, total = 0, 0, 0
+    for code in range(counts.size):
+        while end <= reach[code]:
+            inside += counts[end]
+            taken[end] = 0
+            end += 1
+        place = end - 1
+        while inside > most:
+            part = min(inside - most, counts[place] - taken[place])
+            taken[place] += part
+            inside -= part
+            total += part
+            place -= 1
+        inside -= counts[code] - taken[code]
+    return total
 
 
 @njit("void(int32[::1], int64[::1], int32[::1], int32[::1], int64[::1])", cache=True, nogil=True)

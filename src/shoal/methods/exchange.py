@@ -12,8 +12,9 @@ import numpy as np
 from shoal.errors import UsageError
 from shoal.methods.base import Method, Task
 from shoal.methods.reached import not_reached
+from shoal.methods.splitter import Rule, split
 from shoal.notation import whole_number
-from shoal.principles.base import Ordered, Pairwise
+from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.relations.forms import pack
@@ -96,9 +97,23 @@ def check_pairwise(task: Task, name: str) -> None:
     """Raise where a requirement is neither pairwise nor k-anonymity."""
     for one in task.requirements:
         if not isinstance(one.principle, Pairwise | KAnonymity):
-            other = "Split()" if isinstance(one.principle, Ordered) else "Mondrian()"
-            msg = f"{name} cannot search for {one.principle!r}. Use {other}."
+            msg = f"{name} cannot search for {one.principle!r}. Use Mondrian()."
             raise UsageError(msg)
+
+
+def coarse_groups(task: Task) -> Groups | None:
+    """Return groups where exchanges end in breach although the whole table holds as one group.
+
+    Where everything survives the union of groups, it is cut from there as far as all of it holds.
+    """
+    whole = Groups(np.zeros(len(task.coded), np.int64))
+    if not task.holds(whole):
+        return None
+    if not all(one.principle.monotone for one in task.requirements):
+        return whole
+    buckets = split(task, Rule.of_demands(task, "Exchange()"), widest=False, ties="either")
+    groups = Groups.of(buckets.unsort(buckets.labels()))
+    return groups if task.holds(groups) else whole
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -108,7 +123,8 @@ class Exchange(Method):
     Serves every pairwise principle, several at once, and k-anonymity alone. The start is an
     equitable partition; violating members are exchanged with those of nearby groups, nearest
     first, at the least added loss; what is left is resolved by chains of exchanges, by merging
-    groups, and for ordered values by dealing a block of groups in turn (EM Theorem 1). Then
+    groups, and for ordered values by dealing a block of groups in turn (EM Theorem 1), and at the
+    very last by coarser groups where the table as a whole holds. Then
     exchanges that lower the loss and keep every member within its bound follow until a pass gains
     under one per cent or the time is spent. Every step lowers one cost, so none can cycle.
 
@@ -158,7 +174,10 @@ class Exchange(Method):
             outcome = engine.run()
             if not outcome.violations:
                 return Groups(outcome.labels)
-        raise not_reached(task, Groups(outcome.labels))
+        coarse = coarse_groups(task) if time.monotonic() < ends else None
+        if coarse is None:
+            raise not_reached(task, Groups(outcome.labels))
+        return coarse
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -11,9 +11,12 @@ from shoal.kernels.kinds import RUN
 from shoal.notation import Term
 from shoal.principles.demand import Demand
 from shoal.principles.groups import Groups, Measurement, upward
+from shoal.principles.surplus import cliques, counts_of, spread_out, thinned
 from shoal.relations.forms import Band, Relation, most_near
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from shoal.principles.requirement import Requirement
     from shoal.schema.sensitive import Sensitive
 
@@ -40,6 +43,13 @@ class Principle(Term):
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure every group."""
         raise NotImplementedError
+
+    def surplus(self, sensitive: Sensitive) -> NDArray[np.int64]:
+        """Return how many rows of each value have to go, few as can be, before it can hold.
+
+        None where it can hold, and where leaving out rows would not help.
+        """
+        return np.zeros(sensitive.distinct, np.int64)
 
     def promise(self, column: str) -> str:
         """Say in plain words what the principle promises about a column."""
@@ -81,6 +91,23 @@ class Pairwise(Principle):
         count = self.allowed(size)
         return Fraction(count, size) / self.bound if count >= 1 else Fraction(0)
 
+    def largest_share(self, rows: int) -> Fraction:
+        """Return the largest share of a group, of so many rows at most, that may be near."""
+        sizes = range(self.least, max(rows, self.least) + 1)
+        return max(Fraction(self.allowed(size), size) for size in sizes)
+
+    def surplus(self, sensitive: Sensitive) -> NDArray[np.int64]:
+        """Return what is too much of each value for rows that are all near to one another.
+
+        Where c of n rows are, some group of size s has at least c s / n of them. That much is
+        necessary; whether it is enough no simple condition says.
+        """
+        counts = counts_of(sensitive)
+        classes, reach = cliques(self.relation(sensitive), sensitive)
+        of_class = np.bincount(classes, weights=counts).astype(np.int64)
+        share = self.largest_share(int(counts.sum()))
+        return spread_out(thinned(of_class, reach, share), classes, counts)
+
     def reached(self, measured: Measurement) -> str:
         """Say in the principle's own letters what a measurement keeps."""
         return f"a risk of {upward(measured.risk):.4g}"
@@ -112,6 +139,10 @@ class Ordered(Searchable):
     def band(self, sensitive: Sensitive) -> Band:
         """Return who is near to whom among the distinct values."""
         raise NotImplementedError
+
+    def surplus(self, sensitive: Sensitive) -> NDArray[np.int64]:
+        """Return what is too much of each value in runs above `bound` of the table."""
+        return thinned(counts_of(sensitive), self.band(sensitive).reach, self.bound)
 
     def demand(self, sensitive: Sensitive) -> Demand:
         """Return that the longest run of near values is at most `bound` of a bucket."""

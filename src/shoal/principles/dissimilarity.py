@@ -81,6 +81,17 @@ class Dissimilarity(Pairwise):
             return Fraction(1)
         return Fraction(1, size) + Fraction(self.allowed(size) - 1, size - 1) / self.bound
 
+    def largest_share(self, rows: int) -> Fraction:
+        """Return the largest share of a group, of so many rows at most, that may be near.
+
+        It is at most bound + (1 - bound) / s, which falls with the size s and is reached where the
+        bound allows a whole number of others: larger groups than the first such one cannot do
+        more.
+        """
+        whole = self.bound.denominator
+        first = 1 + -(-(self.least - 1) // whole) * whole
+        return super().largest_share(min(rows, first))
+
     def relation(self, sensitive: Sensitive) -> Relation:
         """Return who is within ε of whom."""
         return self.distance.relation(sensitive, exact(self.epsilon))

@@ -16,6 +16,7 @@ from shoal.principles.base import Searchable
 from shoal.principles.demand import Demand, counted
 from shoal.principles.groups import Groups, Measurement
 from shoal.principles.histogram import Histogram
+from shoal.principles.surplus import counts_of, highest_level, holds_with, levelled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -129,6 +130,35 @@ class EntropyL(Searchable):
             return max(rounded, math.floor(self.bound * SCALE) + 1), SCALE
         return min(Fraction(rounded, SCALE), self.bound).as_integer_ratio()
 
+    def surplus(self, sensitive: Sensitive) -> NDArray[np.int64]:
+        """Return what is too much of the most frequent values for the entropy of the table.
+
+        Of all ways to take so many rows away, taking one by one from the largest count leaves most
+        entropy. Counts cut down to a lower level have more of it, so the highest level that is
+        enough is searched for; between it and the next one up, each step is tried.
+        """
+        counts = counts_of(sensitive)
+
+        def enough(left: NDArray[np.int64]) -> bool:
+            return holds_with(self, sensitive, left)
+
+        level = highest_level(counts, enough)
+        if level == 0 or level == counts.max():
+            return np.zeros_like(counts)
+        above = np.minimum(counts, level + 1)
+        steps = int((above == level + 1).sum())
+        taken = np.arange(1, steps + 1)
+        parts = above[above > 0]
+        one = (level + 1) * math.log(level + 1) - level * math.log(level)
+        sizes = parts.sum() - taken
+        entropy = np.log(sizes) - ((parts * np.log(parts)).sum() - taken * one) / sizes
+        base = int(counts.sum() - above.sum())
+        for step in taken[entropy >= math.log(self.l) - DOUBT]:
+            left = levelled(counts, base + int(step))
+            if enough(left):
+                return counts - left
+        return counts - np.minimum(counts, level)
+
     def demand(self, sensitive: Sensitive) -> Demand:
         """Return that a bucket has an entropy of ln l; a tie counts where shares are equal."""
         codes, totals = counted(sensitive.codes)
@@ -186,6 +216,16 @@ class RecursiveCL(Searchable):
         tail = histogram.sum(np.where(place >= self.l - 1, falling, 0))
         first = falling[histogram.starts]
         return Measurement(first, first + tail, groups.sizes, self.bound, self.least, strict=True)
+
+    def surplus(self, sensitive: Sensitive) -> NDArray[np.int64]:
+        """Return what the most frequent values have above the highest level that holds.
+
+        The level r1 less c times what is left of the tail is convex in the level and 0 at 0, so
+        that all levels below one that holds do.
+        """
+        counts = counts_of(sensitive)
+        level = highest_level(counts, lambda left: holds_with(self, sensitive, left))
+        return counts - np.minimum(counts, level) if level else np.zeros_like(counts)
 
     def demand(self, sensitive: Sensitive) -> Demand:
         """Return that r1 < c (r_l + … + r_d) in a bucket."""

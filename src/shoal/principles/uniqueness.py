@@ -54,6 +54,10 @@ class MUniqueness(Pairwise):
         """Return 1 / |G|: the smaller a group, the more room it leaves."""
         return Fraction(1, size)
 
+    def largest_share(self, rows: int) -> Fraction:  # noqa: ARG002 - the smallest group's
+        """Return 1/m: of the smallest group, one member."""
+        return Fraction(1, self.m)
+
     def relation(self, sensitive: Sensitive) -> Band:
         """Return the relation in which only equal values are near."""
         return equality(sensitive.distinct)

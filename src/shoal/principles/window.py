@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import OneDimensional
+from shoal.principles.base import OneDimensional, Pairwise
 from shoal.principles.groups import Groups, Measurement
 from shoal.relations.bands import absolute_band
+from shoal.relations.forms import Band
 
 if TYPE_CHECKING:
-    from shoal.relations.forms import Band
     from shoal.schema.sensitive import Sensitive
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Window(OneDimensional):
+class Window(OneDimensional, Pairwise):
     """No interval of the given width holds more than 1/m of a group.
 
     What (δ,l)-diversity set out to be, with width = 2δ. It survives the union and any mixture of
     groups, so it also withstands a reader who cannot tell two groups apart. A group keeps it
-    exactly when maxsize(G) for e_max = width is at most |G| / m.
+    exactly when maxsize(G) for e_max = width is at most |G| / m. Every window begins at its lowest
+    member, so it is also a pairwise principle, in which u is near v when v <= u <= v + width.
     """
 
     width: float
@@ -46,6 +47,16 @@ class Window(OneDimensional):
         """Return the windows that start or end at each value."""
         width = exact(self.width)
         return absolute_band(sensitive.numbers, width, width)
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether being near is mutual: only who is above a member counts."""
+        return False
+
+    def relation(self, sensitive: Sensitive) -> Band:
+        """Return the windows that start at each value."""
+        band = self.band(sensitive)
+        return Band(np.arange(len(band.first), dtype=np.int32), band.last)
 
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure the largest share of each group that any window of the width holds."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from shoal.principles.requirement import Requirement
     from shoal.queries.tables import BoxTable
     from shoal.release.randomness import Randomness
+    from shoal.release.suppression import Suppression
     from shoal.schema.coding import Column
     from shoal.schema.roles import Schema
     from shoal.schema.table import Coded
@@ -101,6 +102,7 @@ class Release:
     published : the published table, cells as text.
     manifest : what the manifest will say, public.
     linkage : for each published row the input row it came from, private.
+    suppression : what was left out and what that paid back, private but for the number of rows.
     """
 
     published: pl.DataFrame
@@ -109,6 +111,7 @@ class Release:
     recoding: Recoding
     coded: Coded
     requirements: tuple[Requirement, ...]
+    suppression: Suppression
     formulas: int
     escaped: bool
     given: Any
@@ -230,7 +233,7 @@ def build_release(
     task: Task,
     found: Found,
     *,
-    suppressed: int,
+    suppression: Suppression,
     method: Method,
     randomness: Randomness,
     escape_formulas: bool = False,
@@ -250,14 +253,14 @@ def build_release(
     published, formulas = defuse(recoding.text(), schema, escape=escape_formulas)
     ncp = {
         column.name: mean_over_rows(
-            ncp_by_group(column, covered[column.name]), layout.bearers, suppressed
+            ncp_by_group(column, covered[column.name]), layout.bearers, suppression.rows
         )
         for column in coded.quasi
     }
     manifest: dict[str, Any] = {
         "shoal": __version__,
         "rows": len(coded),
-        "suppressed": suppressed,
+        "suppressed": suppression.rows,
         "groups": layout.groups,
         "columns": [_describe(name, recoding) for name in recoding.names],
         "require": [repr(requirement) for requirement in task.requirements],
@@ -281,6 +284,7 @@ def build_release(
         recoding=recoding,
         coded=coded,
         requirements=task.requirements,
+        suppression=suppression,
         formulas=formulas,
         escaped=escape_formulas,
         given=given,

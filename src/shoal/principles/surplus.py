@@ -1,0 +1,120 @@
+"""The fewest rows that have to go before a principle can hold, by the value that they carry.
+
+A principle that bounds runs of near values by a share of the group can hold only where every run is
+at most that share of the table; one that asks for even shares, only where the table as a whole
+keeps it. Both conditions say exactly how few rows suffice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.principles.groups import Groups
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from shoal.principles.base import Principle
+    from shoal.relations.forms import Relation
+    from shoal.schema.sensitive import Sensitive
+
+    Counts = NDArray[np.int64]
+
+
+def counts_of(sensitive: Sensitive) -> Counts:
+    """Return how many rows carry each value."""
+    return np.bincount(sensitive.codes, minlength=sensitive.distinct).astype(np.int64)
+
+
+def thinned(counts: Counts, reach: NDArray[np.int32], share: Fraction) -> Counts:
+    """Return what to take of each value so that no run is more than a share of what is left.
+
+    With x rows gone a run may have floor(share (n - x)). The fewer it may have the more have to
+    go, so x = 0, and then in turn what the last x asks for, rises to the least x that is enough.
+    """
+    from shoal.kernels.windows import thin
+
+    taken = np.zeros_like(counts)
+    rows, gone = int(counts.sum()), -1
+    needed = 0
+    while needed > gone:
+        gone = needed
+        most = (rows - gone) * share.numerator // share.denominator
+        needed = thin(counts, reach, most, taken)
+    return taken
+
+
+def cliques(
+    relation: Relation, sensitive: Sensitive
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return a class for every value, and the last class of each run that is all near.
+
+    Ordered values form runs. Where being near is an equivalence, its classes do; elsewhere only
+    those who carry one value are known to be near to one another.
+    """
+    from shoal.relations.forms import Band, Bits
+
+    values = np.arange(sensitive.distinct)
+    if isinstance(relation, Band):
+        return values, relation.reach
+    if isinstance(relation, Bits):
+        rows, classes = np.unique(relation.rows, axis=0, return_inverse=True)
+        ones = np.bitwise_count(rows).sum(axis=1)
+        if (ones == np.bincount(classes)).all():  # whoever is near has the same row
+            return classes, np.arange(len(rows), dtype=np.int32)
+    return values, np.arange(sensitive.distinct, dtype=np.int32)
+
+
+def spread_out(taken: Counts, classes: NDArray[np.int64], counts: Counts) -> Counts:
+    """Divide what is taken of each class among its values, from the most frequent ones."""
+    if len(taken) == len(counts):
+        return taken
+    each = np.zeros_like(counts)
+    for one in np.flatnonzero(taken):
+        inside = np.flatnonzero(classes == one)
+        each[inside] = counts[inside] - levelled(counts[inside], int(taken[one]))
+    return each
+
+
+def levelled(counts: Counts, gone: int) -> Counts:
+    """Return counts after taking so many away, one by one from the largest."""
+    if gone <= 0:
+        return counts
+    low, high = 0, int(counts.max())  # the largest level above which there are at least so many
+    while low < high:
+        level = (low + high + 1) // 2
+        if np.maximum(counts - level, 0).sum() >= gone:
+            low = level
+        else:
+            high = level - 1
+    left = np.minimum(counts, low)
+    spare = int((counts - left).sum()) - gone
+    left[np.flatnonzero(counts > low)[:spare]] += 1
+    return left
+
+
+def holds_with(principle: Principle, sensitive: Sensitive, counts: Counts) -> bool:
+    """Say whether a table with so many rows of each value keeps a principle as one group."""
+    if not counts.any():
+        return False
+    codes = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    group = Groups(np.zeros(len(codes), np.int64))
+    return principle.measure(group, replace(sensitive, codes=codes)).holds
+
+
+def highest_level(counts: Counts, enough: Callable[[Counts], bool]) -> int:
+    """Return the highest level to which counts are cut down so that they are enough, or 0."""
+    low, high = 0, int(counts.max())
+    while low < high:
+        level = (low + high + 1) // 2
+        if enough(np.minimum(counts, level)):
+            low = level
+        else:
+            high = level - 1
+    return low
