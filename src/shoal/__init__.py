@@ -36,6 +36,8 @@ _HOMES = {
     "DeltaDisclosure": "principles.disclosure",
     "BetaLikeness": "principles.disclosure",
     "MUniqueness": "principles.uniqueness",
+    "KMap": "principles.population",
+    "DeltaPresence": "principles.population",
     "Absolute": "distances.numeric",
     "Lp": "distances.numeric",
     "SmallestDifference": "distances.numeric",
@@ -80,6 +82,7 @@ __all__ = [
     "Comparison",
     "DeltaDisclosure",
     "DeltaL",
+    "DeltaPresence",
     "Dissimilarity",
     "DistinctL",
     "Edit",
@@ -96,6 +99,7 @@ __all__ = [
     "Hierarchical",
     "InputError",
     "KAnonymity",
+    "KMap",
     "Lookup",
     "Lp",
     "MUniqueness",
@@ -160,6 +164,7 @@ if TYPE_CHECKING:
     from shoal.principles.frequency import AlphaK, FrequencyL
     from shoal.principles.k_anonymity import KAnonymity
     from shoal.principles.l_diversity import DistinctL, EntropyL, RecursiveCL
+    from shoal.principles.population import DeltaPresence, KMap
     from shoal.principles.proximity import DeltaL, EpsilonM, Neighbourhood
     from shoal.principles.requirement import Requirement
     from shoal.principles.spread import KE, Variance

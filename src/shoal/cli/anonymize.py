@@ -34,6 +34,7 @@ def anonymize(
     ] = None,
     seconds: Annotated[float | None, typer.Option(help="Time budget of the search.")] = None,
     missing: show.MissingCells = None,
+    population: show.Population = None,
     seed: Annotated[int | None, typer.Option(help="For tests: a repeatable order of rows.")] = None,
     escape_formulas: Annotated[
         bool, typer.Option("--escape-formulas", help="Defuse cells a spreadsheet would run.")
@@ -65,6 +66,7 @@ def anonymize(
         "require": require or said.require,
         "method": method or said.method,
         "missing": missing or said.missing or "error",
+        "population": population,
     }
     if not dry_run:
         warm_up()

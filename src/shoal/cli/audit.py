@@ -27,7 +27,7 @@ def audit(
     ] = None,
     population: Annotated[
         str | None,
-        typer.Option(help="Everybody who could be in a plain table; nothing required."),
+        typer.Option(help="Everybody who could be in the table, with quasi columns as they are."),
     ] = None,
     report: Annotated[
         str | None,
@@ -47,8 +47,8 @@ def audit(
     show.announce_compiling(quiet=quiet)
     asked = require or said.require or None
     levels = not Path(source).is_dir() and not asked
-    if not levels and (group or population or report):
-        msg = "--group, --population and --report are for a plain table without --require."
+    if not levels and (group or report):
+        msg = "--group and --report are for a plain table without --require."
         raise shoal.UsageError(msg)
     if levels:
         if original is not None:
@@ -58,13 +58,15 @@ def audit(
         survey(source, chosen, group, population, report, json=json)
         return
     if Path(source).is_dir():
-        found = shoal.audit_files(source, require=asked, original=original)
+        found = shoal.audit_files(source, require=asked, original=original, population=population)
     else:
         chosen = show.merged_schema(said, quasi=quasi, sensitive=sensitive)
         if not chosen.quasi:
             msg = "A plain table needs --quasi and, for all but KAnonymity, --sensitive."
             raise shoal.UsageError(msg)
-        found = shoal.audit_files(source, chosen, require=asked, original=original)
+        found = shoal.audit_files(
+            source, chosen, require=asked, original=original, population=population
+        )
     if json:
         show.print_json(found.to_dict())
     else:

@@ -20,6 +20,7 @@ def compare(
     schema: show.SchemaFile = None,
     seconds: Annotated[float | None, typer.Option(help="Time budget of each search.")] = None,
     missing: show.MissingCells = None,
+    population: show.Population = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
@@ -39,6 +40,7 @@ def compare(
             require=require or said.require,
             methods=method,
             missing=policy,
+            population=population,
             seconds=seconds,
             progress=progress,
         )

@@ -36,6 +36,10 @@ Requires = Annotated[
     list[str] | None,
     typer.Option("--require", help="What must hold, as 'EpsilonM(epsilon=4500, m=5)'. Repeatable."),
 ]
+Population = Annotated[
+    str | None,
+    typer.Option(help="Table of everybody who could be in the table, for KMap, DeltaPresence."),
+]
 MissingCells = Annotated[str | None, typer.Option(help="Missing cells: error, drop or value.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no remarks.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]

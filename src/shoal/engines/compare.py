@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from shoal.engines.local import anonymize, choose_method, numeric_columns
+from shoal.engines.local import anonymize, choose_method, numeric_columns, take_population
 from shoal.errors import NotAchievable, UsageError
 from shoal.methods.base import Method, Task
 from shoal.methods.exchange import Exchange
@@ -15,6 +15,7 @@ from shoal.methods.split import Split
 from shoal.principles.requirement import Require, requirements
 from shoal.progress import Progress, silent
 from shoal.schema.io import take_frame
+from shoal.schema.people import code_people
 from shoal.schema.table import code_table
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def compare(
     require: Require | Iterable[Require],
     methods: Sequence[Method | str] | None = None,
     missing: Missing = "error",
+    population: Any = None,
     seconds: float | None = None,
     progress: Progress = silent,
 ) -> Comparison:
@@ -69,16 +71,23 @@ def compare(
     """
     asked = requirements(require, schema.sensitive)
     table = take_frame(frame)
-    task = Task(
-        numeric_columns(code_table(table, schema, missing=missing), table, asked), tuple(asked)
-    )
+    everybody = take_population(population, asked)
+    coded = numeric_columns(code_table(table, schema, missing=missing), table, asked)
+    people = None if everybody is None else code_people(everybody, coded)
+    task = Task(coded, tuple(asked), people=people)
     chosen = [choose_method(one, asked) for one in methods] if methods else _fitting(task)
     entries = []
     for place, method in enumerate(chosen):
         progress("compare", place / len(chosen))
         try:
             release = anonymize(
-                table, schema, require=asked, method=method, missing=missing, seconds=seconds
+                table,
+                schema,
+                require=asked,
+                method=method,
+                missing=missing,
+                population=everybody,
+                seconds=seconds,
             )
         except NotAchievable as problem:
             entries.append(Entry(repr(method), None, None, None, None, None, str(problem)))

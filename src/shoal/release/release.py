@@ -92,6 +92,7 @@ class Release:
     published : the published table, cells as text.
     manifest : what the manifest will say, public.
     linkage : for each published row the input row it came from, private.
+    population : everybody who could be in the table, where a requirement is about them, private.
     """
 
     published: pl.DataFrame
@@ -103,6 +104,7 @@ class Release:
     formulas: int
     escaped: bool
     given: Any
+    population: pl.DataFrame | None = None
 
     @property
     def schema(self) -> Schema:
@@ -146,7 +148,7 @@ class Release:
 
         if self.heterogeneous:
             return audit_matches(published, self.coded, self.requirements)
-        return audit_table(published, self.schema, self.requirements)
+        return audit_table(published, self.schema, self.requirements, self.population)
 
     def write(
         self,
@@ -181,6 +183,7 @@ def build_release(
     randomness: Randomness,
     escape_formulas: bool = False,
     given: Any = None,
+    population: pl.DataFrame | None = None,
 ) -> Release:
     """Recode what was found, shuffle rows and group numbers, and state what was done."""
     coded = task.coded
@@ -228,6 +231,7 @@ def build_release(
         formulas=formulas,
         escaped=escape_formulas,
         given=given,
+        population=population,
     )
 
 

@@ -1,0 +1,75 @@
+"""The descriptions of groups while they are searched for: what they span, and whom they match."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.principles.groups import Groups, renumber
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.schema.table import Coded
+
+
+def spans(ranks: NDArray[np.int32], groups: Groups) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the lowest and the highest rank of each group in one column."""
+    moved = ranks[groups.order].astype(np.int64)
+    starts = groups.starts[:-1]
+    return np.minimum.reduceat(moved, starts), np.maximum.reduceat(moved, starts)
+
+
+def labels_of(ranks: NDArray[np.int32], groups: Groups, distinct: int) -> NDArray[np.int64]:
+    """Return the labels that each group has in one column, as sorted keys group * distinct + r."""
+    return np.unique(groups.labels * distinct + ranks)
+
+
+def certainty(coded: Coded, groups: Groups) -> NDArray[np.float64]:
+    """Return the NCP of each group's description, a column each."""
+    space = coded.space
+    found = np.empty((len(groups), len(coded.quasi)))
+    for j, column in enumerate(coded.quasi):
+        if column.numeric:
+            coords = space.coords[space.offsets[j] : space.offsets[j + 1]]
+            low, high = spans(column.codes, groups)
+            found[:, j] = coords[high] - coords[low]
+        else:
+            keys = labels_of(column.codes, groups, column.distinct)
+            count = np.bincount(keys // column.distinct, minlength=len(groups))
+            found[:, j] = (count - 1) * space.units[j]
+    return found
+
+
+def inside(
+    coded: Coded, groups: Groups, places: NDArray[np.int64], at: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return which persons match the description of the group that they stand at.
+
+    `places` is `People.places` of the table, `at[person]` a group, or -1 for none.
+    """
+    found = at >= 0
+    for j, column in enumerate(coded.quasi):
+        place = places[:, j]
+        if column.numeric:
+            low, high = spans(column.codes, groups)
+            found &= (2 * low[at] < place) & (place <= 2 * high[at] + 1)
+        else:
+            keys = labels_of(column.codes, groups, column.distinct)
+            wanted = at * column.distinct + place // 2
+            hit = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            found &= (place > 0) & (keys[hit] == wanted)
+    return found
+
+
+def exact_matches(coded: Coded, groups: Groups, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count the persons whose quasi values are those of each group of rows with equal ones."""
+    rows = len(coded)
+    marks = np.zeros(rows + len(places), np.int64)
+    for j, column in enumerate(coded.quasi):
+        both = np.concatenate([2 * column.codes.astype(np.int64) + 1, places[:, j]])
+        marks = renumber(marks * (2 * column.distinct + 1) + both)
+    counts = np.bincount(marks[rows:], minlength=int(marks.max()) + 1)
+    found: NDArray[np.int64] = counts[marks[groups.order[groups.starts[:-1]]]]
+    return found

@@ -1,0 +1,79 @@
+"""A population: everybody who could be in a table, coded to be compared with the table's values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.errors import BadCells, InputError, UnknownColumn, UsageError
+from shoal.schema.coding import Column, check_type, code_column
+from shoal.schema.missing import first_rows, is_missing
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from shoal.schema.table import Coded
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """The quasi columns of a population, coded by their own values."""
+
+    columns: tuple[Column, ...]
+
+    def __len__(self) -> int:
+        return len(self.columns[0].codes)
+
+    def places(self, coded: Coded) -> NDArray[np.int64]:
+        """Return where each person stands among the ranks of a table, a column each.
+
+        A person with the value of rank r stands at 2 r + 1, one between ranks r - 1 and r at 2 r.
+        A label that the table does not have stands at 0, beside all ranks.
+        """
+        found = np.empty((len(self), len(self.columns)), np.int64)
+        for j, (own, theirs) in enumerate(zip(self.columns, coded.quasi, strict=True)):
+            if theirs.numeric:
+                first = np.searchsorted(theirs.numbers, own.numbers, "left")
+                places = first + np.searchsorted(theirs.numbers, own.numbers, "right")
+            else:
+                rank = {label: place for place, label in enumerate(theirs.spellings)}
+                places = np.array([2 * rank.get(text, -1) + 1 for text in own.spellings], np.int64)
+                places = np.maximum(places, 0)
+            found[:, j] = places[own.codes]
+        return found
+
+
+def check_people(population: pl.DataFrame, quasi: tuple[str, ...]) -> None:
+    """Raise where a population lacks a column or people."""
+    for name in quasi:
+        if name not in population.columns:
+            msg = f"The population: {UnknownColumn(name, population.columns)}"
+            raise UsageError(msg)
+        check_type(population[name])
+    if not population.height:
+        msg = "The population has a header but no rows."
+        raise InputError(msg)
+
+
+def refuse_missing(cells: pl.Series) -> None:
+    """Raise where a number of somebody is missing: it has no place in an interval."""
+    missing = is_missing(cells)
+    if missing.any():
+        advice = "Leave those people out of the population, or fill the cells in."
+        what = f"{cells.name} (population)"
+        raise BadCells(what, "missing", first_rows(missing), int(missing.sum()), advice)
+
+
+def code_people(population: pl.DataFrame, coded: Coded) -> People:
+    """Code a population by the kinds that the columns of the table have."""
+    check_people(population, tuple(column.name for column in coded.quasi))
+    columns = []
+    for column in coded.quasi:
+        cells = population[column.name]
+        if column.numeric:
+            refuse_missing(cells)
+        columns.append(code_column(cells, kind="numeric" if column.numeric else "categorical"))
+    return People(tuple(columns))
