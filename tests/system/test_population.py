@@ -153,3 +153,52 @@ def test_methods_are_compared(files: Path) -> None:
     )  # fmt: skip
     assert [entry["method"] for entry in run.json()["entries"]] == ["Mondrian()"]
     assert run.json()["entries"][0]["holds"]
+
+
+PLACES = {"America": ["USA", "Canada", "Brazil", "Peru"], "Europe": ["Spain", "Bulgaria", "France"]}
+
+
+@pytest.mark.parametrize("high", ["0.67", "0.66"])
+def test_names_of_nodes_stand_for_the_labels_under_them(tmp_path: Path, high: str) -> None:
+    """The example as the paper prints it: America and Europe, with the hierarchy as a file."""
+    nodes = PUBLISHED.with_columns(pl.Series("nationality", ["America"] * 3 + ["Europe"] * 2))
+    nodes.write_csv(tmp_path / "t.csv")
+    PEOPLE.write_csv(tmp_path / "all.csv")
+    paths = [f"{label};{node};*" for node, labels in PLACES.items() for label in labels]
+    (tmp_path / "places.csv").write_text("\n".join(paths), "utf-8")
+    options = (
+        "--quasi", "zip,age,nationality", "--sensitive", "illness", "--population",
+        tmp_path / "all.csv", "--hierarchy", f"nationality={tmp_path / 'places.csv'}",
+    )  # fmt: skip
+    asked = f"DeltaPresence(low=0.5, high={high})"
+    run = shoal("audit", tmp_path / "t.csv", *options, "--require", asked)
+    assert run.code == (0 if high == "0.67" else 1)
+    found = shoal("audit", tmp_path / "t.csv", *options, "--json").json()
+    assert found["identification"]["k_map"] == 3
+    assert found["identification"]["presence"] == [0.5, pytest.approx(2 / 3)]
+    assert found["remarks"] == []
+
+
+@pytest.mark.parametrize(
+    "hierarchies",
+    [
+        {"job": {"x": ["a", "b"], "y": ["c", "d"], "z": ["e", "f", "g"]}},
+        {"age": "Quantiles(parts=8)"},
+    ],
+    ids=["listed", "built from the table"],
+)
+@pytest.mark.parametrize("require", ["KMap(k=30)", "DeltaPresence(low=0.01, high=0.5)"])
+def test_descriptions_by_nodes(require: str, hierarchies: dict[str, object]) -> None:
+    """The search counts whom a node matches, people with labels that the table lacks included."""
+    everybody = drawn(3000, 1).with_columns(
+        pl.when(pl.int_range(3000) % 50 == 0).then(pl.lit("g")).otherwise("job").alias("job")
+    )
+    some = everybody.filter(pl.col("job") != "g").sample(400, seed=2)
+    if "age" in hierarchies:
+        everybody = everybody.filter(pl.col("age").is_in(some["age"].implode()))
+    schema = library.Schema(quasi=["age", "job"], sensitive="salary", hierarchies=hierarchies)
+    release = library.anonymize(some, schema, require=require, population=everybody)
+    audit = release.audit()
+    assert audit.holds
+    assert audit.groups is not None
+    assert audit.groups > 4

@@ -18,6 +18,8 @@ def audit(
     sensitive: show.Sensitive = None,
     require: show.Requires = None,
     schema: show.SchemaFile = None,
+    type: show.Types = None,
+    hierarchy: show.Hierarchies = None,
     original: Annotated[
         str | None,
         typer.Option(help="The table that a release without groups was made from; owners only."),
@@ -54,13 +56,17 @@ def audit(
         if original is not None:
             msg = "Only a release directory is audited against its original table."
             raise shoal.UsageError(msg)
-        chosen = show.merged_schema(said, quasi=quasi, sensitive=sensitive)
+        chosen = show.merged_schema(
+            said, quasi=quasi, sensitive=sensitive, types=type, hierarchies=hierarchy
+        )
         survey(source, chosen, group, population, report, json=json)
         return
     if Path(source).is_dir():
         found = shoal.audit_files(source, require=asked, original=original, population=population)
     else:
-        chosen = show.merged_schema(said, quasi=quasi, sensitive=sensitive)
+        chosen = show.merged_schema(
+            said, quasi=quasi, sensitive=sensitive, types=type, hierarchies=hierarchy
+        )
         if not chosen.quasi:
             msg = "A plain table needs --quasi and, for all but KAnonymity, --sensitive."
             raise shoal.UsageError(msg)

@@ -11,6 +11,7 @@ from shoal.principles.groups import Groups, renumber
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shoal.schema.coding import Column
     from shoal.schema.table import Coded
 
 
@@ -26,12 +27,21 @@ def labels_of(ranks: NDArray[np.int32], groups: Groups, distinct: int) -> NDArra
     return np.unique(groups.labels * distinct + ranks)
 
 
+def covering_nodes(column: Column, groups: Groups) -> NDArray[np.int32]:
+    """Return the node that describes each group in a column with a hierarchy."""
+    low, high = spans(column.codes, groups)
+    return column.nodes(low.astype(np.int32), high.astype(np.int32))
+
+
 def certainty(coded: Coded, groups: Groups) -> NDArray[np.float64]:
-    """Return the NCP of each group's description, a column each."""
+    """Return the NCP of each group's description, a column each, as the weights of columns say."""
     space = coded.space
     found = np.empty((len(groups), len(coded.quasi)))
     for j, column in enumerate(coded.quasi):
-        if column.numeric:
+        if column.tree is not None:
+            weight = space.units[j] * max(column.distinct - 1, 1)
+            found[:, j] = column.tree.ncp[covering_nodes(column, groups)] * weight
+        elif column.numeric:
             coords = space.coords[space.offsets[j] : space.offsets[j + 1]]
             low, high = spans(column.codes, groups)
             found[:, j] = coords[high] - coords[low]
@@ -52,15 +62,36 @@ def inside(
     found = at >= 0
     for j, column in enumerate(coded.quasi):
         place = places[:, j]
-        if column.numeric:
+        if column.tree is not None:
+            nodes = covering_nodes(column, groups)[at]
+            found &= (column.tree.first[nodes] <= place) & (place <= column.tree.last[nodes])
+        elif column.numeric:
             low, high = spans(column.codes, groups)
             found &= (2 * low[at] < place) & (place <= 2 * high[at] + 1)
         else:
             keys = labels_of(column.codes, groups, column.distinct)
             wanted = at * column.distinct + place // 2
             hit = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-            found &= (place > 0) & (keys[hit] == wanted)
+            found &= (place >= 0) & (keys[hit] == wanted)
     return found
+
+
+def apart(
+    coded: Coded, groups: Groups, lower: NDArray[np.int64], upper: NDArray[np.int64], j: int
+) -> NDArray[np.bool_]:
+    """Return which pairs of halves, cut in column j, have descriptions that do not overlap.
+
+    Halves of a column with a hierarchy may be described by nodes one of which holds the other.
+    """
+    tree = coded.quasi[j].tree
+    if tree is None:
+        return np.ones(len(lower), bool)
+    nodes = covering_nodes(coded.quasi[j], groups)
+    one, other = nodes[lower], nodes[upper]
+    disjoint: NDArray[np.bool_] = (tree.last[one] < tree.first[other]) | (
+        tree.last[other] < tree.first[one]
+    )
+    return disjoint
 
 
 def exact_matches(coded: Coded, groups: Groups, places: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -68,8 +99,10 @@ def exact_matches(coded: Coded, groups: Groups, places: NDArray[np.int64]) -> ND
     rows = len(coded)
     marks = np.zeros(rows + len(places), np.int64)
     for j, column in enumerate(coded.quasi):
-        both = np.concatenate([2 * column.codes.astype(np.int64) + 1, places[:, j]])
-        marks = renumber(marks * (2 * column.distinct + 1) + both)
+        codes = column.codes.astype(np.int64)
+        own = 2 * codes + 1 if column.places is None else column.places[codes]
+        both = np.concatenate([own, places[:, j]]) + 1
+        marks = renumber(marks * (int(both.max()) + 1) + both)
     counts = np.bincount(marks[rows:], minlength=int(marks.max()) + 1)
     found: NDArray[np.int64] = counts[marks[groups.order[groups.starts[:-1]]]]
     return found

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import NotAchievable
-from shoal.methods.boxes import certainty, inside
+from shoal.methods.boxes import apart, certainty, inside
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups, renumber, upward
+from shoal.principles.population import DeltaPresence
 from shoal.relations.forms import Band
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ class Search:
             tried = self.halved(buckets, numbers, column, medians[waiting, column], base)
             kept, _ = self.judge(tried)
             stand = kept[numbers] & kept[base : base + len(numbers)]
+            if self.disjoint:
+                stand &= self.apart(Groups(tried.labels), numbers, base, column)
             buckets = self.halved(
                 buckets,
                 numbers[stand],
@@ -102,6 +105,22 @@ class Search:
             done.append(numbers[stand])
             waiting = waiting[~stand]
         return buckets, np.concatenate([np.empty(0, np.int64), *done])
+
+    @cached_property
+    def disjoint(self) -> bool:
+        """Whether descriptions may not overlap."""
+        return any(isinstance(one.principle, DeltaPresence) for one in self.task.requirements)
+
+    def apart(
+        self, groups: Groups, numbers: NDArray[np.int64], base: int, columns: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Return which cuts leave halves whose descriptions do not overlap."""
+        found = np.ones(len(numbers), bool)
+        upper = base + np.arange(len(numbers))
+        for j in np.unique(columns).tolist():
+            these = columns == j
+            found[these] = apart(self.task.coded, groups, numbers[these], upper[these], j)
+        return found
 
     def candidates(
         self, buckets: Buckets, open_buckets: NDArray[np.int64]
@@ -150,18 +169,19 @@ class Search:
     ) -> Buckets:
         """Cut buckets at their medians; the upper half of the i-th becomes base + i.
 
-        A person follows the cut, and stands nowhere once the half does not match.
+        A person stands at the lower half, where that matches, or at the upper one, or nowhere.
+        Nodes of a hierarchy may overlap; then a half may match more people than stand at it, and
+        the count is on the safe side.
         """
         labels = self.cut_rows(buckets, numbers, columns, medians, base)
-        at = buckets.at.copy()
+        at = buckets.at
         if len(at):
-            turn = _turns(numbers, base)
-            whose = np.where(at >= 0, turn[at], -1)
-            people = np.flatnonzero(whose >= 0)
-            places = self.places[people, columns[whose[people]]]
-            beyond = people[places > 2 * medians[whose[people]] + 1]
-            at[beyond] = base + whose[beyond]
-            at[~inside(self.task.coded, Groups(labels), self.places, at)] = -1
+            groups = Groups(labels)
+            whose = np.where(at >= 0, _turns(numbers, base)[at], -1)
+            upper = np.where(whose >= 0, base + whose, -1)
+            beyond = inside(self.task.coded, groups, self.places, upper)
+            here = inside(self.task.coded, groups, self.places, at)
+            at = np.where(here, at, np.where(beyond, upper, -1))
         return Buckets(labels, at)
 
     def cut_rows(

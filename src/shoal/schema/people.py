@@ -12,6 +12,8 @@ from shoal.schema.coding import Column, check_type, code_column
 from shoal.schema.missing import first_rows, is_missing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import polars as pl
     from numpy.typing import NDArray
 
@@ -28,22 +30,30 @@ class People:
         return len(self.columns[0].codes)
 
     def places(self, coded: Coded) -> NDArray[np.int64]:
-        """Return where each person stands among the ranks of a table, a column each.
+        """Return where each person stands among the values of a table, a column each.
 
-        A person with the value of rank r stands at 2 r + 1, one between ranks r - 1 and r at 2 r.
-        A label that the table does not have stands at 0, beside all ranks.
+        A person with the value of rank r stands at 2 r + 1, one between ranks r - 1 and r at 2 r;
+        in a column with a hierarchy, at the place of the label in the tree. A label that the table,
+        or the tree, does not have stands at -1.
         """
         found = np.empty((len(self), len(self.columns)), np.int64)
         for j, (own, theirs) in enumerate(zip(self.columns, coded.quasi, strict=True)):
             if theirs.numeric:
                 first = np.searchsorted(theirs.numbers, own.numbers, "left")
                 places = first + np.searchsorted(theirs.numbers, own.numbers, "right")
+            elif theirs.tree is not None:
+                places = _placed(own.spellings, theirs.tree.labels)
             else:
-                rank = {label: place for place, label in enumerate(theirs.spellings)}
-                places = np.array([2 * rank.get(text, -1) + 1 for text in own.spellings], np.int64)
-                places = np.maximum(places, 0)
+                ranks = _placed(own.spellings, theirs.spellings)
+                places = np.where(ranks < 0, -1, 2 * ranks + 1)
             found[:, j] = places[own.codes]
         return found
+
+
+def _placed(texts: Iterable[str], labels: Iterable[str]) -> NDArray[np.int64]:
+    """Return the place of each text among labels, -1 where it is none of them."""
+    place = {label: position for position, label in enumerate(labels)}
+    return np.array([place.get(text, -1) for text in texts], np.int64)
 
 
 def check_people(population: pl.DataFrame, quasi: tuple[str, ...]) -> None:
@@ -73,7 +83,11 @@ def code_people(population: pl.DataFrame, coded: Coded) -> People:
     columns = []
     for column in coded.quasi:
         cells = population[column.name]
+        kind: str | None = "categorical"
         if column.numeric:
             refuse_missing(cells)
-        columns.append(code_column(cells, kind="numeric" if column.numeric else "categorical"))
+            kind = "date" if column.dates else "numeric"
+        elif column.tree is not None and not is_missing(cells).any():
+            kind = None  # numbers too may be labels of a tree, however they are spelled
+        columns.append(code_column(cells, kind=kind))
     return People(tuple(columns))
