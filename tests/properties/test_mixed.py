@@ -14,6 +14,7 @@ import shoal
 from reference import distribution, proximity, splitting
 from shoal.errors import NotAchievable, UsageError
 from shoal.methods.base import Task
+from shoal.methods.measured import Search
 from shoal.principles.requirement import Require, requirements
 from shoal.schema.table import code_table
 from tables import KINDS, frame, rows_of, schema
@@ -86,6 +87,26 @@ def test_groups_equal_those_of_the_definition(require, parts, holds, table, wide
         buckets = splitting.least_loss(rows, KINDS, admissible)
     wanted = {frozenset(part) for bucket in buckets for part in dealt(bucket)}
     assert {frozenset(np.flatnonzero(found == g).tolist()) for g in set(found.tolist())} == wanted
+
+
+JOBS = {"low": ["a", "b"], "high": {"mid": ["c"], "top": ["d", "e"]}}
+
+
+@pytest.mark.parametrize("hierarchies", [{}, {"job": JOBS}, {"job": JOBS, "age": "Bins(width=2)"}])
+@given(st.integers(0, 2**32).map(_drawn), st.booleans(), st.integers(1, 5))
+def test_halves_are_cut_as_the_kernel_cuts_them(hierarchies, table, widest, k):
+    """Whatever the kernel can check, measuring finds the same groups, by nodes and weights too."""
+    plain = shoal.Schema(
+        quasi=schema().quasi, sensitive="salary", hierarchies=hierarchies, weights={"age": 3}
+    )
+    if len(table["age"]) < k:
+        return
+    asked = requirements([shoal.KAnonymity(k=k), shoal.DistinctL(l=1)], ["salary"])
+    task = Task(code_table(frame(table), plain), tuple(asked))
+    kernel = shoal.Mondrian(split="widest" if widest else "least-loss").search(task).labels
+    measured = Search(task, widest=widest).run().labels
+    pairs = set(zip(kernel.tolist(), measured.tolist(), strict=True))
+    assert len(pairs) == len(set(kernel.tolist())) == len(set(measured.tolist()))
 
 
 def people(rows: int = 3000) -> pl.DataFrame:

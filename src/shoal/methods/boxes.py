@@ -94,6 +94,27 @@ def apart(
     return disjoint
 
 
+def between_children(column: Column, groups: Groups, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the last rank of the left half when each group's node is cut between two children.
+
+    Of the places between children, the one that leaves the halves most equal; the only rank where
+    a group has one. `ranks` ascend within each group, group by group.
+    """
+    assert column.tree is not None
+    found = ranks[groups.starts[:-1]].copy()
+    owner = np.repeat(np.arange(len(groups)), groups.sizes)
+    here = np.flatnonzero((owner[1:] == owner[:-1]) & (ranks[1:] != ranks[:-1]))
+    met = column.nodes(ranks[here].astype(np.int32), ranks[here + 1].astype(np.int32))
+    whole = covering_nodes(column, groups)[owner[here]]
+    here = here[column.tree.ncp[met] == column.tree.ncp[whole]]
+    left = here + 1 - groups.starts[owner[here]]
+    uneven = np.abs(groups.sizes[owner[here]] - 2 * left)
+    order = np.lexsort((here, uneven, owner[here]))
+    owners, first = np.unique(owner[here[order]], return_index=True)
+    found[owners] = ranks[here[order[first]]]
+    return found
+
+
 def exact_matches(coded: Coded, groups: Groups, places: NDArray[np.int64]) -> NDArray[np.int64]:
     """Count the persons whose quasi values are those of each group of rows with equal ones."""
     rows = len(coded)

@@ -1,9 +1,10 @@
 """Top-down splitting by the measure itself, for requirements that no quick check of a half serves.
 
 All buckets of one depth are cut at once, each at the median of the column that is next in its own
-order, and the requirements are measured on the halves of all of them together; a cut stands where
-both halves hold. A principle that does not survive the union of groups may fail on a half that
-could still be divided, so more may be possible than is found.
+order (a node of a hierarchy first between its children), and the requirements are measured on the
+halves of all of them together; a cut stands where both halves hold. A principle that does not
+survive the union of groups may fail on a half that could still be divided, so more may be possible
+than is found.
 
 A half also holds where the parts do into which its sorted values are dealt in turn, as many as
 its longest run of near values (EM Theorem 1): that is how proximity, which a large bucket seldom
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import NotAchievable
-from shoal.methods.boxes import apart, certainty, inside
+from shoal.methods.boxes import apart, between_children, certainty, inside
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups, renumber, upward
 from shoal.principles.population import DeltaPresence
@@ -50,7 +51,7 @@ class Search:
     widest: bool
 
     def run(self) -> Groups:
-        """Cut until no median cut leaves two halves that hold."""
+        """Cut until no cut leaves two halves that hold."""
         buckets = self.whole()
         kept, _ = self.judge(buckets)
         if not kept.all():
@@ -78,30 +79,25 @@ class Search:
     ) -> tuple[Buckets, NDArray[np.int64]]:
         """Cut each open bucket once where it can be; the upper halves get new numbers in order."""
         first_new = int(buckets.labels.max()) + 1
-        medians, scores = self.candidates(buckets, open_buckets)
+        cuts, scores = self.candidates(buckets, open_buckets)
         done: list[NDArray[np.int64]] = []
         waiting = np.arange(len(open_buckets))
-        for _ in self.task.coded.quasi:
+        for _ in self.owners:
             least = scores.min(axis=1)
             waiting = waiting[np.isfinite(least[waiting])]
             if not len(waiting):
                 break
-            column = np.argmax(scores <= least[:, None] + TIE, axis=1)[waiting]
-            scores[waiting, column] = np.inf
+            best = np.argmax(scores <= least[:, None] + TIE, axis=1)[waiting]
+            scores[waiting, best] = np.inf
+            column, places = self.owners[best], cuts[waiting, best]
             base = first_new + sum(map(len, done))
             numbers = open_buckets[waiting]
-            tried = self.halved(buckets, numbers, column, medians[waiting, column], base)
+            tried = self.halved(buckets, numbers, column, places, base)
             kept, _ = self.judge(tried)
             stand = kept[numbers] & kept[base : base + len(numbers)]
             if self.disjoint:
                 stand &= self.apart(Groups(tried.labels), numbers, base, column)
-            buckets = self.halved(
-                buckets,
-                numbers[stand],
-                column[stand],
-                medians[waiting, column][stand],
-                base,
-            )
+            buckets = self.halved(buckets, numbers[stand], column[stand], places[stand], base)
             done.append(numbers[stand])
             waiting = waiting[~stand]
         return buckets, np.concatenate([np.empty(0, np.int64), *done])
@@ -122,30 +118,40 @@ class Search:
             found[these] = apart(self.task.coded, groups, numbers[these], upper[these], j)
         return found
 
+    @cached_property
+    def owners(self) -> NDArray[np.int64]:
+        """The column of each kind of cut: nodes are cut between their children, then at medians."""
+        counts = [1 if column.tree is None else 2 for column in self.task.coded.quasi]
+        return np.repeat(np.arange(len(counts)), counts)
+
     def candidates(
         self, buckets: Buckets, open_buckets: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the lower median of every open bucket in every column, and how good a cut it is.
+        """Return where every open bucket may be cut in every column, and how good the cut is.
 
         The score is the falling NCP of the bucket, or the loss of both halves; infinite where a
         cut would leave one side empty.
         """
         coded = self.task.coded
         groups = Groups(buckets.labels)
-        scores = -certainty(coded, groups)[open_buckets]
-        medians = np.empty(scores.shape, np.int64)
-        for j, column in enumerate(coded.quasi):
-            keys = np.sort(groups.labels * column.distinct + column.codes) % column.distinct
-            middle = groups.starts[:-1] + (groups.sizes - 1) // 2
-            medians[:, j] = keys[middle][open_buckets]
-            last = keys[groups.starts[1:] - 1][open_buckets]
+        scores = -certainty(coded, groups)[open_buckets][:, self.owners]
+        cuts = np.empty(scores.shape, np.int64)
+        for place, j in enumerate(self.owners.tolist()):
+            column = coded.quasi[j]
+            ranks = np.sort(groups.labels * column.distinct + column.codes) % column.distinct
+            if column.tree is not None and (place == 0 or self.owners[place - 1] != j):
+                found = between_children(column, groups, ranks)
+            else:
+                found = ranks[groups.starts[:-1] + (groups.sizes - 1) // 2]
+            cuts[:, place] = found[open_buckets]
+            last = ranks[groups.starts[1:] - 1][open_buckets]
             if not self.widest:
                 columns = np.full(len(open_buckets), j)
                 base = len(groups)
-                halves = self.cut_rows(buckets, open_buckets, columns, medians[:, j], base)
-                scores[:, j] = self.loss_of(halves, open_buckets, base)
-            scores[medians[:, j] == last, j] = np.inf
-        return medians, scores
+                halves = self.cut_rows(buckets, open_buckets, columns, cuts[:, place], base)
+                scores[:, place] = self.loss_of(halves, open_buckets, base)
+            scores[cuts[:, place] == last, place] = np.inf
+        return cuts, scores
 
     def loss_of(
         self, labels: NDArray[np.int64], open_buckets: NDArray[np.int64], base: int
@@ -164,16 +170,16 @@ class Search:
         buckets: Buckets,
         numbers: NDArray[np.int64],
         columns: NDArray[np.int64],
-        medians: NDArray[np.int64],
+        cuts: NDArray[np.int64],
         base: int,
     ) -> Buckets:
-        """Cut buckets at their medians; the upper half of the i-th becomes base + i.
+        """Cut buckets above the given ranks; the upper half of the i-th becomes base + i.
 
         A person stands at the lower half, where that matches, or at the upper one, or nowhere.
         Nodes of a hierarchy may overlap; then a half may match more people than stand at it, and
         the count is on the safe side.
         """
-        labels = self.cut_rows(buckets, numbers, columns, medians, base)
+        labels = self.cut_rows(buckets, numbers, columns, cuts, base)
         at = buckets.at
         if len(at):
             groups = Groups(labels)
@@ -189,14 +195,14 @@ class Search:
         buckets: Buckets,
         numbers: NDArray[np.int64],
         columns: NDArray[np.int64],
-        medians: NDArray[np.int64],
+        cuts: NDArray[np.int64],
         base: int,
     ) -> NDArray[np.int64]:
         """Return the labels of rows after the cuts of `halved`."""
         mine = _turns(numbers, base)[buckets.labels]
         rows = np.flatnonzero(mine >= 0)
         ranks = self.task.coded.space.ranks[rows, columns[mine[rows]]]
-        above = rows[ranks > medians[mine[rows]]]
+        above = rows[ranks > cuts[mine[rows]]]
         labels = buckets.labels.copy()
         labels[above] = base + mine[above]
         return labels

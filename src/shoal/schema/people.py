@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import BadCells, InputError, UnknownColumn, UsageError
-from shoal.schema.coding import Column, check_type, code_column
+from shoal.schema.coding import Column, check_type, code_column, code_known
 from shoal.schema.missing import first_rows, is_missing
 
 if TYPE_CHECKING:
@@ -83,11 +83,11 @@ def code_people(population: pl.DataFrame, coded: Coded) -> People:
     columns = []
     for column in coded.quasi:
         cells = population[column.name]
-        kind: str | None = "categorical"
-        if column.numeric:
+        if column.tree is not None:
+            columns.append(code_known(cells))
+        elif column.numeric:
             refuse_missing(cells)
-            kind = "date" if column.dates else "numeric"
-        elif column.tree is not None and not is_missing(cells).any():
-            kind = None  # numbers too may be labels of a tree, however they are spelled
-        columns.append(code_column(cells, kind=kind))
+            columns.append(code_column(cells, kind="date" if column.dates else "numeric"))
+        else:
+            columns.append(code_column(cells, kind="categorical"))
     return People(tuple(columns))
