@@ -175,9 +175,9 @@ class Search:
     ) -> Buckets:
         """Cut buckets above the given ranks; the upper half of the i-th becomes base + i.
 
-        A person stands at the lower half, where that matches, or at the upper one, or nowhere.
-        Nodes of a hierarchy may overlap; then a half may match more people than stand at it, and
-        the count is on the safe side.
+        A person stands at the half on the same side of the cut, where that matches, or else at
+        the other one, or nowhere. Nodes of a hierarchy may overlap; then a half may match more
+        people than stand at it, and the count is on the safe side.
         """
         labels = self.cut_rows(buckets, numbers, columns, cuts, base)
         at = buckets.at
@@ -185,10 +185,25 @@ class Search:
             groups = Groups(labels)
             whose = np.where(at >= 0, _turns(numbers, base)[at], -1)
             upper = np.where(whose >= 0, base + whose, -1)
-            beyond = inside(self.task.coded, groups, self.places, upper)
-            here = inside(self.task.coded, groups, self.places, at)
-            at = np.where(here, at, np.where(beyond, upper, -1))
+            people = np.flatnonzero(whose >= 0)
+            beyond = np.zeros(len(at), bool)
+            own = self.places[people, columns[whose[people]]]
+            beyond[people] = own > self.limits(columns, cuts)[whose[people]]
+            first, second = np.where(beyond, upper, at), np.where(beyond, at, upper)
+            here = inside(self.task.coded, groups, self.places, first)
+            there = inside(self.task.coded, groups, self.places, second)
+            at = np.where(here, first, np.where(there, second, -1))
         return Buckets(labels, at)
+
+    def limits(self, columns: NDArray[np.int64], cuts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return where the last person stands who is on the lower side of each cut."""
+        found = 2 * cuts + 1
+        for j, column in enumerate(self.task.coded.quasi):
+            if column.places is not None:
+                found = np.where(
+                    columns == j, column.places[np.where(columns == j, cuts, 0)], found
+                )
+        return found
 
     def cut_rows(
         self,
