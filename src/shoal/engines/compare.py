@@ -73,7 +73,7 @@ def compare(
     table = take_frame(frame)
     everybody = take_population(population, asked)
     coded = code_table(table, schema, missing=missing)
-    coded = numeric_columns(coded, table, asked, schema.types)
+    coded = numeric_columns(coded, table, asked, schema)
     people = None if everybody is None else code_people(everybody, coded)
     task = Task(coded, tuple(asked), people=people)
     chosen = [choose_method(one, asked) for one in methods] if methods else _fitting(task)

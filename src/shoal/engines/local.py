@@ -31,7 +31,7 @@ from shoal.schema.people import code_people
 from shoal.schema.table import Coded, code_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     import polars as pl
 
@@ -90,7 +90,7 @@ def anonymize(
     times: dict[str, float] = {}
     with timed(times, "code", progress):
         coded = code_table(table, schema, missing=missing)
-        coded = numeric_columns(coded, table, asked, schema.types)
+        coded = numeric_columns(coded, table, asked, schema)
         people = None if everybody is None else code_people(everybody, coded)
     chosen = choose_method(method, asked)
     task = Task(coded, tuple(asked), progress, _budget(seconds), people)
@@ -151,9 +151,10 @@ def choose_method(method: Method | str | None, asked: list[Requirement]) -> Meth
 
 
 def numeric_columns(
-    coded: Coded, table: pl.DataFrame, asked: list[Requirement], types: Mapping[str, str]
+    coded: Coded, table: pl.DataFrame, asked: list[Requirement], schema: Schema
 ) -> Coded:
     """See to it that columns under numeric principles are numeric, or say which cells are not."""
+    table, types = schema.read_numbers(table, "sensitive"), schema.types
     needed = {name for one in asked if one.principle.needs_numbers for name in one.columns}
     return Coded(
         coded.quasi,
@@ -224,7 +225,7 @@ def rehearse(
     asked = requirements(require, schema.sensitive)
     everybody = take_population(population, asked)
     coded = code_table(table, schema, missing=missing)
-    coded = numeric_columns(coded, table, asked, schema.types)
+    coded = numeric_columns(coded, table, asked, schema)
     people = None if everybody is None else code_people(everybody, coded)
     task = Task(coded, tuple(asked), people=people)
     chosen = choose_method(method, asked)
