@@ -55,6 +55,8 @@ _HOMES = {
     "DeltaDisclosure": "principles.disclosure",
     "BetaLikeness": "principles.disclosure",
     "MUniqueness": "principles.uniqueness",
+    "KMap": "principles.population",
+    "DeltaPresence": "principles.population",
     "Absolute": "distances.numeric",
     "Lp": "distances.numeric",
     "SmallestDifference": "distances.numeric",
@@ -102,6 +104,7 @@ __all__ = [
     "Comparison",
     "DeltaDisclosure",
     "DeltaL",
+    "DeltaPresence",
     "Dissimilarity",
     "DistinctL",
     "Edit",
@@ -121,6 +124,7 @@ __all__ = [
     "InputError",
     "Inspection",
     "KAnonymity",
+    "KMap",
     "LearningUtility",
     "Listed",
     "Lookup",
@@ -203,6 +207,7 @@ if TYPE_CHECKING:
     from shoal.principles.frequency import AlphaK, FrequencyL
     from shoal.principles.k_anonymity import KAnonymity
     from shoal.principles.l_diversity import DistinctL, EntropyL, RecursiveCL
+    from shoal.principles.population import DeltaPresence, KMap
     from shoal.principles.proximity import DeltaL, EpsilonM, Neighbourhood
     from shoal.principles.requirement import Requirement
     from shoal.principles.spread import KE, Variance

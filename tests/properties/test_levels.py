@@ -16,6 +16,7 @@ from reference import distribution, proximity
 from shoal.audit.covers import Cover
 from shoal.audit.nearness import nearness
 from shoal.audit.published import open_published
+from shoal.audit.records import riskiest_records
 from shoal.schema.sensitive import Sensitive
 
 SCHEMA = shoal.Schema(quasi=["q"], sensitive="s")
@@ -107,6 +108,36 @@ def test_nearness(groups, epsilon):
     worst = max(proximity.risk(group, "absolute", epsilon=epsilon) for group in groups)
     assert Fraction(found.to_dict()["risk"]) >= worst
     assert found.to_dict()["risk"] == pytest.approx(float(worst), rel=1e-12)
+
+
+@given(partitions)
+def test_the_riskiest_records(groups):
+    frame = table(groups)
+    published = open_published(frame, SCHEMA)
+    value = Sensitive.of((published.sensitive("s"),))
+    found = riskiest_records(published, value, 1)
+    rows = frame.rows()
+
+    def risk(row):
+        own = [value for cell, value in rows if cell == rows[row][0]]
+        return Fraction(sum(abs(value - rows[row][1]) <= 1 for value in own), len(own))
+
+    assert [one["risk"] for one in found] == [float(risk(one["row"] - 1)) for one in found]
+    worst = sorted((float(risk(row)) for row in range(len(rows))), reverse=True)
+    assert [one["risk"] for one in found] == worst[:10]
+
+
+def test_a_record_says_why_it_is_at_risk():
+    released = pl.DataFrame(
+        {"q": ["a"] * 4 + ["b"] + ["c"] * 2, "s": [1000, 1010, 1020, 50000, 7, 1, 90000]}
+    )
+    published = open_published(released, SCHEMA)
+    value = Sensitive.of((published.sensitive("s"),))
+    found = {one["row"]: one["why"] for one in riskiest_records(published, value, 100)}
+    assert found[5] == "alone in its group"
+    assert found[1] == "3 of 4 in its group have a s within 100 of its own"
+    assert found[4] == "one in 4, and nobody else is near"
+    assert list(found)[:2] == [5, 1]
 
 
 @given(partitions)

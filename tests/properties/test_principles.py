@@ -114,13 +114,6 @@ def test_the_bound_and_the_largest_m_agree(values, epsilon, m):
     assert achievable == (bound is None or epsilon < bound)
 
 
-@given(small_integers, small_integers, st.integers(0, 8), st.integers(1, 3))
-def test_window_survives_the_union_of_groups(first, second, width, m):
-    principle = shoal.Window(width=width, m=m)
-    if measured(principle, first).holds and measured(principle, second).holds:
-        assert measured(principle, first + second).holds
-
-
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=30), st.integers(1, 5))
 def test_k_anonymity_counts_the_smallest_group(marks, k):
     groups = Groups.of(np.array(marks))

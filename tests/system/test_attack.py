@@ -91,8 +91,17 @@ def test_the_journalist_and_the_report(tmp_path: Path) -> None:
     assert found["prosecutor"] == 0.25
     assert found["journalist"] < found["prosecutor"]
     assert found["marketer_population"] < found["marketer"]
+    assert found["k_map"] == round(1 / found["journalist"])
+    assert 0 < found["presence"][0] <= found["presence"][1] <= 1
+    for asked in (
+        f"KMap(k={found['k_map']})",
+        f"DeltaPresence(low={found['presence'][0]}, high={found['presence'][1]})",
+    ):
+        people = ("--population", tmp_path / "all.csv")
+        assert shoal("audit", tmp_path / "t.csv", *COLUMNS, *people, "--require", asked).code == 0
     text = report.read_text("utf-8")
     assert "Riskiest groups" in text
+    assert "Riskiest records" in text
     assert "http://" not in text.replace("http://www.w3.org", "")
     assert stat.S_IMODE(report.stat().st_mode) == 0o600
     again = shoal("audit", tmp_path / "t.csv", *COLUMNS, "--report", report)
@@ -191,7 +200,7 @@ def test_two_releases_together_leave_fewer_values(tmp_path: Path) -> None:
     said = shoal("attack", *files, *COLUMNS, *options)
     assert said.code == 0
     assert "minimality" in said.out
-    assert report.read_text("utf-8").count("<svg") == 2
+    assert report.read_text("utf-8").count("<svg") == 3  # each by itself, and both together
     found = shoal("attack", *files, *COLUMNS, "--original", tmp_path / "t.csv", "--json").json()
     (both,) = found["intersection"]
     assert both["in_both"] == 600

@@ -53,13 +53,22 @@ def test_low_salaries_are_far_from_the_table_and_mixed_ones_are_near():
 
 
 def test_salaries_of_table_5_are_close():
-    assert measured(shoal.TCloseness(t=0.167, ground="ordered"), *MIXED_SALARIES).holds
+    """The paper: 0.167-closeness with respect to salary."""
+    found = measured(shoal.TCloseness(t=0.167, ground="ordered"), *MIXED_SALARIES)
+    assert found.holds
+    assert found.risk == Fraction(1, 6)
 
 
 def test_diseases_are_compared_at_every_level():
-    """By hand: of gastritis, flu and bronchitis 4/9 differ, and 2/9 at both levels above."""
+    """By hand: of gastritis, flu and bronchitis 4/9 differ, and 2/9 at both levels above.
+
+    The paper prints 0.278 for Table 5; its own formula, on its own table and hierarchy, gives
+    8/27 = 0.296 for this group, and 7/27 for the first.
+    """
     found = risk_of_each(shoal.TCloseness(t=0.3, ground=TREE), *DISEASES)
     assert found[1] == (Fraction(4, 9) + Fraction(2, 9) + Fraction(2, 9)) / 3
+    assert found[0] == Fraction(7, 27)
+    assert max(found) == Fraction(8, 27)
 
 
 def test_one_value_is_as_close_as_can_be():
@@ -105,6 +114,73 @@ def test_spread_does_not_stop_proximity():
 
 def test_a_variance_that_lacks_a_half_says_so():
     assert measured(shoal.Variance(at_least=2), [1, 3]).risk == Fraction(1, 2)
+
+
+def test_the_table_of_sweeney_is_two_anonymous():
+    """Sweeney (2002), Figure 2: race, birth, gender and zip; homogeneous groups do not matter."""
+    rows = [
+        ("black", 1965, "m", "0214*", "short breath"),
+        ("black", 1965, "m", "0214*", "chest pain"),
+        ("black", 1965, "f", "0213*", "hypertension"),
+        ("black", 1965, "f", "0213*", "hypertension"),
+        ("black", 1964, "f", "0213*", "obesity"),
+        ("black", 1964, "f", "0213*", "chest pain"),
+        ("white", 1964, "m", "0213*", "chest pain"),
+        ("white", 1964, "m", "0213*", "obesity"),
+        ("white", 1964, "m", "0213*", "short breath"),
+        ("white", 1967, "m", "0213*", "chest pain"),
+        ("white", 1967, "m", "0213*", "chest pain"),
+    ]
+    names = ["race", "birth", "gender", "zip", "problem"]
+    table = pl.DataFrame(rows, schema=names, orient="row")
+    schema = shoal.Schema(quasi=names[:4], sensitive="problem")
+    assert shoal.audit_files(table, schema, require="KAnonymity(k=2)").holds
+    assert not shoal.audit_files(table, schema, require="KAnonymity(k=3)").holds
+    assert not shoal.audit_files(table, schema, require="DistinctL(l=2)").holds
+
+
+def test_four_anonymous_inpatients_are_not_diverse():
+    """Machanavajjhala et al., Figure 2: everybody of the third block has cancer."""
+    blocks = (
+        ["heart", "heart", "viral", "viral"],
+        ["cancer", "heart", "viral", "viral"],
+        ["cancer"] * 4,
+    )
+    assert measured(shoal.KAnonymity(k=4), *blocks).holds
+    found = risk_of_each(shoal.DistinctL(l=2), *blocks)
+    assert found == [Fraction(1, 2), Fraction(1, 3), 1]
+
+
+def test_the_same_distance_can_be_a_small_or_a_huge_gain():
+    """Cao and Karras: from 0.4 to 0.5 and from 0.01 to 0.11 are both 0.1, gains of 1/4 and 10."""
+    small = ["hiv"] * 5 + ["flu"] * 5, ["hiv"] * 35 + ["flu"] * 55
+    huge = ["hiv"] * 11 + ["flu"] * 89, ["flu"] * 1000
+    for groups, gain in ((small, Fraction(1, 4)), (huge, 10)):
+        assert risk_of_each(shoal.TCloseness(t=0.1), *groups)[0] == Fraction(1, 10)
+        assert risk_of_each(shoal.BetaLikeness(beta=10), *groups)[0] == gain
+
+
+@pytest.mark.parametrize(("delta", "holds"), [(0.6932, True), (0.6931, False)])
+def test_a_share_that_doubles_is_ln_2_away(delta, holds):
+    """Brickell and Shmatikov, Definition 3: from q = 1/4 to p = 1/2, |ln(p / q)| = 0.69315."""
+    groups = ["a", "b"], ["a", "b", "b", "b", "b", "b"]
+    found = measured(shoal.DeltaDisclosure(delta=delta), *groups)
+    assert risk_of_each(shoal.DeltaDisclosure(delta=delta), *groups)[0] == Fraction(1, 2)
+    assert found.holds == holds
+
+
+@pytest.mark.parametrize(
+    ("group", "unique"),
+    [
+        (["dyspepsia", "bronchitis"], True),
+        (["flu", "gastritis", "dyspepsia"], True),
+        (["gastritis", "flu", "gastritis"], False),
+        (["flu"], False),
+    ],
+)
+def test_all_diseases_of_a_two_unique_group_are_different(group, unique):
+    """Xiao and Tao, Definition 2, with diseases of their hospital."""
+    assert measured(shoal.MUniqueness(m=2), group).holds == unique
 
 
 def test_a_group_without_some_value_discloses():

@@ -231,7 +231,11 @@ class Cover:
         return self.matching(person)[self.published.by_cells.labels]
 
     def counts(self) -> NDArray[np.int64]:
-        """Count the people whom each description matches.
+        """Count the people whom each description matches."""
+        return self.tally()[0]
+
+    def tally(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Count the people whom each description matches, and the descriptions of each person.
 
         People stand in the order of one column, the one in which intervals are narrowest, so that
         a description is compared with a run of them only.
@@ -242,6 +246,7 @@ class Cover:
         sorted_lead = self.columns[lead].values[order]
         values = [column.values[order] for column in self.columns]
         found = np.empty(len(self.rows), np.int64)
+        times = np.zeros(len(order), np.int64)
         for group in range(len(self.rows)):
             cell = self.cells[lead][group]
             run = slice(0, len(order))
@@ -252,7 +257,8 @@ class Cover:
             for column, cells, own in zip(self.columns, self.cells, values, strict=True):
                 inside &= column.covered(int(cells[group]))[own[run]]
             found[group] = inside.sum()
-        return found
+            times[run] += inside
+        return found, times[np.argsort(order, kind="stable")]
 
     def _mean_run(self, place: int) -> float:
         """Return which share of the values of a column a cell covers, on average."""

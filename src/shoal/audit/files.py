@@ -35,6 +35,7 @@ def audit_files(
     *,
     require: Require | Iterable[Require] | None = None,
     original: Any = None,
+    population: Any = None,
 ) -> Audit:
     """Measure what published files keep, from the files alone.
 
@@ -46,9 +47,18 @@ def audit_files(
     schema : the roles of the columns, for a plain table; a release says them in its manifest.
     require : what should hold, for a plain table; for a release, instead of what it promises.
     original : the path or frame of the original table, for a heterogeneous release.
+    population : the path or frame of a table of everybody who could be in the table, for
+        requirements about them.
     """
+    everybody = (
+        read_table(population)
+        if isinstance(population, str | Path)
+        else None
+        if population is None
+        else take_frame(population)
+    )
     if isinstance(source, str | Path) and Path(source).is_dir():
-        return audit_directory(Path(source), require, original)
+        return audit_directory(Path(source), require, original, everybody)
     if original is not None:
         msg = "Only a release directory is audited against its original table."
         raise UsageError(msg)
@@ -60,11 +70,14 @@ def audit_files(
     known.check(table.columns)
     texts = table.with_columns(as_text(table[name]) for name in schema.quasi)
     texts = schema.read_numbers(texts, "sensitive")
-    return audit_table(texts, schema, requirements(require, schema.sensitive))
+    return audit_table(texts, schema, requirements(require, schema.sensitive), everybody)
 
 
 def audit_directory(
-    directory: Path, require: Require | Iterable[Require] | None = None, original: Any = None
+    directory: Path,
+    require: Require | Iterable[Require] | None = None,
+    original: Any = None,
+    population: pl.DataFrame | None = None,
 ) -> Audit:
     """Audit a release directory: the requirements, and whether its manifest tells the truth."""
     manifest = read_manifest(directory)
@@ -77,7 +90,7 @@ def audit_directory(
         if original is not None:
             msg = "This release has groups: it is measured from its files alone. Omit --original."
             raise UsageError(msg)
-        found = audit_table(published, schema, asked)
+        found = audit_table(published, schema, asked, population)
     elif original is None and not problems:
         raise UsageError(WITHOUT_ORIGINAL)
     elif original is None or not set(schema.published).issubset(published.columns):

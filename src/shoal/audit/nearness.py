@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.principles.groups import Groups
+    from shoal.relations.forms import Band
     from shoal.schema.coding import Column
     from shoal.schema.sensitive import Sensitive
 
@@ -79,12 +80,17 @@ def widths(column: Column, shares: Sequence[float] = SHARES) -> list[float]:
     return sorted({round(width) if whole else width for width in chosen})
 
 
+def band_of(value: Sensitive, epsilon: float) -> Band:
+    """Return who is within a width of whom; labels are near where they are equal."""
+    if not value.columns[0].numeric:
+        return equality(value.distinct)
+    reach = exact(epsilon)
+    return absolute_band(value.numbers, reach, reach)
+
+
 def nearness(groups: Groups, value: Sensitive, epsilons: Sequence[float]) -> list[Nearness]:
     """Measure how near values lie together at each width."""
-    found = []
-    for epsilon in epsilons:
-        reach = exact(epsilon)
-        numeric = value.columns[0].numeric
-        band = absolute_band(value.numbers, reach, reach) if numeric else equality(value.distinct)
-        found.append(Nearness(epsilon, most_near(band, groups, value), groups.sizes))
-    return found
+    return [
+        Nearness(epsilon, most_near(band_of(value, epsilon), groups, value), groups.sizes)
+        for epsilon in epsilons
+    ]

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.audit.covers import Cover
-from shoal.audit.levels import Level, measure_levels
+from shoal.audit.levels import NEARLY, Level, downward, measure_levels
 from shoal.audit.nearness import Nearness, nearness, widths
 from shoal.audit.published import Published, open_published
+from shoal.audit.records import riskiest_records
 from shoal.audit.verify import mixed_groups
 from shoal.errors import UnknownColumn, UsageError
+from shoal.principles.groups import upward
 from shoal.schema.io import read_table, take_frame
 from shoal.schema.sensitive import Sensitive
 
 if TYPE_CHECKING:
     import polars as pl
+    from numpy.typing import NDArray
 
     from shoal.schema.roles import Schema
 
@@ -113,7 +117,9 @@ def journalist(published: Published, people: pl.DataFrame) -> tuple[dict[str, An
 
     The journalist cannot know that a person is in the table: the risk is 1 / F, where F people of
     the population match the description. Every published row is of somebody, so F is at least the
-    number of rows with the description. The marketer expects f / F for each of them.
+    number of rows with the description. The marketer expects f / F for each of them. The levels of
+    `KMap` and `DeltaPresence` count the population alone, without that supplement, and are None
+    where a cell cannot be read.
     """
     for name in published.schema.quasi:
         if name not in people.columns:
@@ -137,22 +143,41 @@ def journalist(published: Published, people: pl.DataFrame) -> tuple[dict[str, An
         "journalist": float(1 / matched.min()),
         "marketer_population": float((sizes / matched).sum() / sizes.sum()),
         "population_unique_rows": int(sizes[matched == 1].sum()),
+        "k_map": None if cover.unread else int(counted.min()),
+        "presence": None if cover.unread else _presence(sizes, counted),
     }, remarks
 
 
+def _presence(sizes: NDArray[np.int64], counted: NDArray[np.int64]) -> tuple[float, float] | None:
+    """Return the least and the largest share of matching people in the table, None if unknown.
+
+    The strictest `low`, rounded down, and `high`, rounded up, with which `DeltaPresence` holds.
+    """
+    if (counted < sizes).any():
+        return None
+    shares = sizes / counted
+    ends = []
+    for extreme in (shares.min(), shares.max()):
+        near = np.flatnonzero(np.abs(shares - extreme) <= NEARLY)
+        ends.append([Fraction(int(sizes[g]), int(counted[g])) for g in near.tolist()])
+    return downward(min(ends[0])), upward(max(ends[1]))
+
+
 def survey_column(published: Published, name: str) -> dict[str, Any]:
-    """Measure the levels of one sensitive column, and name the groups that are worst."""
+    """Measure the levels of one sensitive column, and name the worst groups and records."""
     column = published.sensitive(name)
     value = Sensitive.of((column,))
     levels = list(measure_levels(published.groups, value))
     near = nearness(published.groups, value, widths(column))
+    middle = near[len(near) // 2]
     return {
         "column": name,
         "numeric": column.numeric,
         "distinct": column.distinct,
         "levels": [level.to_dict() for level in levels],
         "proximity": [one.to_dict() for one in near],
-        "riskiest": _riskiest(published, levels, near[len(near) // 2]),
+        "riskiest": _riskiest(published, levels, middle),
+        "riskiest_records": riskiest_records(published, value, middle.epsilon),
     }
 
 

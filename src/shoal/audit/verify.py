@@ -10,6 +10,7 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.principles.groups import Groups, Measurement, renumber, upward
+from shoal.principles.population import check_population
 from shoal.schema.coding import code_column, quantity
 from shoal.schema.roles import RESERVED
 from shoal.schema.sensitive import Sensitive
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 class Finding:
     """One requirement, measured.
 
-    `by` says how: by group, by equal published cells, or by the published rows that match a person.
+    `by` says how: by group, by equal published cells, by the persons of a population that these
+    match, or by the published rows that match a person.
     """
 
     requirement: Requirement
@@ -137,26 +139,39 @@ def spread(matches: NDArray[np.int64]) -> dict[str, float]:
 
 
 def audit_table(
-    published: pl.DataFrame, schema: Schema, requirements: Sequence[Requirement]
+    published: pl.DataFrame,
+    schema: Schema,
+    requirements: Sequence[Requirement],
+    population: pl.DataFrame | None = None,
 ) -> Audit:
     """Measure requirements on a published table.
 
     Groups are the rows of one `group`, where there is such a column, and otherwise the rows with
     equal published quasi cells. A principle that survives the union of groups is measured by equal
-    cells as well: that is what a reader who ignores the group column sees.
+    cells as well: that is what a reader who ignores the group column sees. One about a population
+    is measured by descriptions: equal cells, and whom of the population they match.
     """
     check_rows(published)
+    check_population(requirements, given=population is not None)
     by_cells = alike(published, schema.quasi)
     grouped = RESERVED in published.columns
     by_group = alike(published, (RESERVED,)) if grouped else by_cells
-    findings = []
+    findings, problems = [], mixed_groups(by_group, by_cells) if grouped else []
+    if population is not None and any(one.principle.population for one in requirements):
+        from shoal.audit.presence import count_people
+
+        by_cells, unclear = count_people(published, schema, population, requirements)
+        problems += unclear
     for one in requirements:
+        if one.principle.population:
+            measured = one.principle.measure(by_cells, None)
+            findings.append(Finding(one, "population", measured))
+            continue
         value = _value(published, schema, one)
         views = [("group", by_group)] if grouped else [("cells", by_cells)]
         if grouped and one.principle.monotone:
             views.append(("cells", by_cells))
         findings += [Finding(one, by, one.principle.measure(rows, value)) for by, rows in views]
-    problems = mixed_groups(by_group, by_cells) if grouped else []
     return Audit(published.height, len(by_group), tuple(findings), tuple(problems))
 
 

@@ -59,6 +59,7 @@ def anonymize(
     query: show.Query = None,
     sheet: show.Sheet = None,
     delimiter: show.Delimiter = None,
+    population: show.Population = None,
     seed: Annotated[int | None, typer.Option(help="For tests: a repeatable order of rows.")] = None,
     escape_formulas: Annotated[
         bool, typer.Option("--escape-formulas", help="Defuse cells a spreadsheet would run.")
@@ -103,6 +104,7 @@ def anonymize(
         "require": require or said.require,
         "method": method or said.method,
         "missing": missing or said.missing or "error",
+        "population": population,
     }
     escape = escape_formulas or said.escape_formulas
     if not (dry_run or target is None or is_outlet(target)):

@@ -18,6 +18,8 @@ def audit(
     sensitive: show.Sensitive = None,
     require: show.Requires = None,
     schema: show.SchemaFile = None,
+    type: show.Types = None,
+    hierarchy: show.Hierarchies = None,
     original: Annotated[
         str | None,
         typer.Option(help="The table that a release without groups was made from; owners only."),
@@ -27,7 +29,7 @@ def audit(
     ] = None,
     population: Annotated[
         str | None,
-        typer.Option(help="Everybody who could be in a plain table; nothing required."),
+        typer.Option(help="Everybody who could be in the table, with quasi columns as they are."),
     ] = None,
     report: Annotated[
         str | None,
@@ -51,8 +53,8 @@ def audit(
     asked = require or said.require or None
     released = Path(source).is_dir()
     levels = not released and not asked
-    if not levels and (group or population or report):
-        msg = "--group, --population and --report are for a plain table without --require."
+    if not levels and (group or report):
+        msg = "--group and --report are for a plain table without --require."
         raise shoal.UsageError(msg)
     options = {"query": query, "sheet": sheet, "delimiter": delimiter}
     table = source if released else show.open_with(source, **options)
@@ -60,18 +62,24 @@ def audit(
         if original is not None:
             msg = "Only a release directory is audited against its original table."
             raise shoal.UsageError(msg)
-        chosen = show.merged_schema(said, quasi=quasi, sensitive=sensitive)
+        chosen = show.merged_schema(
+            said, quasi=quasi, sensitive=sensitive, types=type, hierarchies=hierarchy
+        )
         survey(table, chosen, group, population, report, json=json)
         return
     if released:
         people = show.open_with(original, **options)
-        found = shoal.audit_files(source, require=asked, original=people)
+        found = shoal.audit_files(source, require=asked, original=people, population=population)
     else:
-        chosen = show.merged_schema(said, quasi=quasi, sensitive=sensitive)
+        chosen = show.merged_schema(
+            said, quasi=quasi, sensitive=sensitive, types=type, hierarchies=hierarchy
+        )
         if not chosen.quasi:
             msg = "A plain table needs --quasi and, for all but KAnonymity, --sensitive."
             raise shoal.UsageError(msg)
-        found = shoal.audit_files(table, chosen, require=asked, original=original)
+        found = shoal.audit_files(
+            table, chosen, require=asked, original=original, population=population
+        )
     if json:
         show.print_json(found.to_dict())
     else:

@@ -36,6 +36,7 @@ def compare(
     ] = None,
     seconds: Annotated[float | None, typer.Option(help="Time budget of each search.")] = None,
     missing: show.MissingCells = None,
+    population: show.Population = None,
     query: show.Query = None,
     sheet: show.Sheet = None,
     delimiter: show.Delimiter = None,
@@ -73,6 +74,7 @@ def compare(
             learning=learning,
             target=target,
             missing=policy,
+            population=population,
             seconds=said.seconds if seconds is None else seconds,
             progress=progress,
         )

@@ -53,6 +53,10 @@ Requires = Annotated[
     list[str] | None,
     typer.Option("--require", help="What must hold, as 'EpsilonM(epsilon=4500, m=5)'. Repeatable."),
 ]
+Population = Annotated[
+    str | None,
+    typer.Option(help="Table of everybody who could be in the table, for KMap, DeltaPresence."),
+]
 Types = Annotated[
     list[str] | None,
     typer.Option("--type", help="What a column holds, as zip=code. Repeatable."),

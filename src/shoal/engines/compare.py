@@ -6,7 +6,13 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from shoal.engines.learning.utility import LearningUtility, part
-from shoal.engines.local import anonymize, check_budget, choose_method, numeric_columns
+from shoal.engines.local import (
+    anonymize,
+    check_budget,
+    choose_method,
+    numeric_columns,
+    take_population,
+)
 from shoal.engines.searching import search, warm_up
 from shoal.errors import InputError, NotAchievable, UsageError
 from shoal.methods.base import Method, Task
@@ -19,7 +25,9 @@ from shoal.progress import Progress, silent
 from shoal.queries.workload import Workload
 from shoal.release.randomness import Randomness
 from shoal.release.release import build_release
+from shoal.release.suppression import Suppression
 from shoal.schema.io import take_frame
+from shoal.schema.people import code_people
 from shoal.schema.table import code_table
 
 if TYPE_CHECKING:
@@ -99,6 +107,7 @@ def compare(
     learning: bool = False,
     target: str | None = None,
     missing: Missing = "error",
+    population: Any = None,
     seconds: float | None = None,
     progress: Progress = silent,
 ) -> Comparison:
@@ -115,9 +124,11 @@ def compare(
     """
     asked = requirements(require, schema.sensitive)
     table = take_frame(frame)
+    everybody = take_population(population, asked)
     coded = code_table(table, schema, missing=missing)
     coded = numeric_columns(coded, table, asked, schema)
-    task = Task(coded, tuple(asked), seconds=check_budget(seconds))
+    people = None if everybody is None else code_people(everybody, coded)
+    task = Task(coded, tuple(asked), seconds=check_budget(seconds), people=people)
     chosen = [choose_method(one, asked) for one in methods] if methods else _fitting(task)
     remarks: list[str] = []
     questions = _draw(table[coded.rows], schema, queries, remarks)
@@ -138,10 +149,11 @@ def compare(
             schema,
             task,
             made.found,
-            suppressed=0,
+            suppression=Suppression(),
             method=method,
             randomness=Randomness(),
             given=table,
+            population=everybody,
         )
         audit = release.audit()
         entries.append(

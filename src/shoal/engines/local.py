@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.engines.suppression import read_share, search_within
@@ -19,13 +20,15 @@ from shoal.principles.base import OneDimensional, Pairwise
 from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.groups import upward
 from shoal.principles.k_anonymity import KAnonymity
+from shoal.principles.population import check_population
 from shoal.principles.requirement import Require, requirements
 from shoal.principles.window import Window
 from shoal.progress import Progress, silent
 from shoal.release.randomness import Randomness
 from shoal.release.release import Release, build_release
 from shoal.schema.coding import code_column, quantity
-from shoal.schema.io import take_frame
+from shoal.schema.io import read_table, take_frame
+from shoal.schema.people import code_people
 from shoal.schema.pseudonyms import check_key, pseudonymize
 from shoal.schema.table import Coded, code_table
 
@@ -46,6 +49,7 @@ def anonymize(
     require: Require | Iterable[Require],
     method: Method | str | None = None,
     missing: Missing = "error",
+    population: Any = None,
     suppress: str | float | None = None,
     seconds: float | None = None,
     seed: int | None = None,
@@ -62,6 +66,8 @@ def anonymize(
     require : one principle or several, as objects or in the notation.
     method : how to search; by default the best one for what is required.
     missing : what to do about missing cells: "error", "drop" or "value".
+    population : the path or frame of a table of everybody who could be in the table, with the
+        quasi columns as they really are; for `KMap` and `DeltaPresence`.
     suppress : how much of the table may be left out, as "1%": the fewest rows without which the
         requirements can hold, then rows that cost the others more than they are worth.
     seconds : after which a search that can go on improving stops; what was found then depends on
@@ -86,13 +92,15 @@ def anonymize(
     check_key(schema.pseudonymize, key)
     table = take_frame(frame)
     asked = requirements(require, schema.sensitive)
+    everybody = take_population(population, asked)
     times: dict[str, float] = {}
     with timed(times, "code", progress):
         coded = code_table(table, schema, missing=missing)
         coded = numeric_columns(coded, table, asked, schema)
+        people = None if everybody is None else code_people(everybody, coded)
         table = pseudonymize(table, schema.pseudonymize, key)
     chosen = choose_method(method, asked)
-    task = Task(coded, tuple(asked), progress, check_budget(seconds))
+    task = Task(coded, tuple(asked), progress, check_budget(seconds), people)
     chosen.check(task)
     share = read_share(suppress)
     check_least_risk(task, gone=int(len(coded) * share))
@@ -109,9 +117,18 @@ def anonymize(
             randomness=Randomness(seed),
             escape_formulas=escape_formulas,
             given=frame,
+            population=everybody,
         )
     release.manifest["seconds"] = times
     return release
+
+
+def take_population(population: Any, asked: list[Requirement]) -> pl.DataFrame | None:
+    """Read the population where a requirement is about one, and raise where one lacks it."""
+    check_population(asked, given=population is not None)
+    if not any(one.principle.population for one in asked):
+        return None
+    return read_table(population) if isinstance(population, str | Path) else take_frame(population)
 
 
 def check_budget(seconds: float | None) -> float | None:
@@ -221,13 +238,16 @@ def rehearse(
     require: Require | Iterable[Require],
     method: Method | str | None = None,
     missing: Missing = "error",
+    population: Any = None,
 ) -> dict[str, Any]:
     """Say what `anonymize` would do, and raise as it would, without searching."""
     table = take_frame(frame)
     asked = requirements(require, schema.sensitive)
+    everybody = take_population(population, asked)
     coded = code_table(table, schema, missing=missing)
     coded = numeric_columns(coded, table, asked, schema)
-    task = Task(coded, tuple(asked))
+    people = None if everybody is None else code_people(everybody, coded)
+    task = Task(coded, tuple(asked), people=people)
     chosen = choose_method(method, asked)
     chosen.check(task)
     check_task(task)

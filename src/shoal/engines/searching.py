@@ -41,7 +41,7 @@ def search(method: Method, task: Task) -> Search:
     check_least_risk(task)
     with Peak() as peak:
         begun = time.perf_counter()
-        _, found = search_within(method, task, check_task, Fraction(0))
+        _, found, _ = search_within(method, task, check_task, Fraction(0))
         seconds = time.perf_counter() - begun
     return Search(found, round(seconds, 3), peak.megabytes)
 

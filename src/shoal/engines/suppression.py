@@ -100,6 +100,12 @@ def search_within(
     gone, crowd = in_the_way(task)
     solved = _achieve(method, task, check, limit, gone)
     fewest = len(task.coded) - len(solved.kept)
+    if any(one.principle.population for one in task.requirements):
+        return (
+            solved.task,
+            solved.found,
+            Suppression(fewest),
+        )  # groups alone do not tell if it holds
     search = Again(method, task, begun)
     loose = _loosen(search, solved, crowd, limit - fewest)
     best = _relieve(search, loose, limit - (len(task.coded) - len(loose.kept)))

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from shoal.methods.freeform.graph import GeneralizationGraph
     from shoal.principles.groups import Groups, Measurement
     from shoal.principles.requirement import Requirement
+    from shoal.schema.people import People
     from shoal.schema.sensitive import Sensitive
     from shoal.schema.table import Coded
 
@@ -28,6 +29,7 @@ class Task:
     requirements: tuple[Requirement, ...]
     progress: Progress = silent
     seconds: float | None = None  # after which a search that can stop does
+    people: People | None = None  # everybody who could be in the table
 
     @cached_property
     def values(self) -> tuple[Sensitive | None, ...]:

@@ -1,15 +1,19 @@
-"""Mondrian: top-down splitting for principles that survive the union of groups."""
+"""Mondrian: top-down splitting for any principles, above all those that survive unions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from shoal.errors import BadParameter, NotAchievable, UsageError
 from shoal.methods.base import Method, Task
+from shoal.methods.measured import Search
 from shoal.methods.splitter import Rule, Ties, split
+from shoal.principles.base import Ordered, Pairwise, Searchable
 from shoal.principles.groups import Groups
+from shoal.principles.k_anonymity import KAnonymity
+from shoal.principles.population import check_population
 
 SPLITS = ("widest", "least-loss")
 
@@ -19,7 +23,9 @@ class Mondrian(Method):
     """Cut a column at its median while both halves hold.
 
     Any principles that survive the union of groups will do, also several of them on several
-    sensitive values: a half that fails could not be divided into groups that all hold.
+    sensitive values: a half that fails could not be divided into groups that all hold. With them
+    may come principles that do not survive it, and those about a population; then halves are
+    measured, and more may be possible than is found (`methods/measured.py`).
 
     Parameters
     ----------
@@ -48,23 +54,47 @@ class Mondrian(Method):
             raise BadParameter("Mondrian", "relaxed", "True or False", self.relaxed)
 
     def check(self, task: Task) -> None:
-        """Raise where a requirement does not survive the union of groups."""
-        for one in task.requirements:
-            if not one.principle.monotone:
+        """Raise where another method serves all that is required, or none can."""
+        if quick(task):
+            Rule.of_demands(task, repr(self))
+            return
+        principles = [one.principle for one in task.requirements]
+        for principle in principles:
+            if not principle.monotone and all(
+                isinstance(other, Pairwise | KAnonymity) for other in principles
+            ):
+                other = "Split()" if isinstance(principle, Ordered) else "Exchange()"
                 msg = (
                     f"{self!r} needs principles that survive the union of groups, and "
-                    f"{one.principle!r} does not. Use Split()."
+                    f"{principle!r} does not. Use {other}."
                 )
                 raise UsageError(msg)
-        Rule.of_demands(task, repr(self))
+        check_population(task.requirements, given=task.people is not None)
+        if self.relaxed:
+            msg = (
+                f"{self!r} serves principles that survive the union of groups and are not about a "
+                f"population. Use {replace(self, relaxed=False)!r}."
+            )
+            raise UsageError(msg)
 
     def search(self, task: Task) -> Groups:
         """Find groups that keep every requirement."""
+        widest = self.split == "widest"
+        if not quick(task):
+            return Search(task, widest=widest).run()
         rule = Rule.of_demands(task, repr(self))
         if not task.holds(Groups(np.zeros(len(task.coded), np.int64))):
             required = " and ".join(repr(one.principle) for one in task.requirements)
             msg = f"{required} cannot hold on these {len(task.coded)} rows together."
             raise NotAchievable(msg)
         ties: Ties = "divided" if self.relaxed else "lower"
-        buckets = split(task, rule, widest=self.split == "widest", ties=ties)
+        buckets = split(task, rule, widest=widest, ties=ties)
         return Groups.of(buckets.unsort(buckets.labels()))
+
+
+def quick(task: Task) -> bool:
+    """Return whether a half can be checked by itself for all that is required."""
+    return all(
+        one.principle.monotone and isinstance(one.principle, Searchable | KAnonymity)
+        for one in task.requirements
+    )

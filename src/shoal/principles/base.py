@@ -28,6 +28,7 @@ class Principle(Term):
     monotone: ClassVar[bool]  # whether it survives the union of groups
     numeric: ClassVar[bool] = False  # whether it is about one numeric column
     columns: ClassVar[int] = 1  # how many sensitive columns it needs at least
+    population: ClassVar[bool] = False  # whether it needs a table of everybody
     source: ClassVar[str]
 
     @property

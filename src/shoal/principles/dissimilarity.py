@@ -27,6 +27,8 @@ DEFAULT = Lp()
 class Dissimilarity(Pairwise):
     """Every member is within ε of at most (1 - δ)(|G| - 1) others, in groups of at least k.
 
+    It does not survive the union of groups: a member may be near to others that it has not met.
+
     Parameters
     ----------
     epsilon : the distance up to which two values are near.

@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 
 
 class _Frequency(Ordered, Pairwise):
-    """A bound on the share of a group that carries one value.
-
-    It survives the union of groups: a share of the union lies between the shares of its parts.
-    """
+    """A bound on the share of a group that carries one value."""
 
     monotone = True
 
@@ -34,6 +31,8 @@ class _Frequency(Ordered, Pairwise):
 @dataclass(frozen=True, kw_only=True, repr=False)
 class FrequencyL(_Frequency):
     """Frequency l-diversity: no value is carried by more than 1/l of a group.
+
+    It survives the union of groups: a share of the union lies between the shares of its parts.
 
     References
     ----------
@@ -68,6 +67,8 @@ class FrequencyL(_Frequency):
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AlphaK(_Frequency):
     """(α,k)-anonymity: groups of at least k in which no value has more than a share of α.
+
+    It survives the union of groups, as `FrequencyL` and `KAnonymity` do.
 
     References
     ----------

@@ -22,9 +22,14 @@ SPARSE = 8  # marks this many times sparser than rows are sorted instead of coun
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """A partition of rows: `labels[row]` is the group of a row, from 0 without gaps."""
+    """A partition of rows: `labels[row]` is the group of a row, from 0 without gaps.
+
+    `people[g]` says how many persons of a population the description of a group matches, where
+    there is one.
+    """
 
     labels: NDArray[np.int64]
+    people: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, marks: NDArray) -> Groups:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 class KAnonymity(Principle):
     """Every group has at least k members, so that a person is found with risk at most 1/k.
 
+    It survives the union of groups, which only grow.
+
     References
     ----------
     Samarati: Protecting Respondents' Identities in Microdata Release. TKDE 2001.

@@ -38,6 +38,9 @@ class _Proximity(OneDimensional, Pairwise):
 class EpsilonM(_Proximity):
     """(ε,m)-anonymity: at most 1/m of a group lies within ε of any member.
 
+    It does not survive the union of groups: a value of one may be near to many of the other, which
+    are not near to one another (ε = 1, m = 2, groups {1, 9} and {0, 2}).
+
     Parameters
     ----------
     epsilon : half the length of the private neighbourhood, in units of the column; with
@@ -97,6 +100,8 @@ class EpsilonM(_Proximity):
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Neighbourhood(_Proximity):
     """(e1,e2,m)-anonymity: at most 1/m of a group lies in [v - below, v + above] of any member v.
+
+    It does not survive the union of groups, as `EpsilonM` does not.
 
     References
     ----------

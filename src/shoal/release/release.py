@@ -103,6 +103,7 @@ class Release:
     manifest : what the manifest will say, public.
     linkage : for each published row the input row it came from, private.
     suppression : what was left out and what that paid back, private but for the number of rows.
+    population : everybody who could be in the table, where a requirement is about them, private.
     """
 
     published: pl.DataFrame
@@ -115,6 +116,7 @@ class Release:
     formulas: int
     escaped: bool
     given: Any
+    population: pl.DataFrame | None = None
 
     @property
     def schema(self) -> Schema:
@@ -157,12 +159,16 @@ class Release:
 
     def audit_published(self, published: pl.DataFrame) -> Audit:
         """Measure every requirement on a published table, as it was read back from a file."""
+        from shoal.audit.files import manifest_schema
         from shoal.audit.matches import audit_matches
         from shoal.audit.verify import audit_table
 
         if self.heterogeneous:
             return audit_matches(published, self.coded, self.requirements)
-        return audit_table(published, self.schema, self.requirements)
+        if self.population is None:
+            return audit_table(published, self.schema, self.requirements)
+        stated = manifest_schema(self.manifest)  # with hierarchies as they are published
+        return audit_table(published, stated, self.requirements, self.population)
 
     def losses(self) -> dict[str, float]:
         """Measure every loss that is defined for this release (see `shoal.losses`)."""
@@ -238,6 +244,7 @@ def build_release(
     randomness: Randomness,
     escape_formulas: bool = False,
     given: Any = None,
+    population: pl.DataFrame | None = None,
 ) -> Release:
     """Recode what was found, shuffle rows and group numbers, and state what was done."""
     coded = task.coded
@@ -288,6 +295,7 @@ def build_release(
         formulas=formulas,
         escaped=escape_formulas,
         given=given,
+        population=population,
     )
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.guarantee import PATIENCE, guarantee
+from shoal.methods.boxes import exact_matches
 from shoal.planning import frontier
 from shoal.principles.base import OneDimensional
 from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.groups import Groups, renumber
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.relations.forms import counting_work
+from shoal.schema.people import code_people
 from shoal.schema.pseudonyms import warning
 
 if TYPE_CHECKING:
@@ -77,6 +80,9 @@ def _requirement(finding: Finding, release: Release, before: Groups) -> dict[str
     principle = finding.requirement.principle
     names = finding.requirement.columns
     value = release.coded.value(names) if names else None
+    if principle.population and release.population is not None:
+        places = code_people(release.population, release.coded).places(release.coded)
+        before = replace(before, people=exact_matches(release.coded, before, places))
     unprotected_risk = principle.measure(before, value)
     entry = finding.to_dict() | {
         "promise": principle.promise_matches()

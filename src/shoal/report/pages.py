@@ -19,17 +19,29 @@ def survey_page(facts: dict[str, Any]) -> str:
     return _render("survey.html", facts=facts, sentences=said, name=level_name, value=level_value)
 
 
+COMPARED = 0.5  # the share of groups in breach whose lines are laid over one another
+
+
 def attack_page(facts: dict[str, Any]) -> str:
     """Return an attack as HTML, the vulnerability of every release as a picture."""
     from markupsafe import Markup
 
-    from shoal.report.charts import vulnerability_chart
+    from shoal.report.charts import shared_contour_chart, vulnerability_chart
 
     charts = [
         Markup(vulnerability_chart(one["grid"]))  # noqa: S704 - drawn here, labels escaped
         for one in facts["vulnerability"]
     ]
-    return _render("attack.html", facts=facts, charts=charts)
+    together: dict[str, dict[str, Any]] = {}
+    for one in facts["vulnerability"]:
+        if len({entry["epsilon"] for entry in one["grid"]}) > 1:
+            together.setdefault(one["column"], {})[one["release"]] = one["grid"]
+    compared = [
+        (column, Markup(shared_contour_chart(grids, COMPARED)))  # noqa: S704 - as above
+        for column, grids in together.items()
+        if len(grids) > 1
+    ]
+    return _render("attack.html", facts=facts, charts=charts, compared=compared, share=COMPARED)
 
 
 def comparison_page(facts: dict[str, Any]) -> str:

@@ -52,6 +52,11 @@ def print_survey(facts: dict[str, Any]) -> None:
             cells = (v if isinstance(v, str) else f"{v:,.4g}" for v in one.values())
             table.add_row(*cells)
         console.print(table)
+        _heading(console, f"Riskiest records, at epsilon {_number(worst[0]['epsilon'])}")
+        table = _table("row", "group", "risk", "why")
+        for one in column["riskiest_records"]:
+            table.add_row(f"{one['row']:,}", one["group"], f"{one['risk']:.4g}", one["why"])
+        console.print(table)
 
 
 def sentences(found: dict[str, Any]) -> list[str]:
@@ -69,4 +74,15 @@ def sentences(found: dict[str, Any]) -> list[str]:
             f"up to {found['journalist']:.4g} (journalist), of "
             f"{found['marketer_population']:.4g} on average."
         )
+        if found["k_map"] is not None:
+            said.append(
+                f"Every description fits at least {found['k_map']:,} of them: "
+                f"KMap(k={found['k_map']})."
+            )
+        if found["presence"] is not None:
+            low, high = found["presence"]
+            said.append(
+                f"Of those whom a description fits, from {low:.4g} to {high:.4g} are in the table: "
+                "DeltaPresence, where descriptions do not overlap."
+            )
     return said
