@@ -17,6 +17,21 @@ os.environ["COLUMNS"] = "80"
 CLOCK = re.compile(r"^Seconds: .*", re.MULTILINE)
 
 
+def shorten(before: str, printed: str) -> str:
+    """Return what came out, with `…` where the page has it: what differs from run to run."""
+    from documentation.session import matches
+
+    kept = [line for line in before.splitlines() if "…" in line]
+    if "…" in kept:
+        msg = f"Whole lines are left out here, so renew this by hand:\n{before}"
+        raise SystemExit(msg)
+    lines = []
+    for line in map(str.rstrip, printed.strip().splitlines()):
+        same = [old for old in kept if matches(old, line)]
+        lines.append(same[0] if same and line else line)
+    return CLOCK.sub("Seconds: …", "\n".join(lines))
+
+
 def refresh(page: Path) -> None:
     """Run a page and write what comes out where the page shows something else."""
     from documentation.pages import Block, blocks
@@ -32,9 +47,8 @@ def refresh(page: Path) -> None:
             except AssertionError:
                 if block.output is None or f"(exit code {code})" * bool(code) not in block.output:
                     raise  # what a page says must not succeed or fail by a rewrite
-                lines = [line.rstrip() for line in printed.strip().splitlines()]
-                ended = [f"(exit code {code})"] if code else []
-                shown = CLOCK.sub("Seconds: …", "\n".join([*lines, *ended]))
+                shown = shorten(block.output, printed)
+                shown += f"\n(exit code {code})" if code else ""
                 text = text.replace(
                     f"{block.text}```\n\n```text\n{block.output}",
                     f"{block.text}```\n\n```text\n{shown}\n",
