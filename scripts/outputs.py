@@ -28,7 +28,8 @@ def shorten(before: str, printed: str) -> str:
     lines = []
     for line in map(str.rstrip, printed.strip().splitlines()):
         same = [old for old in kept if matches(old, line)]
-        lines.append(same[0] if same and line else line)
+        named = [old for old in kept if old.endswith(" …") and old.split()[:1] == line.split()[:1]]
+        lines.append(same[0] if same else re.sub(r"\S+$", "…", line) if named else line)
     return CLOCK.sub("Seconds: …", "\n".join(lines))
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import re
 
+from documentation.pages import ROOT
 from shoal.cli.main import app
 
-README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+README = (ROOT / "README.md").read_text("utf-8")
 
 
 def test_every_command_is_in_the_readme():
@@ -22,3 +23,9 @@ def test_every_principle_and_method_is_in_the_readme():
     for name in known_terms():
         if name not in {"Term", "Principle", "Method"}:
             assert f"`{name}(" in README
+
+
+def test_every_link_of_the_readme_leads_somewhere():
+    links = re.findall(r"\]\(([^)#]+)", README)
+    assert "docs/limits.md" in links
+    assert [link for link in links if not (ROOT / link).exists()] == []
