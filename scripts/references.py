@@ -97,7 +97,7 @@ def python() -> str:
     others = {
         name: value
         for name, value in public.items()
-        if name not in functions and name not in errors and name not in terms
+        if name not in functions and name not in errors and not _is_defined(value)
     }
     lines = [
         NOTE,
@@ -124,6 +124,11 @@ def python() -> str:
     for name, error in errors.items():
         lines.append(f"| `{name}` | {error.exit_code} | {_first(error.__doc__)} |")
     return "\n".join(lines) + "\n"
+
+
+def _is_defined(value: object) -> bool:
+    """Return whether a name has a definition page."""
+    return _is(value, Term) and getattr(value, "role", None) in FOLDERS
 
 
 def _is(value: object, parent: type) -> bool:

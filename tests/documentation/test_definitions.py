@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-import shoal
 from documentation.pages import DOCS, blocks, sections
 from shoal.distances.base import Distance
 from shoal.methods.base import Method
@@ -94,12 +93,3 @@ def test_the_page_says_whether_the_distance_is_a_metric(name):
 def test_the_index_links_every_page(name):
     index = (DOCS / "definitions" / "index.md").read_text("utf-8")
     assert f"({FOLDERS[DEFINED[name].role]}/{name}.md)" in index
-
-
-def test_every_public_function_is_in_the_guides_or_the_tutorial():
-    told = "".join(
-        page.read_text("utf-8") for page in [DOCS / "tutorial.md", *(DOCS / "guides").glob("*.md")]
-    )
-    for public in shoal.__all__:
-        if callable(getattr(shoal, public)) and public.islower():
-            assert f"shoal.{public}(" in told
