@@ -73,7 +73,8 @@ def _usage(name: str, command: Any) -> list[str]:
     arguments = [one for one in command.params if one.param_type_name == "argument"]
     options = [one for one in command.params if one.param_type_name == "option"]
     words = [
-        (one.metavar or one.name.upper()) + ("…" if one.nargs == -1 else "") for one in arguments
+        (one.metavar or one.name.upper()).rstrip("….") + ("…" if one.nargs == -1 else "")
+        for one in arguments
     ]
     usage = " ".join(["shoal", name, *words, "[OPTIONS]"])
     lines = [f"`{usage}`", "", "| argument or option | meaning |", "| --- | --- |"]
