@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.principles.groups import Groups, Measurement, renumber, upward
-from shoal.schema.coding import code_column
+from shoal.schema.coding import code_column, quantity
 from shoal.schema.roles import RESERVED
 from shoal.schema.sensitive import Sensitive
 
@@ -171,10 +171,12 @@ def _value(published: pl.DataFrame, schema: Schema, one: Requirement) -> Sensiti
     """Code the published columns that a requirement is about."""
     if not one.columns:
         return None
-    number = "numeric" if one.principle.needs_numbers else None
+    numbers, types = one.principle.needs_numbers, schema.types
     return Sensitive.of(
         tuple(
-            code_column(published[name], kind=number or schema.types.get(name))
+            code_column(
+                published[name], kind=quantity(types.get(name)) if numbers else types.get(name)
+            )
             for name in one.columns
         )
     )

@@ -11,10 +11,10 @@ import polars as pl
 from shoal.loss.certainty import mean_over_rows, ncp_by_group
 from shoal.progress import Progress, silent
 from shoal.release.layout import Found, Layout, lay_out
-from shoal.release.recode import Spans, cells, domain, spans, typed_cells
+from shoal.release.recode import Spans, cells, domain, kind_of, spans, typed_cells
 from shoal.schema.coding import NUMBER, parse_numbers
 from shoal.schema.io import give_frame
-from shoal.schema.roles import RESERVED
+from shoal.schema.roles import LABELS, RESERVED
 from shoal.version import __version__
 
 if TYPE_CHECKING:
@@ -58,9 +58,7 @@ class Recoding:
         return self._table(
             typed_cells,
             lambda column: (
-                column
-                if self.schema.types.get(column.name) == "categorical"
-                else typed_values(column)
+                column if self.schema.types.get(column.name) in LABELS else typed_values(column)
             ),
         )
 
@@ -235,9 +233,13 @@ def _describe(name: str, recoding: Recoding) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": name, "role": recoding.schema.role(name)}
     if name in recoding.quasi:
         column = recoding.quasi[name]
-        entry["kind"] = "interval" if column.numeric else "set"
+        entry["kind"] = kind_of(column)
         entry["domain"] = domain(column)
-    elif name in recoding.schema.types:
+        if column.dates:
+            entry["type"] = "date"
+        if name in recoding.schema.weights:
+            entry["weight"] = recoding.schema.weights[name]
+    if name in recoding.schema.types:
         entry["type"] = recoding.schema.types[name]
     return entry
 
