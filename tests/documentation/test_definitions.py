@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -13,6 +13,7 @@ from shoal.distances.base import Distance
 from shoal.methods.base import Method
 from shoal.notation import known_terms, parse
 from shoal.principles.base import Principle
+from shoal.schema.grouping import Hierarchy
 
 FOLDERS = {
     "requirement": "principles",
@@ -28,7 +29,9 @@ BESIDES = {
     "distance": ("Properties",),
 }
 DEFINED: dict[str, Any] = {
-    name: term for name, term in known_terms().items() if term not in {Principle, Method, Distance}
+    name: term
+    for name, term in known_terms().items()
+    if term.role in FOLDERS and term not in {Principle, Method, Distance}
 }
 
 
@@ -93,3 +96,15 @@ def test_the_page_says_whether_the_distance_is_a_metric(name):
 def test_the_index_links_every_page(name):
     index = (DOCS / "definitions" / "index.md").read_text("utf-8")
     assert f"({FOLDERS[DEFINED[name].role]}/{name}.md)" in index
+
+
+def test_every_hierarchy_is_on_the_page_of_hierarchies():
+    page = DOCS / "definitions" / "hierarchies.md"
+    notation = sections(page)["Notation"]
+    for name, term in known_terms().items():
+        if term.role == "hierarchy" and term is not Hierarchy:
+            assert f"`{name}(" in sections(page)["Terms"]
+            for field in dataclasses.fields(cast("Any", term)):
+                assert f"`{field.name}`" in sections(page)["Terms"]
+            (said,) = re.findall(rf"`({name}\(.*\))`", notation)
+            assert isinstance(parse(said), term)
