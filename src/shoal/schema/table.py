@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import InputError, UsageError
-from shoal.schema.coding import Column, check_type, code_column
+from shoal.schema.coding import Column, check_type, code_column, code_known
 from shoal.schema.missing import Missing, complete_rows
 from shoal.schema.sensitive import Sensitive
 
@@ -160,8 +160,11 @@ def code_table(table: pl.DataFrame, schema: Schema, *, missing: Missing = "error
         table = table.filter(keep)
 
     def code(name: str) -> Column:
-        column = code_column(table[name], kind=schema.types.get(name), order=schema.order.get(name))
-        return column.under(schema.hierarchies[name]) if name in schema.hierarchies else column
+        said, order = schema.types.get(name), schema.order.get(name)
+        if name in schema.hierarchies:
+            known = code_known(table[name], kind=said, order=order)
+            return known.under(schema.hierarchies[name])
+        return code_column(table[name], kind=said, order=order)
 
     return Coded(
         quasi=tuple(map(code, schema.quasi)),
