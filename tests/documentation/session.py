@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from documentation.pages import Block
 
 SET_UP = ("make", "pip", "git", "open")  # commands about the machine of a reader, not about Shoal
+OUTLINE = "…"  # a command of the README that leaves out what another one shows
 ENDED = re.compile(r"^\(exit code (\d+)\)\n?\Z", re.MULTILINE)
 COMPILING = re.compile(r"^Compiling for this machine.*\n", re.MULTILINE)  # seen once, if at all
 
@@ -48,7 +49,7 @@ class Session:
         printed, code = "", 0
         for line in block.text.replace("\\\n", " ").splitlines():
             words = shlex.split(line, comments=True)
-            if not words or words[0] in SET_UP:
+            if not words or words[0] in SET_UP or OUTLINE in words:
                 continue
             assert code == 0, f"{line!r} follows a command that ended with {code}: {printed}"
             if words[0] == "shoal":

@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from documentation.pages import DOCUMENTS, FENCE, PAGES, README, Block, blocks, name_of
-from documentation.session import Session, matches
+from documentation.session import OUTLINE, Session, matches
 
 
 @pytest.fixture
@@ -65,6 +65,12 @@ def test_every_block_of_a_page_stands_at_the_margin_and_says_its_language(page):
 def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page, session):
     for block in blocks(page):
         session.run(block)
+
+
+@pytest.mark.parametrize("page", DOCUMENTS, ids=name_of)
+def test_no_command_of_the_documentation_is_left_out(page):
+    commands = "\n".join(b.text for b in blocks(page) if b.language in {"sh", "console"})
+    assert OUTLINE not in commands.split()
 
 
 def test_a_page_that_shows_something_else_is_found_out(session):
