@@ -51,23 +51,28 @@ class Recoding:
 
     def text(self) -> pl.DataFrame:
         """Return the published table as text, as release.csv has it."""
-        return self._table(cells, lambda column: column.cast(pl.String))
+        return self._table(self.source, cells, lambda column: column.cast(pl.String))
 
     def typed(self) -> pl.DataFrame:
-        """Return the published table as typed columns."""
+        """Return the published table as typed columns; numbers in any writing are numbers."""
+        plain = self.schema.read_numbers(self.source, "sensitive", "other")
         return self._table(
+            plain,
             typed_cells,
             lambda column: (
-                column if self.schema.types.get(column.name) in LABELS else typed_values(column)
+                column
+                if self.schema.types.get(column.name) in LABELS
+                else typed_values(column, spelled=self.schema.decimal is None)
             ),
         )
 
     def mixed(self) -> pl.DataFrame:
         """Return the published table with quasi cells as text and other columns as they were."""
-        return self._table(cells, lambda column: column)
+        return self._table(self.source, cells, lambda column: column)
 
     def _table(
         self,
+        source: pl.DataFrame,
         quasi_cells: Callable[[Column, Spans], pl.Series],
         other_cells: Callable[[pl.Series], pl.Series],
     ) -> pl.DataFrame:
@@ -76,7 +81,7 @@ class Recoding:
             columns[name] = (
                 quasi_cells(self.quasi[name], self.spans[name]).gather(self.layout.bears)
                 if name in self.quasi
-                else other_cells(self.source[name])
+                else other_cells(source[name])
             )
         return pl.DataFrame(columns)
 
@@ -135,7 +140,7 @@ class Release:
 
         Groups are measured from that table alone, a heterogeneous release against the original.
         """
-        return self.audit_published(self.published)
+        return self.audit_published(self.schema.read_numbers(self.published, "sensitive"))
 
     def audit_published(self, published: pl.DataFrame) -> Audit:
         """Measure every requirement on a published table, as it was read back from a file."""
@@ -214,6 +219,8 @@ def build_release(
         manifest |= {"heterogeneous": True, "adversary": list(layout.adversary)}
     if escape_formulas and formulas:
         manifest["escaped"] = True
+    if schema.decimal is not None:
+        manifest["decimal"] = schema.decimal
     if randomness.reproducible:
         manifest["reproducible"] = True
     return Release(
@@ -265,11 +272,11 @@ def defuse(table: pl.DataFrame, schema: Schema, *, escape: bool) -> tuple[pl.Dat
     return table, count
 
 
-def typed_values(column: pl.Series) -> pl.Series:
-    """Return a column of text numbers as numbers where they are spelled back the same."""
+def typed_values(column: pl.Series, *, spelled: bool) -> pl.Series:
+    """Return a column of text numbers as numbers; `spelled`: where they are spelled back alike."""
     known = column.drop_nulls()
     if column.dtype != pl.String or not len(known) or not known.str.contains(NUMBER).all():
         return column
     kind = pl.Int64 if parse_numbers(known).dtype == np.int64 else pl.Float64
     numbers = column.cast(kind)
-    return numbers if (numbers.cast(pl.String) == column).all() else column
+    return numbers if not spelled or (numbers.cast(pl.String) == column).all() else column

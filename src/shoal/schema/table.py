@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import InputError, UsageError
-from shoal.schema.coding import Column, check_type, code_column, code_known
+from shoal.schema.coding import Column, check_type, code_column, code_known, code_quasi
 from shoal.schema.missing import Missing, complete_rows
 from shoal.schema.sensitive import Sensitive
 
@@ -154,6 +154,7 @@ def code_table(table: pl.DataFrame, schema: Schema, *, missing: Missing = "error
         raise InputError(msg)
     for name in schema.published:
         check_type(table[name])
+    table = schema.read_numbers(table, "quasi", "sensitive")
     keep = complete_rows(table, (*schema.quasi, *schema.sensitive), missing)
     rows = keep.arg_true().to_numpy().astype(np.int64)
     if len(rows) < table.height:
@@ -164,6 +165,8 @@ def code_table(table: pl.DataFrame, schema: Schema, *, missing: Missing = "error
         if name in schema.hierarchies:
             known = code_known(table[name], kind=said, order=order)
             return known.under(schema.hierarchies[name])
+        if name in schema.quasi:
+            return code_quasi(table[name], kind=said, order=order)
         return code_column(table[name], kind=said, order=order)
 
     return Coded(
