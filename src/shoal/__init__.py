@@ -17,6 +17,13 @@ _HOMES = {
     "Survey": "audit.survey",
     "attack": "audit.attack",
     "Attack": "audit.attack",
+    "Workload": "queries.workload",
+    "Questions": "queries.workload",
+    "QueryError": "queries.workload",
+    "query_error": "queries.workload",
+    "count": "queries.expression",
+    "losses": "loss.measure",
+    "describe_losses": "loss.measure",
     "Schema": "schema.roles",
     "Listed": "schema.grouping",
     "Prefix": "schema.grouping",
@@ -117,6 +124,8 @@ __all__ = [
     "Plan",
     "Prefix",
     "Quantiles",
+    "QueryError",
+    "Questions",
     "RecursiveCL",
     "Release",
     "Requirement",
@@ -131,13 +140,18 @@ __all__ = [
     "UsageError",
     "Variance",
     "Window",
+    "Workload",
     "XColor",
     "__version__",
     "anonymize",
     "attack",
     "audit_files",
     "compare",
+    "count",
+    "describe_losses",
+    "losses",
     "plan",
+    "query_error",
     "survey",
 ]
 
@@ -161,6 +175,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from shoal.guarantee import Guarantee
+    from shoal.loss.measure import describe_losses, losses
     from shoal.methods.exchange import Exchange, XColor
     from shoal.methods.freeform.graph import GeneralizationGraph
     from shoal.methods.freeform.method import Freeform, Ring
@@ -178,6 +193,8 @@ if TYPE_CHECKING:
     from shoal.principles.t_closeness import TCloseness
     from shoal.principles.uniqueness import MUniqueness
     from shoal.principles.window import Window
+    from shoal.queries.expression import count
+    from shoal.queries.workload import QueryError, Questions, Workload, query_error
     from shoal.release.release import Release
     from shoal.rivals.anatomy import Anatomy
     from shoal.rivals.perturb import Perturb

@@ -21,15 +21,16 @@ import polars as pl
 from shoal.audit.files import check_manifest, read_published
 from shoal.errors import AuditFailed, OutputError, UsageError
 from shoal.progress import Progress, silent
+from shoal.release.writing import write_as
+from shoal.schema.formats import FORMATS, TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from shoal.audit.verify import Audit
     from shoal.release.release import Release
 
-FORMATS = ("csv", "parquet")
-FILES = {"release.csv", "release.parquet", "manifest.json", "report.html"}
+FILES = {*TABLES, "manifest.json", "report.html"}
 PRIVATE = 0o600
 
 
@@ -39,15 +40,18 @@ def check_output(
     format: str,
     linkage: str | Path | None,
     force: bool,
-    table: str | Path | None = None,
+    tables: Sequence[Path] = (),
 ) -> None:
-    """Raise before any work is done where the output could not be written in the end."""
+    """Raise before any work is done where the output could not be written in the end.
+
+    `tables` are the files that the input is read from.
+    """
     target = _real(directory)
     name = Path(directory).name
     if format not in FORMATS:
-        msg = f"A release is written as {' or '.join(FORMATS)}, not {format!r}."
+        msg = f"A release is written as {', '.join(FORMATS[:-1])} or {FORMATS[-1]}, not {format!r}."
         raise UsageError(msg)
-    if table is not None and target in (source := _real(table), *source.parents):
+    if any(target in (source := _real(table), *source.parents) for table in tables):
         msg = f"{name!r} holds the input table. Choose another --output."
         raise UsageError(msg)
     if os.path.lexists(directory):
@@ -59,7 +63,7 @@ def check_output(
             raise OutputError(msg)
     _check_place(target)
     if linkage is not None:
-        _check_linkage(Path(linkage), target, table, force=force)
+        check_linkage(Path(linkage), target, tables, force=force)
 
 
 def _real(path: str | Path) -> Path:
@@ -74,12 +78,15 @@ def _check_place(target: Path) -> None:
         raise OutputError(msg)
 
 
-def _check_linkage(linkage: Path, target: Path, table: str | Path | None, *, force: bool) -> None:
+def check_linkage(
+    linkage: Path, target: Path | None, tables: Sequence[Path], *, force: bool
+) -> None:
+    """Raise where the linkage could not be written in the end, or should not be there."""
     private = _real(linkage)
     if target in (private, *private.parents):
         msg = "The linkage is private and cannot lie inside the release. Choose another --linkage."
         raise UsageError(msg)
-    if table is not None and private == _real(table):
+    if any(private == _real(table) for table in tables):
         msg = "The linkage would replace the input table. Choose another --linkage."
         raise UsageError(msg)
     if private.is_dir() or not private.parent.is_dir():
@@ -118,10 +125,10 @@ def write_release(
     check_output(directory, format=format, linkage=linkage, force=force)
     target = _real(directory)
     seconds = dict(release.manifest["seconds"])
-    with _as_output_errors(target), _staging(target) as staged:
+    with as_output_errors(target.name), _staging(target) as staged:
         progress("write", 0.0)
         start = time.perf_counter()
-        _write_table(release, staged / f"release.{format}", format)
+        write_table(release, staged / f"release.{format}", format)
         seconds["write"] = round(time.perf_counter() - start, 3)
         progress("audit", 0.0)
         start = time.perf_counter()
@@ -134,7 +141,7 @@ def write_release(
 
         _write_text(staged / "report.html", render_release(release, found))
         progress("report", 1.0)
-        with _private_file(linkage) as stage_linkage:
+        with private_file(linkage) as stage_linkage:
             stage_linkage(release.linkage)
             _swap_in(staged, target)
     return found
@@ -145,7 +152,7 @@ def new_directory(directory: str | Path) -> Iterator[Path]:
     """Give a place to write files into that becomes the directory, whole or not at all."""
     check_output(directory, format="csv", linkage=None, force=False)
     target = _real(directory)
-    with _as_output_errors(target), _staging(target) as staged:
+    with as_output_errors(target.name), _staging(target) as staged:
         yield staged
         for path in staged.iterdir():
             _sync(path)
@@ -154,7 +161,11 @@ def new_directory(directory: str | Path) -> Iterator[Path]:
 
 def audit_written(release: Release, staged: Path) -> Audit:
     """Audit the file just written, and raise where it does not keep what was asked."""
-    published = read_published(staged, release.manifest)
+    return accept(release, read_published(staged, release.manifest))
+
+
+def accept(release: Release, published: pl.DataFrame) -> Audit:
+    """Audit a table as it was read back, and raise where it does not keep what was asked."""
     found = release.audit_published(published)
     complaints = found.complaints() + check_manifest(published, release.manifest)
     if complaints:
@@ -167,11 +178,14 @@ def _dump(manifest: dict[str, Any]) -> str:
     return json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
 
 
-def _write_table(release: Release, path: Path, format: str) -> None:
+def write_table(release: Release, path: Path, format: str) -> None:
+    """Write the published table alone."""
     if format == "csv":
         release.published.write_csv(path)
-    else:
+    elif format == "parquet":
         release.typed().write_parquet(path, compression="zstd", statistics=False)
+    else:
+        write_as(release, path, format)
     _sync(path)
 
 
@@ -220,7 +234,7 @@ def _swap_in(staged: Path, target: Path) -> None:
 
 
 @contextmanager
-def _private_file(path: str | Path | None) -> Iterator[Any]:
+def private_file(path: str | Path | None) -> Iterator[Any]:
     """Stage the linkage so that only its owner can ever read it; place it when all else stands."""
     if path is None:
         yield lambda _linkage: None
@@ -245,10 +259,11 @@ def _private_file(path: str | Path | None) -> Iterator[Any]:
 
 
 @contextmanager
-def _as_output_errors(target: Path) -> Iterator[None]:
+def as_output_errors(name: str) -> Iterator[None]:
+    """Turn what the system and the writers raise into a sentence."""
     try:
         yield
     except (OSError, pl.exceptions.ComputeError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem).splitlines()[0]
-        msg = f"Cannot write {target.name!r}: {reason}."
+        msg = f"Cannot write {name!r}: {reason}."
         raise OutputError(msg) from None

@@ -556,7 +556,7 @@ def test_negative_seed_is_refused(table: Path, place: Path) -> None:
 
 
 def test_unknown_format_is_refused(table: Path, place: Path) -> None:
-    refuse(table, place, 2, "csv", "parquet", "'xlsx'", options=("--format", "xlsx"))
+    refuse(table, place, 2, "csv", "parquet", "'sas7bdat'", options=("--format", "sas7bdat"))
 
 
 def test_unknown_option_is_refused(table: Path, place: Path) -> None:

@@ -226,7 +226,7 @@ def test_anatomy_takes_several_sensitive_columns_together_and_repeats_by_seed():
 def test_tables_that_do_not_belong_together_are_not_written(tmp_path):
     schema = shoal.Schema(quasi="age", sensitive="ill")
     both = shoal.Anatomy(l=4).publish(hospital(), schema)
-    torn = type(both)(both.quasi_table[1:], both.sensitive_table, both.method, both.given)
+    torn = type(both)(both.quasi_table[1:], both.sensitive_table, both.method, schema, both.given)
     with pytest.raises(shoal.AuditFailed, match="their groups differ"):
         torn.write(tmp_path / "out")
     assert not list(tmp_path.iterdir())

@@ -39,6 +39,19 @@ def as_text(column: pl.Series) -> pl.Series:
     return column.cast(pl.String)
 
 
+def interval_text(column: pl.Series) -> pl.Series:
+    """Return struct<low, high> cells or arrays of two ends as the text that release.csv has."""
+    if not isinstance(column.dtype, pl.List):
+        return as_text(column)
+    dates = column.dtype.inner == pl.String
+    ends = column.cast(pl.List(pl.String))
+    if not (ends.list.len() == 2).all():
+        return ends.list.join(", ")  # no interval: outside any domain
+    low, high = (ends.list.get(place) for place in (0, 1))
+    both = pl.format('["{}", "{}"]' if dates else "[{}, {}]", low, high)
+    return pl.select(pl.when(low == high).then(low).otherwise(both).alias(column.name)).to_series()
+
+
 def unescape(published: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     """Take the apostrophes away that defused formulas, so that values are what they were."""
     texts = [name for name in columns if published[name].dtype == pl.String]

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import as_text, cell_ncp, unescape
+from shoal.audit.cells import as_text, cell_ncp, interval_text, unescape
 from shoal.audit.matches import audit_matches
 from shoal.audit.verify import Audit, audit_table, check_rows
 from shoal.errors import InputError, UsageError
 from shoal.principles.requirement import Require, requirements
 from shoal.schema.dates import days
+from shoal.schema.formats import TABLES, separator_of
 from shoal.schema.hierarchy import nested_levels
 from shoal.schema.io import read_table, take_frame
-from shoal.schema.roles import RESERVED, Schema
+from shoal.schema.roles import PSEUDONYM, RESERVED, Schema
 from shoal.schema.table import Coded, code_table
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def code_original(table: pl.DataFrame, manifest: dict[str, Any]) -> Coded:
     """Code the original table as the release was made from it.
 
     Whether a quasi column is numeric, the manifest says. Rows with missing cells were left out
-    where the release has fewer rows than the original.
+    where the release, with what it suppressed, has fewer rows than the original.
     """
     stated = manifest_schema(manifest)
     by_kind = {"interval": "numeric", "set": "categorical"}
@@ -119,7 +120,7 @@ def code_original(table: pl.DataFrame, manifest: dict[str, Any]) -> Coded:
         decimal=stated.decimal,
     )
     schema.check(table.columns)
-    fewer = manifest["rows"] < table.height
+    fewer = manifest["rows"] + manifest["suppressed"] < table.height
     return code_table(table, schema, missing="drop" if fewer else "value")
 
 
@@ -194,7 +195,7 @@ def _misshapen(manifest: Any) -> Iterator[str]:
 def _wrong_column(column: Any) -> str | None:
     if not isinstance(column, dict) or not isinstance(column.get("name"), str):
         return "a column has no name"
-    if column.get("role") not in {"quasi", "sensitive", "other"}:
+    if column.get("role") not in {"quasi", "sensitive", "other", PSEUDONYM}:
         return f"column {column['name']!r} has no role"
     if column["role"] == "quasi" and not _has_domain(column):
         return f"column {column['name']!r} has no kind and domain"
@@ -232,15 +233,19 @@ def _is_nested(domain: Any) -> bool:
 
 def read_published(directory: Path, manifest: dict[str, Any]) -> pl.DataFrame:
     """Read the published table of a release directory: quasi cells as text, nothing escaped."""
-    files = [directory / name for name in ("release.csv", "release.parquet")]
-    present = [path for path in files if path.exists()]
+    present = [name for name in TABLES if (directory / name).exists()]
     if len(present) != 1:
-        found = "both" if present else "neither"
-        msg = f"{directory.name!r} has {found} of release.csv and release.parquet; one is needed."
+        found = f"both {present[0]} and {present[1]}" if present else "no release.csv"
+        msg = f"{directory.name!r} has {found}; one published table is needed."
         raise InputError(msg)
-    table = read_table(present[0])
+    separator = separator_of(present[0].removeprefix("release."))
+    table = read_table(directory / present[0], delimiter=separator)
+    kinds = {column["name"]: column.get("kind") for column in manifest["columns"]}
     nested = [name for name in table.columns if table[name].dtype.is_nested()]
-    table = table.with_columns(as_text(table[name]) for name in nested)
+    table = table.with_columns(
+        interval_text(table[name]) if kinds.get(name) == "interval" else as_text(table[name])
+        for name in nested
+    )
     if manifest.get("escaped"):
         names = [column["name"] for column in manifest["columns"] if column["role"] != "quasi"]
         table = unescape(table, [name for name in names if name in table.columns])
@@ -251,13 +256,14 @@ def manifest_schema(manifest: dict[str, Any]) -> Schema:
     """Return the schema that a manifest states."""
     named = {
         role: [column["name"] for column in manifest["columns"] if column["role"] == role]
-        for role in ("quasi", "sensitive", "other")
+        for role in ("quasi", "sensitive", "other", PSEUDONYM)
     }
     types = {c["name"]: c["type"] for c in manifest["columns"] if "type" in c}
     return Schema(
         quasi=named["quasi"],
         sensitive=named["sensitive"],
         other=named["other"],
+        pseudonymize=named[PSEUDONYM],
         types={name: kind for name, kind in types.items() if kind != "ordered"},
         decimal=manifest.get("decimal"),
         hierarchies={

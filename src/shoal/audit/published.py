@@ -17,6 +17,7 @@ from shoal.audit.files import manifest_schema, read_manifest, read_published
 from shoal.audit.verify import alike, check_rows
 from shoal.errors import UnknownColumn, UsageError
 from shoal.schema.coding import Column, code_column
+from shoal.schema.databases.access import is_address, name_of
 from shoal.schema.io import read_table, take_frame
 from shoal.schema.missing import is_missing
 from shoal.schema.roles import RESERVED, Schema
@@ -96,7 +97,8 @@ def open_published(
         group = RESERVED
     texts = table.with_columns(as_text(table[name]) for name in schema.quasi)
     texts = schema.read_numbers(texts, "sensitive")
-    return Published(path.name if path else "table", texts, schema, group)
+    name = (name_of(source) if is_address(source) else path.name) if path else "table"
+    return Published(name, texts, schema, group)
 
 
 def replace_types(stated: Schema, chosen: Schema | None) -> Schema:

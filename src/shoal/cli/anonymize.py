@@ -14,8 +14,14 @@ if TYPE_CHECKING:
 
 
 def anonymize(
-    table: show.Table,
-    output: Annotated[str | None, typer.Option(help="Directory to make.")] = None,
+    table: show.Tables,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            help="Directory to make; or the table alone: - for standard output, or "
+            "sqlite:///people.db?table=published."
+        ),
+    ] = None,
     quasi: show.Quasi = None,
     sensitive: show.Sensitive = None,
     require: show.Requires = None,
@@ -25,11 +31,23 @@ def anonymize(
     identifying: show.Identifying = None,
     other: show.Other = None,
     schema: show.SchemaFile = None,
+    pseudonymize: Annotated[
+        str | None, typer.Option(help="Columns that name a person; published as keyed hashes.")
+    ] = None,
+    key_file: Annotated[
+        str | None,
+        typer.Option(help="Secret for --pseudonymize; SHOAL_KEY in the environment else."),
+    ] = None,
     type: show.Types = None,
     hierarchy: show.Hierarchies = None,
     weight: show.Weights = None,
     decimal: show.Decimal = None,
-    format: Annotated[str, typer.Option(help="csv or parquet.")] = "csv",
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help="csv (default), tsv, jsonl, each also .gz or .zst; parquet, feather, xlsx."
+        ),
+    ] = None,
     linkage: Annotated[
         str | None, typer.Option(help="Private file that maps input rows to published rows.")
     ] = None,
@@ -38,6 +56,9 @@ def anonymize(
     ] = None,
     seconds: Annotated[float | None, typer.Option(help="Time budget of the search.")] = None,
     missing: show.MissingCells = None,
+    query: show.Query = None,
+    sheet: show.Sheet = None,
+    delimiter: show.Delimiter = None,
     seed: Annotated[int | None, typer.Option(help="For tests: a repeatable order of rows.")] = None,
     escape_formulas: Annotated[
         bool, typer.Option("--escape-formulas", help="Defuse cells a spreadsheet would run.")
@@ -51,9 +72,9 @@ def anonymize(
 ) -> None:
     """Publish a table so that what is required holds in every group."""
     import shoal
-    from shoal.publishing import check_output
+    from shoal.outlets import STDOUT, is_outlet
     from shoal.report.charts import warm_up
-    from shoal.schema.io import read_table
+    from shoal.schema.pseudonyms import check_key, read_key
 
     said = show.settings(schema)
     chosen = show.merged_schema(
@@ -62,29 +83,32 @@ def anonymize(
         sensitive=sensitive,
         identifying=identifying,
         other=other,
+        pseudonymize=pseudonymize,
         types=type,
         hierarchies=hierarchy,
         weights=weight,
         decimal=decimal,
     )
+    key = read_key(key_file) if key_file or chosen.pseudonymize else None
+    check_key(chosen.pseudonymize, key)
     target = output or said.output
     if not dry_run:
         if target is None:
             msg = "No output was named. Say where the release should go: --output published."
             raise shoal.UsageError(msg)
-        check_output(target, format=format, linkage=linkage, force=force, table=table)
+        _check_target(table, target, format=format, linkage=linkage, force=force, json=json)
     options: dict[str, Any] = {
         "require": require or said.require,
         "method": method or said.method,
         "missing": missing or said.missing or "error",
     }
-    if not dry_run:
+    if not (dry_run or target is None or is_outlet(target)):
         warm_up()
     show.announce_compiling(quiet=quiet)
     with show.bar(quiet=quiet) as progress:
         progress("read", 0.0)
         start = time.perf_counter()
-        frame = read_table(table)
+        frame = show.read(table, query=query, sheet=sheet, delimiter=delimiter)
         reading = round(time.perf_counter() - start, 3)
         chosen.check(frame.columns)
         show.list_dropped(frame.columns, chosen, quiet=quiet)
@@ -99,17 +123,46 @@ def anonymize(
             seconds=seconds,
             seed=seed,
             escape_formulas=escape_formulas,
+            key=key,
             progress=progress,
         )
         release.manifest["seconds"] = {"read": reading} | release.manifest["seconds"]
-        release.write(target, format=format, linkage=linkage, force=force, progress=progress)
+        release.write(
+            target, format=format or "csv", linkage=linkage, force=force, progress=progress
+        )
     _remark(release, frame.height, escaped=escape_formulas, seed=seed, quiet=quiet)
     if json:
         show.print_json(release.manifest)
-    else:
+    elif target != STDOUT:
         from shoal.report.text import print_release
+        from shoal.schema.databases.access import name_of
 
-        print_release(release, target)
+        print_release(release, name_of(target))
+
+
+def _check_target(
+    table: list[str],
+    target: str,
+    *,
+    format: str | None,
+    linkage: str | None,
+    force: bool,
+    json: bool,
+) -> None:
+    """Raise before any work is done where the output could not be written in the end."""
+    import shoal
+    from shoal.outlets import STDOUT, check_outlet, is_outlet
+    from shoal.publishing import check_output
+    from shoal.schema.io import find_files
+
+    if target == STDOUT and json:
+        msg = "Standard output takes either the table or --json. Give --output a directory."
+        raise shoal.UsageError(msg)
+    files = find_files(table)
+    if is_outlet(target):
+        check_outlet(target, format=format, linkage=linkage, force=force, tables=files)
+    else:
+        check_output(target, format=format or "csv", linkage=linkage, force=force, tables=files)
 
 
 def _rehearse(frame: Any, schema: shoal.Schema, options: dict[str, Any], *, json: bool) -> None:
@@ -132,6 +185,10 @@ def _remark(
             "Warning: made with a seed, so the order of rows can be worked out. For testing only.",
             quiet=quiet,
         )
+    if release.schema.pseudonymize:
+        from shoal.schema.pseudonyms import warning
+
+        show.note(f"Warning: {warning(release.schema.pseudonymize)}", quiet=quiet)
     suppressed = release.manifest["suppressed"]
     if suppressed:
         show.note(f"Suppressed {suppressed} rows that stood in the way.", quiet=quiet)

@@ -35,6 +35,9 @@ def attack(
     report: Annotated[
         str | None, typer.Option(help="HTML file with the charts, readable by its owner.")
     ] = None,
+    query: show.Query = None,
+    sheet: show.Sheet = None,
+    delimiter: show.Delimiter = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
@@ -57,7 +60,7 @@ def attack(
     found = shoal.attack(
         releases,
         chosen,
-        original=original,
+        original=show.open_with(original, query=query, sheet=sheet, delimiter=delimiter),
         group=group,
         epsilons=numbers("--epsilon", epsilon),
         deltas=numbers("--delta", delta, most=1),

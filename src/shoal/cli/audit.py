@@ -33,6 +33,9 @@ def audit(
         str | None,
         typer.Option(help="HTML file for the levels, readable by its owner; nothing required."),
     ] = None,
+    query: show.Query = None,
+    sheet: show.Sheet = None,
+    delimiter: show.Delimiter = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
@@ -46,25 +49,29 @@ def audit(
     said = show.settings(schema)
     show.announce_compiling(quiet=quiet)
     asked = require or said.require or None
-    levels = not Path(source).is_dir() and not asked
+    released = Path(source).is_dir()
+    levels = not released and not asked
     if not levels and (group or population or report):
         msg = "--group, --population and --report are for a plain table without --require."
         raise shoal.UsageError(msg)
+    options = {"query": query, "sheet": sheet, "delimiter": delimiter}
+    table = source if released else show.open_with(source, **options)
     if levels:
         if original is not None:
             msg = "Only a release directory is audited against its original table."
             raise shoal.UsageError(msg)
         chosen = show.merged_schema(said, quasi=quasi, sensitive=sensitive)
-        survey(source, chosen, group, population, report, json=json)
+        survey(table, chosen, group, population, report, json=json)
         return
-    if Path(source).is_dir():
-        found = shoal.audit_files(source, require=asked, original=original)
+    if released:
+        people = show.open_with(original, **options)
+        found = shoal.audit_files(source, require=asked, original=people)
     else:
         chosen = show.merged_schema(said, quasi=quasi, sensitive=sensitive)
         if not chosen.quasi:
             msg = "A plain table needs --quasi and, for all but KAnonymity, --sensitive."
             raise shoal.UsageError(msg)
-        found = shoal.audit_files(source, chosen, require=asked, original=original)
+        found = shoal.audit_files(table, chosen, require=asked, original=original)
     if json:
         show.print_json(found.to_dict())
     else:
@@ -74,7 +81,7 @@ def audit(
 
 
 def survey(
-    source: str,
+    source: Any,
     schema: Any,
     group: str | None,
     population: str | None,

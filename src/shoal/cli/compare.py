@@ -10,7 +10,7 @@ from shoal.cli import show
 
 
 def compare(
-    table: show.Table,
+    table: show.Tables,
     quasi: show.Quasi = None,
     sensitive: show.Sensitive = None,
     require: show.Requires = None,
@@ -24,13 +24,15 @@ def compare(
     decimal: show.Decimal = None,
     seconds: Annotated[float | None, typer.Option(help="Time budget of each search.")] = None,
     missing: show.MissingCells = None,
+    query: show.Query = None,
+    sheet: show.Sheet = None,
+    delimiter: show.Delimiter = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
     """Publish a table by several methods, in memory, and show loss, risk and time."""
     import shoal
     from shoal.report.text import print_comparison
-    from shoal.schema.io import read_table
 
     said = show.settings(schema)
     chosen = show.merged_schema(
@@ -46,7 +48,7 @@ def compare(
     show.announce_compiling(quiet=quiet)
     with show.bar(quiet=quiet) as progress:
         found = shoal.compare(
-            read_table(table),
+            show.read(table, query=query, sheet=sheet, delimiter=delimiter),
             chosen,
             require=require or said.require,
             methods=method,

@@ -17,6 +17,7 @@ from shoal.cli.anonymize import anonymize
 from shoal.cli.attack import attack
 from shoal.cli.audit import audit
 from shoal.cli.compare import compare
+from shoal.cli.count import count
 from shoal.cli.demo import demo
 from shoal.cli.plan import plan
 from shoal.errors import ShoalError
@@ -30,7 +31,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Publish tables about people so that nobody's sensitive value can be nearly known.",
 )
-for command in (anonymize, plan, audit, attack, compare, demo):
+for command in (anonymize, plan, audit, attack, count, compare, demo):
     app.command(no_args_is_help=command is not demo)(command)
 
 

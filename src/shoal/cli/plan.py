@@ -10,7 +10,7 @@ from shoal.cli import show
 
 
 def plan(
-    table: show.Table,
+    table: show.Tables,
     sensitive: show.Sensitive = None,
     epsilon: Annotated[float | None, typer.Option(help="Width that must not be known.")] = None,
     m: Annotated[int | None, typer.Option(help="At most one in m may be near.")] = None,
@@ -23,18 +23,20 @@ def plan(
     schema: show.SchemaFile = None,
     decimal: show.Decimal = None,
     missing: show.MissingCells = None,
+    query: show.Query = None,
+    sheet: show.Sheet = None,
+    delimiter: show.Delimiter = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
     """Say which epsilon and m are achievable, or what is known about a Dissimilarity."""
     import shoal
     from shoal.report.text import print_guarantee, print_plan
-    from shoal.schema.io import read_table
 
     said = show.settings(schema)
     chosen = show.merged_schema(said, sensitive=sensitive, decimal=decimal)
     show.announce_compiling(quiet=quiet)
-    frame = read_table(table)
+    frame = show.read(table, query=query, sheet=sheet, delimiter=delimiter)
     policy: Any = missing or said.missing or "error"
     if require is not None:
         known = shoal.plan(frame, chosen, require=require, missing=policy)

@@ -20,8 +20,19 @@ if TYPE_CHECKING:
 interrupted = threading.Event()  # whether the person pressed Ctrl-C
 PATIENCE = 0.5  # seconds a phase may take before a bar is drawn for it
 
-Table = Annotated[
-    str, typer.Argument(help="CSV (plain or gzip) or Parquet file.", show_default=False)
+TABLE_HELP = (
+    "CSV, TSV, JSON lines, Parquet, Arrow or Excel, also packed by gzip or zstd; several files, a "
+    "directory or a pattern are one table; - is standard input; sqlite:///people.db, "
+    "duckdb:///people.duckdb or postgresql://host/name is a database."
+)
+Table = Annotated[str, typer.Argument(help=TABLE_HELP, show_default=False)]
+Tables = Annotated[list[str], typer.Argument(metavar="TABLE", help=TABLE_HELP, show_default=False)]
+Query = Annotated[
+    str | None, typer.Option(help="What to read from a database, as 'select * from people'.")
+]
+Sheet = Annotated[str | None, typer.Option(help="Sheet of an Excel file; the first by default.")]
+Delimiter = Annotated[
+    str | None, typer.Option(help="What parts cells of text: , ; or tab. The header tells else.")
 ]
 Quasi = Annotated[
     str | None, typer.Option(help="Columns that could single a person out, as a,b,c.")
@@ -127,6 +138,27 @@ def _weight(column: str, text: str) -> float:
     except ValueError:
         msg = f"The weight of column {column!r} must be a number above 0. Got {text!r}."
         raise shoal.UsageError(msg) from None
+
+
+def read(table: list[str], *, query: str | None, sheet: str | None, delimiter: str | None) -> Any:
+    """Read the table of a command, wherever it is."""
+    from shoal.schema.io import read_table
+
+    return read_table(table, query=query, sheet=sheet, delimiter=delimiter)
+
+
+def open_with(source: str | None, **options: str | None) -> Any:
+    """Return the path of a table as it is, or the table where options say how to read it."""
+    from shoal.errors import UsageError
+    from shoal.schema.io import read_table
+
+    if not any(options.values()):
+        return source
+    if source is None:
+        named = ", ".join(f"--{name}" for name, said in options.items() if said)
+        msg = f"There is no table to be read by {named}. A release is read as it was written."
+        raise UsageError(msg)
+    return read_table(source, **options)
 
 
 def list_dropped(columns: list[str], schema: Any, *, quiet: bool) -> None:

@@ -25,6 +25,7 @@ from shoal.release.randomness import Randomness
 from shoal.release.release import Release, build_release
 from shoal.schema.coding import code_column, quantity
 from shoal.schema.io import take_frame
+from shoal.schema.pseudonyms import check_key, pseudonymize
 from shoal.schema.table import Coded, code_table
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def anonymize(
     seconds: float | None = None,
     seed: int | None = None,
     escape_formulas: bool = False,
+    key: bytes | None = None,
     progress: Progress = silent,
 ) -> Release:
     """Publish a table so that the requirements hold in every group.
@@ -64,6 +66,7 @@ def anonymize(
         the clock, and a seed no longer repeats it.
     seed : for tests only: makes the order of published rows repeatable, and so guessable.
     escape_formulas : put an apostrophe before text cells that a spreadsheet would run.
+    key : the secret of at least 16 bytes that pseudonyms are made with; it is kept nowhere.
     progress : called with the name of a phase and the share of it that is done.
 
     Examples
@@ -78,12 +81,14 @@ def anonymize(
     >>> release.audit().holds
     True
     """
+    check_key(schema.pseudonymize, key)
     table = take_frame(frame)
     asked = requirements(require, schema.sensitive)
     times: dict[str, float] = {}
     with timed(times, "code", progress):
         coded = code_table(table, schema, missing=missing)
         coded = numeric_columns(coded, table, asked, schema)
+        table = pseudonymize(table, schema.pseudonymize, key)
     chosen = choose_method(method, asked)
     task = Task(coded, tuple(asked), progress, _budget(seconds))
     chosen.check(task)
@@ -215,7 +220,7 @@ def rehearse(
         "rows": len(coded),
         "roles": {
             role: list(getattr(schema, role))
-            for role in ("quasi", "sensitive", "identifying", "other")
+            for role in ("quasi", "sensitive", "identifying", "other", "pseudonymize")
         },
         "require": [
             {

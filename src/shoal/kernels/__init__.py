@@ -17,10 +17,12 @@ MODULES = (
     "splits",
     "partition",
     "strings",
+    "queries",
     "freeform.sort",
     "freeform.rounds",
     "freeform.matchings",
     "freeform.coverage",
+    "freeform.density",
 )
 
 

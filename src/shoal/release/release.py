@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from shoal.audit.verify import Audit
     from shoal.methods.base import Method, Task
     from shoal.principles.requirement import Requirement
+    from shoal.queries.tables import BoxTable
     from shoal.release.randomness import Randomness
     from shoal.schema.coding import Column
     from shoal.schema.roles import Schema
@@ -47,7 +49,8 @@ class Recoding:
     @property
     def names(self) -> list[str]:
         """The published columns, in the order of the input."""
-        return [name for name in self.source.columns if name in self.schema.published]
+        shown = (*self.schema.published, *self.schema.pseudonymize)
+        return [name for name in self.source.columns if name in shown]
 
     def text(self) -> pl.DataFrame:
         """Return the published table as text, as release.csv has it."""
@@ -55,20 +58,23 @@ class Recoding:
 
     def typed(self) -> pl.DataFrame:
         """Return the published table as typed columns; numbers in any writing are numbers."""
-        plain = self.schema.read_numbers(self.source, "sensitive", "other")
-        return self._table(
-            plain,
-            typed_cells,
-            lambda column: (
-                column
-                if self.schema.types.get(column.name) in LABELS
-                else typed_values(column, spelled=self.schema.decimal is None)
-            ),
-        )
+        return self._table(self._plain(), typed_cells, self._typed_column)
+
+    def flat(self) -> pl.DataFrame:
+        """Return the published table with quasi cells as text and other columns typed."""
+        return self._table(self._plain(), cells, self._typed_column)
+
+    def _plain(self) -> pl.DataFrame:
+        return self.schema.read_numbers(self.source, "sensitive", "other")
 
     def mixed(self) -> pl.DataFrame:
         """Return the published table with quasi cells as text and other columns as they were."""
         return self._table(self.source, cells, lambda column: column)
+
+    def _typed_column(self, column: pl.Series) -> pl.Series:
+        labels = self.schema.types.get(column.name) in LABELS
+        spelled = self.schema.decimal is None
+        return column if labels else typed_values(column, spelled=spelled)
 
     def _table(
         self,
@@ -125,6 +131,10 @@ class Release:
         """Return the published table as release.parquet has it."""
         return defuse(self.recoding.typed(), self.schema, escape=self.escaped)[0]
 
+    def flat(self) -> pl.DataFrame:
+        """Return the published table for places without nested types, as sheets and databases."""
+        return defuse(self.recoding.flat(), self.schema, escape=self.escaped)[0]
+
     @property
     def loss(self) -> float:
         """The global certainty penalty, from 0 (nothing lost) to 1."""
@@ -151,6 +161,42 @@ class Release:
             return audit_matches(published, self.coded, self.requirements)
         return audit_table(published, self.schema, self.requirements)
 
+    def losses(self) -> dict[str, float]:
+        """Measure every loss that is defined for this release (see `shoal.losses`)."""
+        from shoal.loss.measure import losses
+
+        return losses(self)
+
+    def answers(self) -> BoxTable:
+        """Return the published table as what answers count queries."""
+        return self._boxes
+
+    @cached_property
+    def _boxes(self) -> BoxTable:
+        from shoal.queries.tables import BoxTable
+
+        return BoxTable.of(self.plain, self.manifest, self.schema)
+
+    @property
+    def plain(self) -> pl.DataFrame:
+        """The published table, cells as text: no formula defused, numbers spelled plainly."""
+        from shoal.audit.cells import unescape
+
+        plain = self.published
+        if self.manifest.get("escaped"):
+            plain = unescape(plain, [*self.schema.sensitive, *self.schema.other])
+        return self.schema.read_numbers(plain, "sensitive")
+
+    def count(self, condition: str) -> float:
+        """Return the expected number of rows for which a condition holds.
+
+        A row is taken to lie anywhere in its published cells, all values alike; sensitive and
+        other columns are exact. `release.count("30 <= age <= 40 and income > 50000")`.
+        """
+        from shoal.queries.expression import count
+
+        return count(self, condition)
+
     def write(
         self,
         directory: str | Path,
@@ -160,10 +206,15 @@ class Release:
         force: bool = False,
         progress: Progress = silent,
     ) -> Audit:
-        """Write release, manifest and report as one directory, audited before it appears."""
+        """Write release, manifest and report as one directory, audited before it appears.
+
+        The address of a table, as sqlite:///people.db?table=published, takes the table alone.
+        """
+        from shoal.outlets import is_outlet, publish
         from shoal.publishing import write_release
 
-        return write_release(
+        write = publish if is_outlet(directory) else write_release
+        return write(
             self, directory, format=format, linkage=linkage, force=force, progress=progress
         )
 

@@ -14,6 +14,7 @@ from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.groups import Groups, renumber
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.relations.forms import counting_work
+from shoal.schema.pseudonyms import warning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,7 +61,10 @@ def collect(release: Release, audit: Audit) -> dict[str, Any]:
         "loss": manifest["loss"],
         "sizes": _counted(_sizes(release, audit)),
         "seconds": manifest["seconds"],
-        "limits": (*manifest["adversary"], *LIMITS_OF_ALL) if release.heterogeneous else LIMITS,
+        "limits": (
+            *((*manifest["adversary"], *LIMITS_OF_ALL) if release.heterogeneous else LIMITS),
+            *([warning(hidden)] if (hidden := release.schema.pseudonymize) else []),
+        ),
     }
 
 

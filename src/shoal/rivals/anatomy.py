@@ -13,6 +13,7 @@ from shoal.notation import Term, whole_number
 from shoal.principles.frequency import FrequencyL
 from shoal.principles.groups import Groups, Measurement
 from shoal.publishing import new_directory
+from shoal.queries.tables import Rows, TwoTables
 from shoal.release.randomness import Randomness
 from shoal.rivals.buckets import bucketize
 from shoal.schema.coding import code_column
@@ -90,7 +91,7 @@ class Anatomy(Term):
             rows[order].select(RESERVED, *names)
             for order, names in zip(orders, (plain, secret), strict=True)
         )
-        made = Anatomized(first, second, self, frame)
+        made = Anatomized(first, second, self, schema, frame)
         made.measure()
         return made
 
@@ -102,6 +103,7 @@ class Anatomized:
     quasi_table: pl.DataFrame
     sensitive_table: pl.DataFrame
     method: Anatomy
+    schema: Schema
     given: Any
 
     @property
@@ -117,6 +119,16 @@ class Anatomized:
     def measure(self) -> Measurement:
         """Measure `FrequencyL(l)` on the two tables, and raise where it does not hold."""
         return _measure(self.quasi_table, self.sensitive_table, self.method.l)
+
+    def answers(self) -> TwoTables:
+        """Return the two tables as what answers count queries."""
+        sides = []
+        for table in (self.quasi_table, self.sensitive_table):
+            groups = Groups.of(table[RESERVED].to_numpy())
+            names = [name for name in table.columns if name != RESERVED]
+            sides.append((Rows.of(table, names, self.schema, groups.order), groups.starts))
+        (first, starts), (second, _) = sides
+        return TwoTables(first, second, starts)
 
     def write(self, directory: str | Path) -> Measurement:
         """Write quasi.csv and sensitive.csv into a new directory, measured before it appears."""

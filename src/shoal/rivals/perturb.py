@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from shoal.errors import BadParameter, NotAchievable, UsageError
 from shoal.notation import Term, exact, number
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import Require, requirements
+from shoal.queries.sets import Numbers
+from shoal.queries.tables import ExactTable
 from shoal.release.randomness import Randomness
 from shoal.rivals.grid import Grid, column_units
 from shoal.rivals.retention import Retention, downward
@@ -19,10 +22,12 @@ from shoal.schema.coding import Column, code_column
 from shoal.schema.io import give_frame, take_frame
 
 if TYPE_CHECKING:
-    from fractions import Fraction
+    from collections.abc import Mapping
 
     import polars as pl
 
+    from shoal.queries.columns import Exact
+    from shoal.queries.tables import Query
     from shoal.schema.roles import Schema
 
 Domain = tuple[float, float] | None
@@ -101,7 +106,7 @@ class Perturb(Term):
         units = np.where(retained, column_units(column, grid)[column.codes], noise + grid.first)
         names = [name for name in table.columns if name in schema.published]
         published = table.select(names).with_columns(grid.values(units).alias(column.name))
-        return Perturbed(published[order], column.name, self, grid, frame)
+        return Perturbed(published[order], column.name, self, grid, schema, frame)
 
 
 @dataclass(frozen=True)
@@ -120,12 +125,21 @@ class Perturbed:
     column: str
     method: Perturb
     grid: Grid
+    schema: Schema
     given: Any
 
     @property
     def table(self) -> Any:
         """The published table, as the kind of frame that came in."""
         return give_frame(self.published, self.given)
+
+    def retained(self) -> Fraction:
+        """Return p, and raise where nothing can be reconstructed."""
+        p = exact(self.method.p)
+        if p == 0:
+            msg = "With p = 0 all values are noise, and no count can be reconstructed."
+            raise UsageError(msg)
+        return p
 
     def count(self, low: float, high: float, *, where: pl.Expr | None = None) -> Estimate:
         """Estimate how many rows truly have their sensitive value in [low, high].
@@ -134,15 +148,47 @@ class Perturbed:
         x = p c + (1-p) n q in the published interval. So (x - (1-p) n q) / p is unbiased; it may
         be negative or above n. `where` restricts the rows, by other columns.
         """
-        p = exact(self.method.p)
-        if p == 0:
-            msg = "With p = 0 all values are noise, and no count can be reconstructed."
-            raise UsageError(msg)
+        p = self.retained()
         rows = self.published if where is None else self.published.filter(where)
         seen = int(rows[self.column].is_between(low, high).sum())
         covered = self.grid.inside(self.grid.units(exact(low)), self.grid.units(exact(high)))
         stray = (1 - p) * covered / self.grid.size
         return _estimate(seen, rows.height, p, stray)
+
+    def answers(self) -> Reconstruction:
+        """Return the perturbed table as what answers count queries."""
+        return Reconstruction(ExactTable.of(self.published, self.schema), self)
+
+
+@dataclass(frozen=True, eq=False)
+class Reconstruction:
+    """Counts reconstructed from a perturbed table, interval by interval (see `Perturbed.count`)."""
+
+    table: ExactTable
+    perturbed: Perturbed
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def columns(self) -> Mapping[str, Exact]:
+        """What can be asked about."""
+        return self.table.columns
+
+    def count(self, query: Query) -> float:
+        """Return the estimated number of rows that a query asks for."""
+        wanted = query.get(self.perturbed.column)
+        if wanted is None:
+            return self.table.count(query)
+        assert isinstance(wanted, Numbers)
+        others = {name: part for name, part in query.items() if name != self.perturbed.column}
+        grid = self.perturbed.grid
+        firsts, lasts = wanted.units(Fraction(10) ** grid.decimals)
+        inside = np.minimum(lasts, grid.last) - np.maximum(firsts, grid.first) + 1
+        share = Fraction(int(np.maximum(inside, 0).sum()), grid.size)
+        p = self.perturbed.retained()
+        seen, rows = int(self.table.count(query)), int(self.table.count(others))
+        return _estimate(seen, rows, p, (1 - p) * share).count
 
 
 def _estimate(seen: int, rows: int, p: Fraction, stray: Fraction) -> Estimate:

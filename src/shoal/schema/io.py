@@ -1,52 +1,140 @@
-"""Reading tables: files as text, frames as they are. Nothing here interprets a cell."""
+"""Reading tables: files, several files as one, databases, frames. Nothing interprets a cell."""
 
 from __future__ import annotations
 
-import gzip
-import io
-import zlib
+import glob
+import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from shoal.errors import InputError
-from shoal.schema.delimited import parse_csv
+from shoal.errors import InputError, UsageError
+from shoal.schema.files import parse_file
 from shoal.schema.names import check_header
 
-GZIP = b"\x1f\x8b"
-PARQUET = b"PAR1"
+STDIN = "-"
+Source = str | Path | Sequence[str | Path]
 
 
-def read_table(path: str | Path) -> pl.DataFrame:
-    """Read a CSV (plain or gzip) or Parquet file; CSV cells stay text, character for character.
+def read_table(
+    source: Source,
+    *,
+    query: str | None = None,
+    sheet: str | None = None,
+    delimiter: str | None = None,
+) -> pl.DataFrame:
+    """Read a table, wherever it is.
 
-    What a file is, its first bytes say, not its name.
+    Parameters
+    ----------
+    source : a file in any known format; a directory, a pattern or several files, which are one
+        table; `-` for standard input; the address of a database, as sqlite:///people.db.
+    query : what to ask a database; `?table=people` in its address asks for a whole table.
+    sheet : the sheet of an Excel file, by default its first one.
+    delimiter : what separates the cells of text; by default the header tells.
     """
-    path = Path(path)
+    from shoal.schema.databases.access import is_address, read_address
+
+    sources = [source] if isinstance(source, str | Path) else list(source)
+    if len(sources) == 1 and is_address(sources[0]):
+        return read_address(str(sources[0]), query)
+    if query is not None:
+        msg = "--query is for databases. Name one, as sqlite:///people.db, or omit --query."
+        raise UsageError(msg)
+    if STDIN in map(str, sources):
+        if len(sources) > 1:
+            msg = "Standard input (-) cannot be read together with other tables."
+            raise UsageError(msg)
+        return parse_file(sys.stdin.buffer.read(), "stdin", sheet=sheet, delimiter=delimiter)
+    paths = find_files(sources)
+    tables = [_read_file(path, sheet, delimiter) for path in paths]
+    return tables[0] if len(tables) == 1 else _join(tables, [path.name for path in paths])
+
+
+def _read_file(path: Path, sheet: str | None, delimiter: str | None) -> pl.DataFrame:
     try:
         data = path.read_bytes()
     except OSError as problem:
         msg = f"Cannot read {path.name!r}: {problem.strerror or problem}."
         raise InputError(msg) from None
-    if data[:4] == PARQUET:
-        return _parquet(data, path.name)
-    if data[:2] == GZIP:
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as problem:
-            msg = f"{path.name!r} is not a whole gzip file ({problem}). Fetch it again."
-            raise InputError(msg) from None
-    return parse_csv(data, path.name)
+    return parse_file(data, path.name, sheet=sheet, delimiter=delimiter)
 
 
-def _parquet(data: bytes, name: str) -> pl.DataFrame:
-    try:
-        return pl.read_parquet(io.BytesIO(data))
-    except (pl.exceptions.PolarsError, OSError) as problem:
-        reason = str(problem).splitlines()[0]
-        msg = f"{name!r} is not a whole Parquet file ({reason}). Fetch it again."
-        raise InputError(msg) from None
+def find_files(source: Source) -> list[Path]:
+    """Return the files that a table is read from; none for standard input and servers."""
+    from shoal.schema.databases.access import file_of, is_address
+
+    files: list[Path] = []
+    for one in [source] if isinstance(source, str | Path) else source:
+        if is_address(one):
+            files += file_of(str(one))
+        elif str(one) != STDIN:
+            files += _expand(one)
+    for place, path in enumerate(files):
+        if path in files[:place]:
+            msg = f"{path.name!r} is named twice, and everybody in it would be there twice."
+            raise UsageError(msg)
+    return files
+
+
+def _expand(source: str | Path) -> list[Path]:
+    path = Path(source)
+    if path.is_dir():
+        return _files_in(path)
+    if glob.has_magic(str(source)) and not os.path.lexists(path):
+        found = sorted(Path(name) for name in glob.glob(str(source), recursive=True))  # noqa: PTH207 - absolute patterns too
+        if not found:
+            msg = f"No file is named like {path.name!r}."
+            raise InputError(msg)
+        return found
+    return [path]
+
+
+def _files_in(directory: Path) -> list[Path]:
+    """Return the files of a directory; hidden ones and marks as _SUCCESS are no tables."""
+    inside = sorted(path for path in directory.iterdir() if path.name[0] not in "._")
+    if any(path.name == "manifest.json" for path in inside):
+        msg = f"{directory.name!r} is a release. Name the table in it, as its release.csv."
+        raise InputError(msg)
+    for path in inside:
+        if path.is_dir():
+            msg = (
+                f"{directory.name!r} has a directory {path.name!r} in it. Name the files with a "
+                "pattern in quotes, as 'data/**/*.csv'."
+            )
+            raise InputError(msg)
+    if not inside:
+        msg = f"The directory {directory.name!r} has no files."
+        raise InputError(msg)
+    return inside
+
+
+def _join(tables: list[pl.DataFrame], names: list[str]) -> pl.DataFrame:
+    """Put tables with the same columns under one another, in the column order of the first."""
+    first = tables[0]
+    for name, table in zip(names, tables, strict=True):
+        lacks = [column for column in first.columns if column not in table.columns]
+        more = [column for column in table.columns if column not in first.columns]
+        if lacks or more:
+            differs = [f"lacks {', '.join(map(repr, lacks))}"] if lacks else []
+            differs += [f"has {', '.join(map(repr, more))} besides"] if more else []
+            msg = (
+                f"The files are no one table: compared with {names[0]!r}, {name!r} "
+                f"{' and '.join(differs)}."
+            )
+            raise InputError(msg)
+        for column, kind in table.schema.items():
+            known = first.schema[column]
+            if kind != known and not (kind.is_numeric() and known.is_numeric()):
+                msg = (
+                    f"The files are no one table: column {column!r} is {known} in {names[0]!r} and "
+                    f"{kind} in {name!r}."
+                )
+                raise InputError(msg)
+    return pl.concat((table.select(first.columns) for table in tables), how="vertical_relaxed")
 
 
 def take_frame(frame: Any) -> pl.DataFrame:

@@ -19,6 +19,7 @@ NUMERIC = ("numeric", "latitude", "longitude")
 LABELS = ("categorical", "code", "boolean", "ordered")
 KINDS = (*NUMERIC, "date", *LABELS)
 RESERVED = "group"
+PSEUDONYM = "pseudonym"  # the role of a published column of keyed hashes
 
 
 @dataclass(frozen=True, init=False)
@@ -31,6 +32,7 @@ class Schema:
     sensitive : names of the columns that are protected; they are published as they are.
     identifying : names of the columns that name a person; they are dropped.
     other : names of the columns that are published as they are.
+    pseudonymize : names of identifying columns that are published as keyed hashes instead.
     types : what columns hold, where the cells should not decide: "numeric", "date" (ISO dates and
         timestamps), "latitude", "longitude", or labels, namely "categorical", "code" (digits that
         are no number), "boolean" and "ordered".
@@ -53,6 +55,7 @@ class Schema:
     sensitive: tuple[str, ...]
     identifying: tuple[str, ...]
     other: tuple[str, ...]
+    pseudonymize: tuple[str, ...]
     types: Mapping[str, str]
     order: Mapping[str, tuple[str, ...]]
     hierarchies: Mapping[str, Hierarchy]
@@ -66,13 +69,22 @@ class Schema:
         sensitive: str | Iterable[str] = (),
         identifying: str | Iterable[str] = (),
         other: str | Iterable[str] = (),
+        pseudonymize: str | Iterable[str] = (),
         types: Mapping[str, str] | None = None,
         order: Mapping[str, Iterable[str]] | None = None,
         hierarchies: Mapping[str, Any] | None = None,
         weights: Mapping[str, float] | None = None,
         decimal: str | None = None,
     ) -> None:
-        roles = {"quasi": quasi, "sensitive": sensitive, "identifying": identifying, "other": other}
+        replaced = (pseudonymize,) if isinstance(pseudonymize, str) else tuple(pseudonymize)
+        named = (identifying,) if isinstance(identifying, str) else tuple(identifying)
+        roles = {
+            "quasi": quasi,
+            "sensitive": sensitive,
+            "identifying": [name for name in named if name not in replaced],
+            "other": other,
+            "pseudonymize": replaced,
+        }
         taken: dict[str, str] = {}
         for role, given in roles.items():
             names = (given,) if isinstance(given, str) else tuple(given)
@@ -118,7 +130,7 @@ class Schema:
 
     @property
     def published(self) -> tuple[str, ...]:
-        """The columns that a release has, in no particular order."""
+        """The columns whose cells a release has, recoded or not, in no particular order."""
         return (*self.quasi, *self.sensitive, *self.other)
 
     def read_numbers(self, table: pl.DataFrame, *roles: str) -> pl.DataFrame:
@@ -132,14 +144,15 @@ class Schema:
         for role in ("quasi", "sensitive", "identifying", "other"):
             if column in getattr(self, role):
                 return role
-        return None
+        return PSEUDONYM if column in self.pseudonymize else None
 
     def check(self, columns: list[str]) -> None:
         """Raise where the schema names what the table does not have, or a reserved name."""
-        for name in (*self.published, *self.identifying, *self.types, *self.order):
+        shown = (*self.published, *self.pseudonymize)
+        for name in (*shown, *self.identifying, *self.types, *self.order):
             if name not in columns:
                 raise UnknownColumn(name, columns)
-        if RESERVED in self.published:
+        if RESERVED in shown:
             msg = (
                 f"A release has a column {RESERVED!r} of its own. "
                 f"Rename the input column {RESERVED!r} first."

@@ -9,7 +9,7 @@ from typing import Any
 
 from shoal.errors import InputError, nearest
 
-ROLES = ("quasi", "sensitive", "identifying", "other")
+ROLES = ("quasi", "sensitive", "identifying", "other", "pseudonymize")
 TOP = (*ROLES, "require", "method", "output", "missing", "columns")
 COLUMN = ("type", "order")
 

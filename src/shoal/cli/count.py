@@ -1,0 +1,30 @@
+"""`shoal count`: a count query, answered from published files alone."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from shoal.cli import show
+
+
+def count(
+    directory: Annotated[str, typer.Argument(help="Release directory.", show_default=False)],
+    condition: Annotated[
+        str,
+        typer.Argument(help="As '30 <= age <= 40 and income > 50000'.", show_default=False),
+    ],
+    json: show.Json = False,
+) -> None:
+    """Say how many rows of a release meet a condition, expected where cells are generalized."""
+    import shoal
+    from shoal.queries.tables import open_answers
+
+    answers = open_answers(directory)
+    found = shoal.count(answers, condition)
+    rows = len(answers)
+    if json:
+        show.print_json({"condition": condition, "count": found, "rows": rows})
+    else:
+        typer.echo(f"{found:,.6g} of {rows:,} rows")

@@ -1,0 +1,109 @@
+"""What a query asks of one column: a set of numbers, or a set of labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, floor, inf, isinf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+Cut = tuple[Any, int]  # a rational (or an infinity), and 0 just before it or 1 just after it
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers as the places, ascending, where one steps into the set and out of it again.
+
+    >>> low, high = Numbers.from_to(1, 5), Numbers.from_to(3, 9)
+    >>> low & high == Numbers.from_to(3, 5), low | high == Numbers.from_to(1, 9)
+    (True, True)
+    """
+
+    cuts: tuple[Cut, ...]
+
+    @classmethod
+    def from_to(cls, low: Fraction | int, high: Fraction | int) -> Numbers:
+        """Return an interval with both its ends."""
+        return cls(((low, 0), (high, 1)) if low <= high else ())
+
+    def __and__(self, other: Numbers) -> Numbers:
+        return self._swept(other, least=2)
+
+    def __or__(self, other: Numbers) -> Numbers:
+        return self._swept(other, least=1)
+
+    def __invert__(self) -> Numbers:
+        return Numbers(tuple(sorted({*self.cuts} ^ {*ALL_NUMBERS.cuts})))
+
+    def __contains__(self, value: Fraction) -> bool:
+        return sum(cut <= (value, 0) for cut in self.cuts) % 2 == 1
+
+    def __bool__(self) -> bool:
+        return bool(self.cuts)
+
+    def _swept(self, other: Numbers, *, least: int) -> Numbers:
+        """Return where at least so many of the two sets hold."""
+        mine, theirs = set(self.cuts), set(other.cuts)
+        here, there = False, False
+        cuts: list[Cut] = []
+        for cut in sorted(mine | theirs):
+            here ^= cut in mine
+            there ^= cut in theirs
+            if (here + there >= least) != len(cuts) % 2:
+                cuts.append(cut)
+        return Numbers(tuple(cuts))
+
+    def units(self, scale: Fraction) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the first and last whole unit in each interval, `scale` of them to a number."""
+        firsts, lasts = [], []
+        for begin, end in zip(self.cuts[::2], self.cuts[1::2], strict=True):
+            first, last = _at_or_after(begin, scale), _at_or_after(end, scale) - 1
+            if first <= last:
+                firsts.append(first)
+                lasts.append(last)
+        return np.array(firsts, np.float64), np.array(lasts, np.float64)
+
+    def ranges(self, values: NDArray[np.int64] | NDArray[np.float64]) -> list[tuple[int, int]]:
+        """Return which of some ascending numbers are in the set, as ranges of places."""
+        pairs = zip(self.cuts[::2], self.cuts[1::2], strict=True)
+        found = [(_place(values, begin), _place(values, end) - 1) for begin, end in pairs]
+        return [(first, last) for first, last in found if first <= last]
+
+
+ALL_NUMBERS = Numbers(((-inf, 0), (inf, 1)))
+
+
+def below(value: Fraction, *, equal: bool) -> Numbers:
+    """Return all numbers below a value, or up to it."""
+    return Numbers(((-inf, 0), (value, int(equal))))
+
+
+def _at_or_after(cut: Cut, scale: Fraction) -> float:
+    """Return the first whole unit at or after a cut."""
+    value, after = cut
+    if isinf(value):
+        return value
+    return floor(value * scale) + 1 if after else ceil(value * scale)
+
+
+def _place(values: NDArray[np.int64] | NDArray[np.float64], cut: Cut) -> int:
+    """Return how many of some ascending numbers lie before a cut; integers are compared exactly."""
+    value, after = cut
+    if isinf(value):
+        return 0 if value < 0 else len(values)
+    if values.dtype != np.int64:
+        return int(np.searchsorted(values, float(value), "right" if after else "left"))
+    first = floor(value) + 1 if after else ceil(value)
+    if abs(first) >= 2**63:
+        return 0 if first < 0 else len(values)
+    return int(np.searchsorted(values, np.int64(first), "left"))
+
+
+Labels = frozenset[str]
+Set = Numbers | Labels

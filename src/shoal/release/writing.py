@@ -1,0 +1,127 @@
+"""Writing the published table in formats other than CSV and Parquet."""
+
+from __future__ import annotations
+
+import gzip
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from shoal.errors import OutputError
+from shoal.schema.extras import load
+from shoal.schema.formats import EXCEL_ROWS, separator_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from shoal.release.release import Release
+
+EXCEL_TEXT = 32_767  # characters of a cell
+EXCEL_DIGITS = 10**15  # a sheet holds doubles and shows fifteen digits
+
+
+def write_as(release: Release, path: Path, format: str) -> None:
+    """Write the published table; text formats may be packed by gzip or zstd."""
+    text, _, packed = format.partition(".")
+    if format == "feather":
+        release.typed().write_ipc(path, compression="zstd", compat_level=pl.CompatLevel.oldest())
+    elif format == "xlsx":
+        _write_excel(release.flat(), path)
+    else:
+        with _packing(path, packed) as file:
+            if text == "jsonl":
+                _arrays(release).write_ndjson(file)
+            else:
+                release.published.write_csv(file, separator=separator_of(text) or ",")
+
+
+@contextmanager
+def _packing(path: Path, packed: str) -> Iterator[Any]:
+    """Open a file to write into; neither name nor time of it goes into a gzip header."""
+    with path.open("wb") as file:
+        if packed == "gz":
+            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packing:
+                yield packing
+        elif packed == "zst":
+            import zstandard
+
+            with zstandard.ZstdCompressor().stream_writer(file, closefd=False) as packing:
+                yield packing
+        else:
+            yield file
+
+
+def _arrays(release: Release) -> pl.DataFrame:
+    """Return the typed table with intervals as arrays [low, high]; sets are arrays already.
+
+    Dates are spelled as everywhere else.
+    """
+    table = release.typed()
+    return table.with_columns(
+        _ends(column) if isinstance(column.dtype, pl.Struct) else column.cast(pl.String)
+        for column in table
+        if isinstance(column.dtype, pl.Struct) or column.dtype.is_temporal()
+    )
+
+
+def _ends(column: pl.Series) -> pl.Series:
+    ends = [column.struct.field(end) for end in ("low", "high")]
+    spelled = [end.cast(pl.String) if end.dtype.is_temporal() else end for end in ends]
+    return pl.select(pl.concat_list(spelled).alias(column.name)).to_series()
+
+
+def _write_excel(table: pl.DataFrame, path: Path) -> None:
+    """Write one sheet: integers as numbers, everything else as text that no sheet runs or changes.
+
+    The driver takes cell by cell, so that is how they are given.
+    """
+    writer = load("xlsxwriter", extra="excel", what="Writing Excel")
+    if table.height >= EXCEL_ROWS:
+        msg = (
+            f"An Excel sheet holds {EXCEL_ROWS - 1:,} rows, the release has {table.height:,}. "
+            "Choose another --format."
+        )
+        raise OutputError(msg)
+    plain = table.with_columns(_excel_column(column) for column in table)
+    for column in plain:
+        if column.dtype == pl.String and (column.str.len_chars() > EXCEL_TEXT).any():
+            raise _unfit(column.name)
+    book = writer.Workbook(path, {"constant_memory": True, "tmpdir": str(path.parent)})
+    sheet = book.add_worksheet("release")
+    put = [sheet.write_number if c.dtype.is_integer() else sheet.write_string for c in plain]
+    for place, name in enumerate(plain.columns):
+        sheet.write_string(0, place, name)
+    for number, row in enumerate(plain.iter_rows(), 1):
+        for place, cell in enumerate(row):
+            if cell is not None:
+                put[place](number, place, cell)
+    book.close()
+    _check_excel(plain, path)
+
+
+def _excel_column(column: pl.Series) -> pl.Series:
+    if column.dtype.is_integer():
+        largest: Any = column.cast(pl.Float64).abs().max()
+        if (largest or 0) < EXCEL_DIGITS:
+            return column
+    return column.cast(pl.String)
+
+
+def _check_excel(written: pl.DataFrame, path: Path) -> None:
+    """Raise where a sheet does not give back what it was given, as with odd control characters."""
+    from shoal.schema.io import read_table
+
+    found = read_table(path)
+    for column in written:
+        texts = column.cast(pl.String).replace("", None)
+        if not found[column.name].cast(pl.String).equals(texts, null_equal=True):
+            raise _unfit(column.name)
+
+
+def _unfit(name: str) -> OutputError:
+    return OutputError(
+        f"Column {name!r} has cells that Excel cannot hold: longer than {EXCEL_TEXT:,} characters, "
+        "or with characters it does not know. Choose another --format."
+    )

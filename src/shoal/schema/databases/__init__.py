@@ -1,0 +1,1 @@
+"""Tables in databases: SQLite, DuckDB and PostgreSQL, through their ordinary drivers."""
