@@ -10,6 +10,7 @@ import pytest
 
 from documentation.pages import DOCS, blocks, sections
 from shoal.distances.base import Distance
+from shoal.loss.measure import LOSSES
 from shoal.methods.base import Method
 from shoal.notation import known_terms, parse
 from shoal.principles.base import Principle
@@ -108,3 +109,11 @@ def test_every_hierarchy_is_on_the_page_of_hierarchies():
                 assert f"`{field.name}`" in sections(page)["Terms"]
             (said,) = re.findall(rf"`({name}\(.*\))`", notation)
             assert isinstance(parse(said), term)
+
+
+def test_every_loss_is_defined_with_formula_range_and_source():
+    found = sections(DOCS / "definitions" / "loss.md")
+    for loss in LOSSES:
+        assert re.search(r"^> ", found[loss], re.MULTILINE), f"{loss} has no formula"
+        assert "Range: " in found[loss]
+        assert "Source: " in found[loss]
