@@ -6,7 +6,7 @@ READY := $(VENV)/kernels
 KERNELS := $(shell find src/shoal/kernels -name '*.py')
 DEMO ?= shoal-demo
 
-.PHONY: demo test lint types check format lock benchmark clean
+.PHONY: demo test lint types check format docs references outputs lock benchmark clean
 
 demo: $(READY)
 	$(BIN)/shoal demo --output $(DEMO)
@@ -34,6 +34,18 @@ benchmark: $(READY)
 	$(BIN)/python benchmarks/freeform.py
 	$(BIN)/python benchmarks/mondrian.py
 
+# The documentation, into site/: open site/index.html.
+docs: $(READY) references
+	$(BIN)/zensical build --clean --strict
+
+# The pages that follow from the code.
+references: $(READY)
+	$(BIN)/python scripts/references.py
+
+# What the code on the pages prints, shown anew where it has changed.
+outputs: $(READY)
+	$(BIN)/python scripts/outputs.py
+
 # The pins: hashes, and no address of any index.
 lock: $(READY)
 	$(BIN)/pip install --quiet uv
@@ -55,4 +67,4 @@ $(VENV)/ready: requirements.txt pyproject.toml
 	touch $(VENV)/ready
 
 clean:
-	rm -rf $(VENV) $(DEMO)
+	rm -rf $(VENV) $(DEMO) site .cache

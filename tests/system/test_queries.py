@@ -15,7 +15,7 @@ from shoal.datasets.census import census
 from shoal.queries.sets import Numbers
 from system import shell
 
-PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "query.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "query.md").read_text("utf-8")
 TOWNS = ["Aalen", "Bonn", "Ulm"]
 
 
@@ -51,15 +51,6 @@ def directory(release, tmp_path_factory):
     path = tmp_path_factory.mktemp("queries") / "published"
     release.write(path, format="parquet")
     return path
-
-
-def test_the_page_of_queries_runs(people, release, schema, directory, monkeypatch):
-    monkeypatch.chdir(directory.parent)
-    names = {
-        "shoal": shoal, "release": release, "people": people, "schema": schema, "rival": release,
-    }  # fmt: skip
-    for code in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
-        exec(code, names)  # our own page
 
 
 def test_duckdb_answers_what_the_release_answers(release, directory, monkeypatch):

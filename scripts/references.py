@@ -1,0 +1,227 @@
+"""Write the reference pages that follow from the code: `make references`.
+
+`docs/reference/commands.md` comes from the commands, `docs/reference/python.md` from the public
+names and their docstrings. A test holds the pages equal to what is made here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import typer
+
+import shoal
+from shoal.cli.main import app
+from shoal.errors import ShoalError
+from shoal.notation import Term, known_terms
+
+ROOT = Path(__file__).parents[1]
+REFERENCE = ROOT / "docs" / "reference"
+FOLDERS = {
+    "requirement": "principles",
+    "method": "methods",
+    "rival": "rivals",
+    "distance": "distances",
+}
+NOTE = "<!-- Made by `make references` from the code. Edit the code, not this page. -->"
+
+
+def commands() -> str:
+    """Return the command reference: every command with its arguments, options and exit codes."""
+    root: Any = typer.main.get_command(app)
+    context = root.make_context("shoal", [], resilient_parsing=True)
+    lines = [
+        NOTE,
+        "# Commands",
+        "",
+        "Every command with all of its arguments and options. `shoal COMMAND --help` prints the "
+        "same in the terminal.",
+        "",
+        "| command | what it does |",
+        "| --- | --- |",
+    ]
+    found = [(name, root.get_command(context, name)) for name in root.list_commands(context)]
+    lines += [f"| [`shoal {name}`](#shoal-{name}) | {_first(one.help)} |" for name, one in found]
+    for name, one in found:
+        lines += ["", f"## shoal {name}", "", *_paragraphs(one.help), ""]
+        lines += _usage(name, one)
+    lines += [
+        "",
+        "## Exit codes",
+        "",
+        "| code | meaning |",
+        "| --- | --- |",
+        "| 0 | done |",
+        "| 1 | an audit found a requirement that does not hold |",
+        "| 2 | bad usage or bad input |",
+        "| 3 | the requirement is not achievable on this table, or was not reached |",
+        "| 4 | cannot write |",
+        "| 130 | interrupted |",
+        "",
+        "`--json` prints one JSON object on standard output and nothing else there; progress, "
+        "remarks and refusals go to standard error.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _usage(name: str, command: Any) -> list[str]:
+    arguments = [one for one in command.params if one.param_type_name == "argument"]
+    options = [one for one in command.params if one.param_type_name == "option"]
+    words = [
+        (one.metavar or one.name.upper()).rstrip("….") + ("…" if one.nargs == -1 else "")
+        for one in arguments
+    ]
+    usage = " ".join(["shoal", name, *words, "[OPTIONS]"])
+    lines = [f"`{usage}`", "", "| argument or option | meaning |", "| --- | --- |"]
+    for word, one in zip(words, arguments, strict=True):
+        lines.append(f"| `{word}` | {_cell(one.help)} |")
+    for one in options:
+        value = "" if one.is_flag else " …"
+        spelled = ", ".join(f"`{spelling}{value}`" for spelling in one.opts)
+        default = one.default if isinstance(one.default, str | int | float) else None
+        known = f" Default: `{default}`." if default not in {None, False, True} else ""
+        lines.append(f"| {spelled} | {_cell(one.help)}{known} |")
+    return lines
+
+
+def python() -> str:
+    """Return the reference of the Python names: functions, results, terms, errors."""
+    public = {name: getattr(shoal, name) for name in shoal.__all__ if name != "__version__"}
+    terms = known_terms()
+    functions = {name: value for name, value in public.items() if inspect.isfunction(value)}
+    errors = {name: value for name, value in public.items() if _is(value, ShoalError)}
+    others = {
+        name: value
+        for name, value in public.items()
+        if name not in functions and name not in errors and not _is_defined(value)
+    }
+    lines = [
+        NOTE,
+        "# Python",
+        "",
+        "Every public name of `shoal`. Arguments beyond the data are given by name. Frames of "
+        "pandas, Polars and PyArrow go in and come out as they came.",
+        "",
+        "## Functions",
+        *_entries(functions),
+        "",
+        "## Objects",
+        *_entries(others),
+    ]
+    for role, folder in FOLDERS.items():
+        lines += ["", f"## {folder.capitalize()}", "", "| term | |", "| --- | --- |"]
+        for name, term in terms.items():
+            if term.role == role:
+                link = f"../definitions/{folder}/{name}.md"
+                lines.append(f"| [`{_call(term)}`]({link}) | {_first(term.__doc__)} |")
+    lines += ["", "## Errors", ""]
+    lines += ["All derive from `ShoalError`, whose `exit_code` the command line ends with.", ""]
+    lines += ["| error | exit code | |", "| --- | --- | --- |"]
+    for name, error in errors.items():
+        lines.append(f"| `{name}` | {error.exit_code} | {_first(error.__doc__)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _is_defined(value: object) -> bool:
+    """Return whether a name has a definition page."""
+    return _is(value, Term) and getattr(value, "role", None) in FOLDERS
+
+
+def _is(value: object, parent: type) -> bool:
+    return isinstance(value, type) and issubclass(value, parent)
+
+
+def _call(term: type[Term]) -> str:
+    fields: Any = dataclasses.fields(term)  # type: ignore[arg-type]
+    return f"{term.__name__}({', '.join(field.name for field in fields)})"
+
+
+def _entries(values: dict[str, Any]) -> list[str]:
+    lines: list[str] = []
+    for name, value in values.items():
+        kind = "class " if inspect.isclass(value) else ""
+        called = fill(f"{kind}{name}{_parameters(value)}", 78, subsequent_indent=" " * 4)
+        lines += ["", f"### {name}", "", "```text", called, "```", ""]
+        lines += _docstring(value.__doc__)
+        if inspect.isclass(value):
+            lines += _members(value)
+    return lines
+
+
+def _parameters(value: Any) -> str:
+    if inspect.isclass(value) and value.__init__ is object.__init__:
+        return ""
+    found = inspect.signature(value).parameters.values()
+    words = [
+        one.name
+        if one.default is inspect.Parameter.empty
+        else f"{one.name}={one.default!r}"
+        if isinstance(one.default, str | int | float | bool | None)
+        else f"{one.name}=…"
+        for one in found
+    ]
+    by_name = [place for place, one in enumerate(found) if one.kind is one.KEYWORD_ONLY]
+    if by_name:
+        words.insert(by_name[0], "*")
+    return f"({', '.join(words)})"
+
+
+def _members(value: type) -> list[str]:
+    """List the properties and methods that have a docstring of their own."""
+    lines = []
+    for name, member in inspect.getmembers_static(value):
+        inner = getattr(member, "__func__", getattr(member, "func", member))
+        text = inspect.getdoc(inner)
+        if name.startswith("_") or not text:
+            continue
+        if isinstance(member, property) or hasattr(member, "func"):
+            lines.append(f"- `.{name}`: {_first(text)}")
+        elif inspect.isfunction(inner):
+            lines.append(f"- `.{name}(…)`: {_first(text)}")
+    return ["", *lines] if lines else []
+
+
+def _docstring(text: str | None) -> list[str]:
+    """Turn a docstring with sections into Markdown."""
+    parts = re.split(r"^(\w+)\n-{3,}\n", inspect.cleandoc(text or ""), flags=re.MULTILINE)
+    lines = _paragraphs(parts[0])
+    for heading, body in zip(parts[1::2], parts[2::2], strict=True):
+        if heading in {"Parameters", "Attributes"}:
+            flat = re.sub(r"\n {2,}", " ", body.strip())
+            lines += ["", *(_parameter(line) for line in flat.splitlines())]
+        elif heading == "Examples":
+            lines += ["", "```pycon", body.strip(), "```"]
+        else:
+            lines += ["", f"{heading}: {' '.join(body.split())}"]
+    return lines
+
+
+def _parameter(line: str) -> str:
+    name, _, meaning = line.partition(" : ")
+    return f"- `{name}`: {meaning}" if meaning else line
+
+
+def _paragraphs(text: str | None) -> list[str]:
+    return inspect.cleandoc(text or "").strip().splitlines()
+
+
+def _first(text: str | None) -> str:
+    """Return the first paragraph in one line, fit for the cell of a table."""
+    return _cell(inspect.cleandoc(text or "").strip().split("\n\n")[0])
+
+
+def _cell(text: str | None) -> str:
+    return " ".join((text or "").split()).replace("|", "\\|")
+
+
+PAGES = {REFERENCE / "commands.md": commands, REFERENCE / "python.md": python}
+
+
+if __name__ == "__main__":
+    for path, make in PAGES.items():
+        path.write_text(make(), "utf-8")
