@@ -101,11 +101,12 @@ def search_within(
     solved = _achieve(method, task, check, limit, gone)
     fewest = len(task.coded) - len(solved.kept)
     if any(one.principle.population for one in task.requirements):
+        # Groups alone do not tell whether such a requirement still holds once somebody has left.
         return (
             solved.task,
             solved.found,
             Suppression(fewest),
-        )  # groups alone do not tell if it holds
+        )
     search = Again(method, task, begun)
     loose = _loosen(search, solved, crowd, limit - fewest)
     best = _relieve(search, loose, limit - (len(task.coded) - len(loose.kept)))
