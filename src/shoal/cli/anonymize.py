@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -98,6 +99,11 @@ def anonymize(
     if not dry_run:
         if target is None:
             msg = "No output was named. Say where the release should go: --output published."
+            if not (schema or chosen.quasi):
+                msg = (
+                    "Nothing is said about the columns. Give --quasi, --sensitive, --require and "
+                    "--output, or let `shoal init` write a schema file and name it: --schema."
+                )
             raise shoal.UsageError(msg)
         _check_target(source, target, format=written, linkage=linkage, force=force, json=json)
     options: dict[str, Any] = {
@@ -145,6 +151,8 @@ def anonymize(
         from shoal.schema.databases.access import name_of
 
         print_release(release, name_of(target))
+        if not is_outlet(target):
+            show.note(f"Before you pass it on, read {Path(target) / 'report.html'}.", quiet=quiet)
 
 
 def _check_target(
