@@ -9,7 +9,7 @@ from numba import njit
 
 from shoal.kernels.arrays import Bytes, Flags, Ints, LongInts, Reals
 from shoal.kernels.demands import all_kept
-from shoal.kernels.space import NODE, SET, extent, highest_gap
+from shoal.kernels.space import NODE, SET, extent, highest_gap, promise
 from shoal.kernels.windows import longest_run
 
 # Slices are copied in plain loops: an assignment of slices brings the text of its error messages
@@ -183,6 +183,16 @@ def cut_loss(
     for half in range(2):
         box = 0.0
         for other in range(columns):
+            if kinds[other] >= NODE:
+                box += promise(
+                    coords,
+                    offsets[other],
+                    kinds[other] - NODE,
+                    low[half, other],
+                    high[half, other],
+                    units[other],
+                )
+                continue
             box += extent(
                 other,
                 low[half, other],
