@@ -113,3 +113,42 @@ def test_the_role_of_a_column_stands_in_its_line_however_long_its_labels(tmp_pat
     (head,) = (line for line in lines if line.startswith("marital-status"))
     assert head.endswith("…  quasi")
     assert len(head) == 80
+
+
+def publish(*arguments):
+    columns = ("--quasi", "age,town", "--output", "published")
+    return shoal("anonymize", "people.csv", *columns, *arguments)
+
+
+def test_a_requirement_on_two_columns_together_is_pointed_out():
+    together = publish("--sensitive", "pay,job", "--require", "FrequencyL(l=2)")
+    assert together.code == 0, together.err
+    assert "speaks of pay and job together" in together.err
+    assert "'pay: FrequencyL(l=2)'" in together.err
+
+
+@pytest.mark.parametrize("asked", ["pay+job: FrequencyL(l=2)", "KAnonymity(k=2)"])
+def test_nothing_is_pointed_out_where_columns_were_named_or_do_not_matter(asked):
+    named = publish("--sensitive", "pay,job", "--require", asked)
+    assert named.code == 0, named.err
+    assert "together" not in named.err
+
+
+def test_a_release_of_one_group_is_pointed_out():
+    outcome = publish("--sensitive", "pay", "--require", "KAnonymity(k=4)")
+    assert outcome.code == 0, outcome.err
+    assert "in 1 group to" in outcome.out
+    assert "all rows are in one group" in outcome.err
+
+
+def test_a_hierarchy_that_is_not_there_is_told_plainly():
+    outcome = publish("--sensitive", "pay", "--require", "KAnonymity(k=2)", "--hierarchy", "town=x")
+    assert outcome.code == 2
+    assert outcome.err == "shoal: Cannot read the hierarchy 'x': No such file or directory.\n"
+
+
+def test_a_principle_about_numbers_asked_of_labels_names_one_about_labels():
+    outcome = publish("--sensitive", "job", "--require", "EpsilonM(epsilon=1, m=2)")
+    assert outcome.code == 2
+    assert "It holds labels" in outcome.err
+    assert "FrequencyL" in outcome.err

@@ -195,6 +195,8 @@ def _remark(
     release: shoal.Release, rows: int, *, escaped: bool, seed: int | None, quiet: bool
 ) -> None:
     """Say what the owner should know before publishing."""
+    from shoal.principles.requirement import requirements
+
     if seed is not None:
         show.note(
             "Warning: made with a seed, so the order of rows can be worked out. For testing only.",
@@ -204,6 +206,20 @@ def _remark(
         from shoal.schema.pseudonyms import warning
 
         show.note(f"Warning: {warning(release.schema.pseudonymize)}", quiet=quiet)
+    for one in requirements(release.manifest["require"], release.schema.sensitive):
+        if len(one.columns) > 1 and not one.named:
+            together = " and ".join(one.columns)
+            show.note(
+                f"Warning: {one!r} speaks of {together} together, as one value, and not of either "
+                f"alone. To protect each, ask for '{one.columns[0]}: {one!r}' and so on.",
+                quiet=quiet,
+            )
+    if release.manifest["groups"] == 1:
+        show.note(
+            "Warning: all rows are in one group, so the quasi columns tell nothing any more. Ask "
+            "for less, or see with `shoal tune` where that begins.",
+            quiet=quiet,
+        )
     suppression = release.suppression
     if suppression.rows:
         show.note(str(suppression), quiet=quiet)
