@@ -38,7 +38,7 @@ the text of a paper does not give a value, such as the points on an axis, it was
 Errors are mean relative errors of 1,000 random count queries, as in the papers. Times are seconds
 of the processor, all threads together, the best of three where one takes less than a second, so
 that other work on the machine counts little (HK: one run). The files beside the pictures also give
-them as multiples of `numpy.lexsort` over the same rows in the same run.
+them as multiples of what `numpy.lexsort` over the quasi columns of the same rows takes.
 
 `python benchmarks/papers/all.py` measures everything again, `--large` at the sizes of the papers.
 """

@@ -110,8 +110,8 @@ FIGURE = Figure(
     heading="HK: loss by k and by n",
     shows=(
         "Information lost (GCP) by k-anonymity against k and against the number of rows: relaxed "
-        "Mondrian and Split as methods with groups, the ring of fixed form, and graphs from greedy, "
-        "sorted greedy and exact assignments."
+        "Mondrian and Split as methods with groups, the ring of fixed form, and graphs from "
+        "greedy, sorted greedy and exact assignments."
     ),
     rows=8_000,
     large=50_000,
