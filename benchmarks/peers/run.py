@@ -1,6 +1,6 @@
 """Shoal against its peers: same table, same k, same machine, same run.
 
-    python benchmarks/peers/run.py --environment DIR [--limit 300] [--rows 10000,30000]
+    python benchmarks/peers/run.py --environment DIR [--limit 300] [--rows 10000] [--tables adult]
 
 anonypy, anjana and pycanon live in an environment of their own in DIR, which is made where it is
 not there. Every library works in a fresh process that reads a CSV file and writes another, stopped
@@ -30,7 +30,7 @@ from peers.cases import ADULT_FILE, Case, adult, salaries
 from peers.environment import peer_python, versions
 from peers.judge import judge
 from peers.measure import Taken, measure
-from peers.show import AUDITS, FACTS, RELEASES, RESULTS, show
+from peers.show import AUDITS, FACTS, RELEASES, RESULTS, read, show
 
 import shoal
 from shoal.kernels import load_all
@@ -80,6 +80,7 @@ SALARIES = (
 ADULT = (
     *PEERS,
     Entrant("Shoal", "Mondrian()"),
+    Entrant("Shoal", "Split()"),
     Entrant("Shoal", "Exchange()"),
     Entrant("Shoal", "Exchange()", "nodes", hierarchies=True),
     Entrant("Shoal", "Freeform()", "without groups"),
@@ -193,17 +194,21 @@ def main() -> None:
     options.add_argument("--environment", type=Path, required=True, help="where the peers live")
     options.add_argument("--limit", type=float, default=LIMIT, help="seconds for each run")
     options.add_argument("--rows", default=",".join(map(str, SIZES)), help="sizes, as 10000,30000")
+    options.add_argument("--tables", default="salaries,adult", help="which of the two to use")
     chosen = options.parse_args()
     python = peer_python(chosen.environment)
     sizes = [int(size) for size in chosen.rows.split(",")]
+    tables = chosen.tables.split(",")
     makers: list[tuple[Callable[[], Case], tuple[Entrant, ...]]] = [
-        *((lambda n=n: salaries(n), SALARIES) for n in sizes),
-        *([(adult, ADULT)] if (DATA / ADULT_FILE).exists() else []),
+        *((lambda n=n: salaries(n), SALARIES) for n in sizes if "salaries" in tables),
+        *([(adult, ADULT)] if "adult" in tables and (DATA / ADULT_FILE).exists() else []),
     ]
     load_all()  # compiled once, as at installation
-    releases: list[dict[str, Any]] = []
-    audits: list[dict[str, Any]] = []
     RESULTS.mkdir(exist_ok=True)
+    releases, audits = (  # what is known of the other table stays
+        [line for line in read(path) if line["table"] not in tables] if path.exists() else []
+        for path in (RELEASES, AUDITS)
+    )
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(python, chosen.limit, Path(folder))
         for make, entrants in makers:

@@ -161,18 +161,28 @@ def _name(line: Line) -> str:
 
 
 def seconds_chart(lines: Sequence[Line], limit: float) -> str:
-    """Draw seconds against rows, both logarithmic; a cross where a run was stopped."""
+    """Draw CPU seconds against rows, both logarithmic; a cross where a run was stopped.
+
+    Other work on the machine lengthens seconds on the clock, and hardly those of the processor.
+    """
     names = list(dict.fromkeys(map(_name, lines)))
     values = [
         {
             "rows": line["rows"],
-            "seconds": line["seconds"],
+            "seconds": line["cpu"],
             "by": _name(line),
             "ended": not line["status"],
+            "peer": line["library"] != "Shoal",
         }
         for line in lines
         if line["seconds"] is not None
     ]
+    dash = {
+        "field": "peer",
+        "type": "nominal",
+        "legend": None,
+        "scale": {"range": [[1, 0], [6, 4]]},
+    }
     cross = {"type": "point", "shape": "cross", "angle": 45, "filled": True}
     encoding = {
         "x": {
@@ -185,17 +195,17 @@ def seconds_chart(lines: Sequence[Line], limit: float) -> str:
         "y": {
             "field": "seconds",
             "type": "quantitative",
-            "title": "seconds, whole process",
+            "title": "CPU seconds of the whole process",
             "scale": {"type": "log"},
             "axis": {"values": [1, 3, 10, 30, 100, 300], "format": "~g"},
         },
         "color": {
             "field": "by",
             "type": "nominal",
-            "title": f"× stopped after {limit:.0f} s",
+            "title": f"× stopped after {limit:.0f} s on the clock",
             "sort": names,
             "scale": {"domain": names, "range": [*PALETTE, GREY, LIME]},
-            "legend": {"orient": "right", "labelLimit": 260},
+            "legend": {"orient": "right", "labelLimit": 260, "titleLimit": 260},
         },
     }
     return draw(
@@ -203,7 +213,10 @@ def seconds_chart(lines: Sequence[Line], limit: float) -> str:
             "data": {"values": values},
             "encoding": encoding,
             "layer": [
-                {"mark": {"type": "line", "strokeWidth": 2}},
+                {
+                    "mark": {"type": "line", "strokeWidth": 2},
+                    "encoding": {"strokeDash": dash},
+                },
                 {
                     "transform": [{"filter": "datum.ended"}],
                     "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},

@@ -234,7 +234,7 @@ def test_audits_as_a_table():
 def test_pictures_show_who_was_stopped_and_compare_where_all_ended(lines):
     times = seconds_chart(lines, 9)
     assert "anonypy Mondrian" in times
-    assert "stopped after 9 s" in times
+    assert "stopped after 9 s on the clock" in times
     bars = loss_chart(lines)
     assert "100 rows" in bars
     assert "0.2500" in bars
