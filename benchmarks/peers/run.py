@@ -14,6 +14,7 @@ import argparse
 import csv
 import dataclasses
 import json
+import os
 import shlex
 import sys
 import tempfile
@@ -165,7 +166,7 @@ class Bench:
         """Run a command; whoever was stopped at fewer rows is not tried again."""
         mark = (case.name, *who)
         if mark in self.stopped:
-            return None, {"status": f"stopped at {self.stopped[mark]:,} rows"}
+            return None, {"status": f"not tried: stopped at {self.stopped[mark]:,} rows"}
         taken = measure(command, limit=self.limit)
         status = "" if taken.code == 0 else f"failed: {taken.reason}"
         if taken.code is None:
@@ -226,6 +227,7 @@ def main() -> None:
     facts = {
         "date": datetime.now(UTC).strftime("%-d %B %Y"),
         "command": shlex.join(command),
+        "cores": os.cpu_count(),
         "limit": chosen.limit,
         "k": K,
         "versions": {"shoal": shoal.__version__} | versions(python),

@@ -41,6 +41,8 @@ def show() -> None:
     }.items():
         page = put(page, mark, text)
     PAGE.write_text(page, "utf-8")
+    if not salaries:
+        return
     (RESULTS / "peers-seconds.svg").write_text(seconds_chart(salaries, facts["limit"]), "utf-8")
     (RESULTS / "peers-loss.svg").write_text(loss_chart(salaries), "utf-8")
 
@@ -70,7 +72,7 @@ def said(facts: Line) -> str:
     """Say when and with what the figures were made."""
     known = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     return (
-        f"{facts['date']}, two cores, on a machine with other work; k = {facts['k']}; stopped "
+        f"{facts['date']}, {facts['cores']} cores; k = {facts['k']}; stopped "
         f"after {facts['limit']:.0f} s; {known}. Command: `{facts['command']}`."
     )
 
@@ -115,7 +117,8 @@ def releases_table(lines: Sequence[Line]) -> str:
 def _taken(line: Line) -> list[str]:
     """Spell what a run took, or why it did not end."""
     if line["status"]:
-        return [line["status"], "", "", _figure(line["megabytes"], ",.0f")]
+        used = "" if line["cpu"] is None else f"over {line['cpu']:.0f}"
+        return [line["status"], "", used, _figure(line["megabytes"], ",.0f")]
     return [
         _figure(line["seconds"], ".1f"),
         _figure(line["call"], ".1f"),
@@ -134,7 +137,7 @@ def audits_table(lines: Sequence[Line]) -> str:
                 f"{line['rows']:,.0f}",
                 line["library"],
                 line["status"] or _figure(line["seconds"], ".1f"),
-                "" if line["status"] else _figure(line["cpu"], ".1f"),
+                _taken(line | {"call": None})[2],
                 _figure(line["megabytes"], ",.0f"),
                 line["levels"] or "none",
             ]
@@ -202,7 +205,7 @@ def seconds_chart(lines: Sequence[Line], limit: float) -> str:
         "color": {
             "field": "by",
             "type": "nominal",
-            "title": f"× stopped after {limit:.0f} s on the clock",
+            "title": f"× stopped after {limit:.0f} s on the clock, needs more",
             "sort": names,
             "scale": {"domain": names, "range": [*PALETTE, GREY, LIME]},
             "legend": {"orient": "right", "labelLimit": 260, "titleLimit": 260},
@@ -214,6 +217,7 @@ def seconds_chart(lines: Sequence[Line], limit: float) -> str:
             "encoding": encoding,
             "layer": [
                 {
+                    "transform": [{"filter": "datum.ended"}],
                     "mark": {"type": "line", "strokeWidth": 2},
                     "encoding": {"strokeDash": dash},
                 },
@@ -235,11 +239,9 @@ def loss_chart(lines: Sequence[Line]) -> str:
     """Draw loss and worst risk as bars, at the most rows that every peer published."""
     peers = {_name(line) for line in lines if line["library"] != "Shoal"}
     sizes = {line["rows"] for line in lines}
-    rows = max(
-        size
-        for size in sizes
-        if peers <= {_name(one) for one in lines if one["rows"] == size and not one["status"]}
-    )
+    ended = {(line["rows"], _name(line)) for line in lines if not line["status"]}
+    common = [size for size in sizes if all((size, peer) in ended for peer in peers)]
+    rows = max(common, default=min(sizes))
     shown = [line for line in lines if line["rows"] == rows and not line["status"]]
     return comparison_chart(
         [_name(line) for line in shown],
@@ -258,3 +260,7 @@ def loss_chart(lines: Sequence[Line]) -> str:
             ),
         ],
     )
+
+
+if __name__ == "__main__":
+    show()

@@ -217,17 +217,19 @@ def test_releases_as_a_table(lines):
         "| 100 | anonypy Mondrian | 2.0 | 1.2 | 1.5 | 80 | 0.2500 | 0 | 10 | 0.75 | 12.5% |"
     )
     assert shown[3].startswith("| 100 | Shoal `Exchange()`, `Any` too | 1.0 |")
-    assert shown[4] == ("| 500 | anonypy Mondrian | stopped after 9 s |  |  | 90 |  |  |  |  |  |")
+    assert shown[4] == (
+        "| 500 | anonypy Mondrian | stopped after 9 s |  | over 8 | 90 |  |  |  |  |  |"
+    )
     assert len({line.count("|") for line in shown}) == 1
 
 
 def test_audits_as_a_table():
     line = {"table": "adult", "rows": 30.0, "library": "pycanon", "seconds": 1.0, "cpu": 1.0}
     ended = line | {"megabytes": 70.0, "status": "", "levels": "k, t"}
-    untried = line | {"megabytes": None, "status": "stopped at 20 rows", "levels": ""}
+    untried = line | {"cpu": None, "megabytes": None, "status": "not tried", "levels": ""}
     assert audits_table([ended, untried]).splitlines()[2:] == [
         "| adult | 30 | pycanon | 1.0 | 1.0 | 70 | k, t |",
-        "| adult | 30 | pycanon | stopped at 20 rows |  |  | none |",
+        "| adult | 30 | pycanon | not tried |  |  | none |",
     ]
 
 
