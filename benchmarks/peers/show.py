@@ -88,11 +88,11 @@ def releases_table(lines: Sequence[Line]) -> str:
             [
                 f"{line['rows']:,.0f}",
                 who.replace(" with hierarchies`", "` with hierarchies"),
-                *_taken(line),
                 _figure(line["gcp"], ".4f"),
+                _figure(line["risk"], ".2f"),
+                *_taken(line),
                 _figure(line["left_out"], ",.0f"),
                 _figure(line["smallest"], ",.0f"),
-                _figure(line["risk"], ".2f"),
                 _figure(line["likely"], ".1%"),
             ]
         )
@@ -100,14 +100,14 @@ def releases_table(lines: Sequence[Line]) -> str:
         [
             "rows",
             "by",
+            "GCP",
+            "worst risk",
             "seconds",
             "of it the call",
             "CPU s",
             "MB",
-            "GCP",
             "left out",
             "smallest group",
-            "worst risk",
             "rows at 1/2 or more",
         ],
         rows,

@@ -214,11 +214,11 @@ def lines(tmp_path):
 def test_releases_as_a_table(lines):
     shown = releases_table(lines).splitlines()
     assert shown[2] == (
-        "| 100 | anonypy Mondrian | 2.0 | 1.2 | 1.5 | 80 | 0.2500 | 0 | 10 | 0.75 | 12.5% |"
+        "| 100 | anonypy Mondrian | 0.2500 | 0.75 | 2.0 | 1.2 | 1.5 | 80 | 0 | 10 | 12.5% |"
     )
-    assert shown[3].startswith("| 100 | Shoal `Exchange()`, `Any` too | 1.0 |")
+    assert shown[3].startswith("| 100 | Shoal `Exchange()`, `Any` too | 0.1250 | 0.20 | 1.0 |")
     assert shown[4] == (
-        "| 500 | anonypy Mondrian | stopped after 9 s |  | over 8 | 90 |  |  |  |  |  |"
+        "| 500 | anonypy Mondrian |  |  | stopped after 9 s |  | over 8 | 90 |  |  |  |"
     )
     assert len({line.count("|") for line in shown}) == 1
 
