@@ -1,11 +1,11 @@
 """Levels measured by Shoal and by pycanon on the same published tables, and why some differ.
 
-    python benchmarks/peers/levels.py --peer ENV/bin/python [--write docs/cross-check.md]
+    python benchmarks/peers/levels.py --environment DIR [--write docs/cross-check.md]
 
-pycanon lives in an environment of its own (python -m venv ENV; ENV/bin/pip install pycanon), which
-is never this one. The tables are made from the adult table: one by Shoal, three by its hierarchies
-at fixed levels. Where the two libraries differ, what pycanon computes is worked out here from the
-plain counts; a difference is explained only where that gives pycanon's number.
+pycanon lives in an environment of its own in DIR, which is made where it is not there. The tables
+are made from the adult table: one by Shoal, three by its hierarchies at fixed levels. Where the two
+libraries differ, what pycanon computes is worked out here from the plain counts; a difference is
+explained only where that gives pycanon's number.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import polars as pl
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from common import DATA
+from peers.environment import peer_python, versions
 
 import shoal
 from shoal.audit.levels import measure_levels
@@ -115,7 +116,7 @@ def ours(case: Case, l: int) -> dict[str, float | None]:
     }
 
 
-def theirs(case: Case, peer: str) -> dict[str, float]:
+def theirs(case: Case, peer: Path) -> dict[str, float]:
     """Run pycanon in its own environment on the same file."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
@@ -127,7 +128,7 @@ def theirs(case: Case, peer: str) -> dict[str, float]:
             capture_output=True,
             text=True,
         )
-    return json.loads(run.stdout)
+    return {k: v for line in run.stdout.splitlines() for k, v in json.loads(line).items()}
 
 
 def explained(case: Case, name: str, ours: float | None, l: int) -> tuple[float, str] | None:
@@ -168,7 +169,7 @@ def explained(case: Case, name: str, ours: float | None, l: int) -> tuple[float,
     return None
 
 
-def compare(case: Case, peer: str) -> list[tuple[str, str, str, str]]:
+def compare(case: Case, peer: Path) -> list[tuple[str, str, str, str]]:
     """Return a line for each principle: its name, both levels, and the verdict."""
     other = theirs(case, peer)
     l = int(other["recursive l"])
@@ -200,7 +201,7 @@ def page(found: list[tuple[Case, list[tuple[str, str, str, str]]]], version: str
         f"`shoal audit` and by pycanon {version}, which shares no code with it. Where the two",
         "differ, the number of pycanon was worked out anew from plain counts, and the last column",
         "says what it is. This page is made by",
-        "`python benchmarks/peers/levels.py --peer ENV/bin/python --write docs/cross-check.md`.",
+        "`python benchmarks/peers/levels.py --environment DIR --write docs/cross-check.md`.",
     ]
     for case, lines in found:
         groups = case.table.select(case.quasi).n_unique()
@@ -230,14 +231,12 @@ def page(found: list[tuple[Case, list[tuple[str, str, str, str]]]], version: str
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    options.add_argument("--peer", required=True, help="a Python interpreter that has pycanon")
+    options.add_argument("--environment", type=Path, required=True, help="where pycanon lives")
     options.add_argument("--write", type=Path, help="where the page goes; printed otherwise")
     chosen = options.parse_args()
-    asked = "from importlib.metadata import version; print(version('pycanon'))"
-    version = subprocess.run(
-        [chosen.peer, "-c", asked], check=True, capture_output=True, text=True
-    ).stdout.strip()
-    text = page([(case, compare(case, chosen.peer)) for case in cases()], version)
+    peer = peer_python(chosen.environment)
+    found = [(case, compare(case, peer)) for case in cases()]
+    text = page(found, versions(peer)["pycanon"])
     if chosen.write:
         chosen.write.write_text(text, "utf-8")
     else:

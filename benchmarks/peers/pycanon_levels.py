@@ -1,4 +1,7 @@
-"""The levels that pycanon measures, as JSON: run by levels.py in the environment of pycanon."""
+"""The levels that pycanon measures: run by levels.py and run.py in the environment of the peers.
+
+One line of JSON for each as soon as it is known, so that whoever stops it has those it had.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +16,22 @@ def main() -> None:
     path, sensitive, *quasi = sys.argv[1:]
     cells = dict.fromkeys(quasi, str)
     data = pd.read_csv(path, dtype=cells, keep_default_na=False)
-    c, l = anonymity.recursive_c_l_diversity(data, quasi, [sensitive])
-    found = {
-        "k": anonymity.k_anonymity(data, quasi),
-        "alpha": anonymity.alpha_k_anonymity(data, quasi, [sensitive])[0],
-        "distinct l": anonymity.l_diversity(data, quasi, [sensitive]),
-        "entropy l": anonymity.entropy_l_diversity(data, quasi, [sensitive]),
-        "recursive l": l,
-        "recursive c": c,
-        "t": anonymity.t_closeness(data, quasi, [sensitive]),
-        "basic beta": anonymity.basic_beta_likeness(data, quasi, [sensitive]),
-        "enhanced beta": anonymity.enhanced_beta_likeness(data, quasi, [sensitive]),
-        "delta": anonymity.delta_disclosure(data, quasi, [sensitive]),
-    }
-    print(json.dumps({name: float(value) for name, value in found.items()}))
+    asked = data, quasi, [sensitive]
+    tell(k=anonymity.k_anonymity(data, quasi))
+    tell(alpha=anonymity.alpha_k_anonymity(*asked)[0])
+    tell(distinct_l=anonymity.l_diversity(*asked))
+    tell(entropy_l=anonymity.entropy_l_diversity(*asked))
+    tell(t=anonymity.t_closeness(*asked))
+    c, l = anonymity.recursive_c_l_diversity(*asked)
+    tell(recursive_c=c, recursive_l=l)
+    tell(delta=anonymity.delta_disclosure(*asked))
+    tell(basic_beta=anonymity.basic_beta_likeness(*asked))
+    tell(enhanced_beta=anonymity.enhanced_beta_likeness(*asked))
+
+
+def tell(**levels: float) -> None:
+    known = {name.replace("_", " "): float(level) for name, level in levels.items()}
+    print(json.dumps(known), flush=True)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from shoal.kernels.freeform.tree import build
 from shoal.schema.coding import QUANTITY, Column, code_column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -53,18 +53,25 @@ class CandidateRisk:
 
 
 def candidate_risks(
-    published: pl.DataFrame, original: Coded, graph: MatchGraph
+    published: pl.DataFrame,
+    original: Coded,
+    graph: MatchGraph,
+    *,
+    widths: Sequence[float] | None = None,
 ) -> Iterator[CandidateRisk]:
-    """Measure for every sensitive column how near candidates are to each person's own value."""
+    """Measure for every sensitive column how near candidates are to each person's own value.
+
+    `widths` are in units of the columns; without them each column has its own.
+    """
     for column in original.sensitive:
         known = column.spellings.gather(column.codes)
         carried = published[column.name].cast(pl.String)
         kind = QUANTITY if column.numeric else "categorical"
         both = code_column(pl.concat([known.alias(column.name), carried]), kind=kind)
         own, codes = both.codes[: len(original)].copy(), both.codes[len(original) :].copy()
-        widths = _widths(column)
-        near, totals = _count(graph, own, codes, *_bands(both, widths))
-        for place, width in enumerate(widths):
+        chosen = _widths(column) if widths is None else widths
+        near, totals = _count(graph, own, codes, *_bands(both, chosen))
+        for place, width in enumerate(chosen):
             yield CandidateRisk(column.name, width, near[place] / np.maximum(totals, 1))
 
 
@@ -76,7 +83,7 @@ def _widths(column: Column) -> list[float]:
     return sorted({share * float(high - low) for share in WIDTHS})
 
 
-def _bands(column: Column, widths: list[float]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _bands(column: Column, widths: Sequence[float]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the first and the last code within each width of each code."""
     codes = np.tile(np.arange(column.distinct, dtype=np.int32), (len(widths), 1))
     if not column.numeric:
