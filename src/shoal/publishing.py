@@ -21,6 +21,7 @@ import polars as pl
 from shoal.audit.files import check_manifest, read_published
 from shoal.errors import AuditFailed, OutputError, UsageError
 from shoal.progress import Progress, silent
+from shoal.release.writing import write_csv, write_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,11 +122,11 @@ def write_release(
     with _as_output_errors(target), _staging(target) as staged:
         progress("write", 0.0)
         start = time.perf_counter()
-        _write_table(release, staged / f"release.{format}", format)
+        _write_table(release, staged / f"release.{format}", format, progress)
         seconds["write"] = round(time.perf_counter() - start, 3)
         progress("audit", 0.0)
         start = time.perf_counter()
-        found = audit_written(release, staged)
+        found = audit_written(release, staged, progress)
         seconds["audit"] = round(time.perf_counter() - start, 3)
         release.manifest.update(measured=found.measured(), seconds=seconds)
         progress("report", 0.0)
@@ -152,9 +153,9 @@ def new_directory(directory: str | Path) -> Iterator[Path]:
         _swap_in(staged, target)
 
 
-def audit_written(release: Release, staged: Path) -> Audit:
+def audit_written(release: Release, staged: Path, progress: Progress = silent) -> Audit:
     """Audit the file just written, and raise where it does not keep what was asked."""
-    published = read_published(staged, release.manifest)
+    published = read_published(staged, release.manifest, lean=True, progress=progress)
     found = release.audit_published(published)
     complaints = found.complaints() + check_manifest(published, release.manifest)
     if complaints:
@@ -167,11 +168,16 @@ def _dump(manifest: dict[str, Any]) -> str:
     return json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
 
 
-def _write_table(release: Release, path: Path, format: str) -> None:
+def _write_table(release: Release, path: Path, format: str, progress: Progress) -> None:
+    rows = release.manifest["rows"]
+
+    def watch(done: int) -> None:
+        progress("write", done / rows)
+
     if format == "csv":
-        release.published.write_csv(path)
+        write_csv(release.recoding.text(), path, watch)
     else:
-        release.typed().write_parquet(path, compression="zstd", statistics=False)
+        write_parquet(release.recoding.typed(), path, watch)
     _sync(path)
 
 

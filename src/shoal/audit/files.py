@@ -9,20 +9,21 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from shoal.audit.cells import as_text, cell_ncp, unescape
 from shoal.audit.matches import audit_matches
 from shoal.audit.verify import Audit, audit_table, check_rows
 from shoal.errors import InputError, UsageError
 from shoal.principles.requirement import Require, requirements
+from shoal.progress import Progress, silent
 from shoal.schema.io import read_table, take_frame
+from shoal.schema.lean import read_lean
 from shoal.schema.roles import RESERVED, Schema
 from shoal.schema.table import Coded, code_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    import polars as pl
 
 CLOSE = 1e-9  # losses are means of doubles, added up in another order
 
@@ -65,7 +66,7 @@ def audit_directory(
 ) -> Audit:
     """Audit a release directory: the requirements, and whether its manifest tells the truth."""
     manifest = read_manifest(directory)
-    published = read_published(directory, manifest)
+    published = read_published(directory, manifest, lean=True)
     check_rows(published)
     schema = manifest_schema(manifest)
     asked = requirements(require or manifest["require"], schema.sensitive)
@@ -200,21 +201,36 @@ def _has_domain(column: dict[str, Any]) -> bool:
     return column.get("kind") == "set" and all(isinstance(label, str) for label in domain)
 
 
-def read_published(directory: Path, manifest: dict[str, Any]) -> pl.DataFrame:
-    """Read the published table of a release directory: quasi cells as text, nothing escaped."""
+def read_published(
+    directory: Path,
+    manifest: dict[str, Any],
+    *,
+    lean: bool = False,
+    progress: Progress = silent,
+) -> pl.DataFrame:
+    """Read the published table of a release directory: quasi cells as text, nothing escaped.
+
+    With `lean`, cells that repeat are held as dictionaries.
+    """
     files = [directory / name for name in ("release.csv", "release.parquet")]
     present = [path for path in files if path.exists()]
     if len(present) != 1:
         found = "both" if present else "neither"
         msg = f"{directory.name!r} has {found} of release.csv and release.parquet; one is needed."
         raise InputError(msg)
-    table = read_table(present[0])
-    nested = [name for name in table.columns if table[name].dtype.is_nested()]
-    table = table.with_columns(as_text(table[name]) for name in nested)
+    if lean:
+        table = read_lean(present[0], change=_flat, progress=progress, phase="audit")
+    else:
+        table = _flat(read_table(present[0]))
     if not manifest.get("escaped"):
         return table
     names = [column["name"] for column in manifest["columns"] if column["role"] != "quasi"]
     return unescape(table, [name for name in names if name in table.columns])
+
+
+def _flat(table: pl.DataFrame) -> pl.DataFrame:
+    """Return nested cells, as Parquet has them, as text."""
+    return table.with_columns(as_text(column) for column in table if column.dtype.is_nested())
 
 
 def manifest_schema(manifest: dict[str, Any]) -> Schema:
@@ -255,7 +271,8 @@ def _check_cells(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]
             continue
         name = column["name"]
         counted = published[name].value_counts()
-        by_cell, bad = cell_ncp(counted[name], column["kind"], column["domain"])
+        texts = counted[name].cast(pl.String)
+        by_cell, bad = cell_ncp(texts, column["kind"], column["domain"])
         if bad:
             problems.append(f"{bad} distinct cells of column {name!r} are outside its domain.")
         else:

@@ -11,6 +11,7 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.principles.groups import Groups, Measurement, renumber, upward
 from shoal.schema.coding import code_column
+from shoal.schema.columns import is_dictionary, top_code
 from shoal.schema.roles import RESERVED
 from shoal.schema.sensitive import Sensitive
 
@@ -184,10 +185,14 @@ def alike(published: pl.DataFrame, columns: Sequence[str]) -> Groups:
     """Group rows with equal cells; a missing cell is a value like any other."""
     labels = np.zeros(published.height, np.int64)
     for name in columns:
-        column = published[name].cast(pl.String)
-        cells = column.unique().drop_nulls()
-        codes = column.cast(pl.Enum(cells)).to_physical().cast(pl.Int64).fill_null(len(cells))
-        labels = renumber(labels * (len(cells) + 1) + codes.to_numpy())
+        column = published[name]
+        if not is_dictionary(column):
+            column = column.cast(pl.String)
+            column = column.cast(pl.Enum(column.unique().drop_nulls()))
+        missing = top_code(column) + 1
+        labels *= missing + 1
+        labels += column.to_physical().cast(pl.UInt32).fill_null(missing).to_numpy()
+        labels = renumber(labels)
     return Groups(labels)
 
 

@@ -49,7 +49,8 @@ def anonymize(
     import shoal
     from shoal.publishing import check_output
     from shoal.report.charts import warm_up
-    from shoal.schema.io import read_table
+    from shoal.schema.columns import Handed
+    from shoal.schema.lean import read_lean
 
     said = show.settings(schema)
     chosen = show.merged_schema(
@@ -72,15 +73,18 @@ def anonymize(
     with show.bar(quiet=quiet) as progress:
         progress("read", 0.0)
         start = time.perf_counter()
-        frame = read_table(table)
+        frame = read_lean(table, wanted=chosen.published, progress=progress)
         reading = round(time.perf_counter() - start, 3)
         chosen.check(frame.columns)
         show.list_dropped(frame.columns, chosen, quiet=quiet)
         if dry_run or target is None:
             _rehearse(frame, chosen, options, json=json)
             return
+        rows = frame.height
+        handed = Handed(frame)
+        del frame  # so that cells can go as soon as they are coded
         release = shoal.anonymize(
-            frame,
+            handed,
             chosen,
             **options,
             suppress=suppress,
@@ -91,7 +95,7 @@ def anonymize(
         )
         release.manifest["seconds"] = {"read": reading} | release.manifest["seconds"]
         release.write(target, format=format, linkage=linkage, force=force, progress=progress)
-    _remark(release, frame.height, escaped=escape_formulas, seed=seed, quiet=quiet)
+    _remark(release, rows, escaped=escape_formulas, seed=seed, quiet=quiet)
     if json:
         show.print_json(release.manifest)
     else:

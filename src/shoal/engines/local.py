@@ -24,6 +24,7 @@ from shoal.progress import Progress, silent
 from shoal.release.randomness import Randomness
 from shoal.release.release import Release, build_release
 from shoal.schema.coding import code_column
+from shoal.schema.columns import without_cells
 from shoal.schema.io import take_frame
 from shoal.schema.table import Coded, code_table
 
@@ -82,8 +83,9 @@ def anonymize(
     asked = requirements(require, schema.sensitive)
     times: dict[str, float] = {}
     with timed(times, "code", progress):
-        coded = code_table(table, schema, missing=missing)
+        coded = code_table(table, schema, missing=missing, progress=progress)
         coded = numeric_columns(coded, table, asked)
+        table = without_cells(table, schema.quasi)  # their ranks are enough from here on
     chosen = choose_method(method, asked)
     task = Task(coded, tuple(asked), progress, _budget(seconds))
     chosen.check(task)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +13,14 @@ from shoal.loss.certainty import mean_over_rows, ncp_by_group
 from shoal.progress import Progress, silent
 from shoal.release.layout import Found, Layout, lay_out
 from shoal.release.recode import Spans, cells, domain, spans, typed_cells
-from shoal.schema.coding import NUMBER, parse_numbers
+from shoal.release.values import count_formulas, defuse, typed_kind, unchanged
+from shoal.schema.columns import is_dictionary
 from shoal.schema.io import give_frame
 from shoal.schema.roles import RESERVED
 from shoal.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -31,56 +33,69 @@ if TYPE_CHECKING:
     from shoal.schema.roles import Schema
     from shoal.schema.table import Coded
 
-FORMULA = r"^[=+\-@]"
+BATCH = 2**19  # published rows that are put together at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
-    """Everything a published row is made of: source rows in their new order, and their cells."""
+    """Everything published rows are made of; they are put together a batch at a time.
+
+    `source` has the coded rows of the columns that are published as they are.
+    """
 
     source: pl.DataFrame
+    names: list[str]  # the published columns, in the order of the input
     schema: Schema
     quasi: dict[str, Column]
     spans: dict[str, Spans]
     layout: Layout
+    escape: bool
 
-    @property
-    def names(self) -> list[str]:
-        """The published columns, in the order of the input."""
-        return [name for name in self.source.columns if name in self.schema.published]
+    def text(self, batch: int = BATCH) -> Iterator[pl.DataFrame]:
+        """Yield the published table as text, as release.csv has it."""
+        return self._batches(batch, cells, lambda column: column.cast(pl.String))
 
-    def text(self) -> pl.DataFrame:
-        """Return the published table as text, as release.csv has it."""
-        return self._table(cells, lambda column: column.cast(pl.String))
+    def typed(self, batch: int = BATCH) -> Iterator[pl.DataFrame]:
+        """Yield the published table as typed columns, as release.parquet has it."""
+        kinds = {
+            column.name: typed_kind(column)
+            for column in self.source
+            if self.schema.types.get(column.name) != "categorical"
+        }
 
-    def typed(self) -> pl.DataFrame:
-        """Return the published table as typed columns."""
-        return self._table(
-            typed_cells,
-            lambda column: (
-                column
-                if self.schema.types.get(column.name) == "categorical"
-                else typed_values(column)
-            ),
-        )
+        def values(column: pl.Series) -> pl.Series:
+            column = column.cast(pl.String) if is_dictionary(column) else column
+            return column.cast(kinds.get(column.name) or column.dtype)
+
+        return self._batches(batch, typed_cells, values)
 
     def mixed(self) -> pl.DataFrame:
         """Return the published table with quasi cells as text and other columns as they were."""
-        return self._table(cells, lambda column: column)
+        return next(self._batches(len(self.layout.bears), cells, lambda column: column))
 
-    def _table(
+    def _batches(
         self,
+        size: int,
         quasi_cells: Callable[[Column, Spans], pl.Series],
-        other_cells: Callable[[pl.Series], pl.Series],
-    ) -> pl.DataFrame:
-        columns = {} if self.layout.numbers is None else {RESERVED: pl.Series(self.layout.numbers)}
-        for name in self.names:
-            columns[name] = (
-                quasi_cells(self.quasi[name], self.spans[name]).gather(self.layout.bears)
-                if name in self.quasi
-                else other_cells(self.source[name])
-            )
-        return pl.DataFrame(columns)
+        values: Callable[[pl.Series], pl.Series],
+    ) -> Iterator[pl.DataFrame]:
+        layout = self.layout
+        for begin in range(0, len(layout.bears), size):
+            part = slice(begin, begin + size)
+            borne, which = np.unique(layout.bears[part], return_inverse=True)
+            carried = self.source.select(pl.all().gather(layout.carries[part]))
+            columns = {}
+            if layout.numbers is not None:
+                columns[RESERVED] = pl.Series(layout.numbers[part].astype(np.int64))
+            for name in self.names:
+                if name in self.quasi:
+                    column = self.quasi[name]
+                    covered = self.spans[name].only(borne, column.distinct)
+                    columns[name] = quasi_cells(column, covered).gather(which)
+                else:
+                    columns[name] = values(carried[name])
+            table = pl.DataFrame(columns)
+            yield defuse(table, self.schema) if self.escape else table
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,20 +104,28 @@ class Release:
 
     Attributes
     ----------
-    published : the published table, cells as text.
     manifest : what the manifest will say, public.
-    linkage : for each published row the input row it came from, private.
+    recoding : what published rows are made of.
+    coded : the rows that were searched, as ranks.
+    formulas : how many published cells a spreadsheet would run.
     """
 
-    published: pl.DataFrame
     manifest: dict[str, Any]
-    linkage: NDArray[np.int64]
     recoding: Recoding
     coded: Coded
     requirements: tuple[Requirement, ...]
     formulas: int
-    escaped: bool
     given: Any
+
+    @cached_property
+    def published(self) -> pl.DataFrame:
+        """The published table, cells as text."""
+        return pl.concat(self.recoding.text())
+
+    @property
+    def linkage(self) -> NDArray[np.int64]:
+        """For each published row the input row it came from, private."""
+        return self.coded.rows[self.recoding.layout.carries]
 
     @property
     def schema(self) -> Schema:
@@ -115,12 +138,11 @@ class Release:
 
         Quasi cells are text as in release.csv; other columns keep their types.
         """
-        table, _ = defuse(self.recoding.mixed(), self.schema, escape=self.escaped)
-        return give_frame(table, self.given)
+        return give_frame(self.recoding.mixed(), self.given)
 
     def typed(self) -> pl.DataFrame:
         """Return the published table as release.parquet has it."""
-        return defuse(self.recoding.typed(), self.schema, escape=self.escaped)[0]
+        return pl.concat(self.recoding.typed())
 
     @property
     def loss(self) -> float:
@@ -186,14 +208,17 @@ def build_release(
     coded = task.coded
     layout = lay_out(found, randomness)
     covered = {column.name: spans(column, found) for column in coded.quasi}
+    source = table.select(name for name in table.columns if name in unchanged(schema))
     recoding = Recoding(
-        source=table.select(pl.all().gather(coded.rows[layout.carries])),
+        source=source if len(coded) == table.height else source[coded.rows],
+        names=[name for name in table.columns if name in schema.published],
         schema=schema,
         quasi={column.name: column for column in coded.quasi},
         spans=covered,
         layout=layout,
+        escape=escape_formulas,
     )
-    published, formulas = defuse(recoding.text(), schema, escape=escape_formulas)
+    formulas = sum(map(count_formulas, recoding.source))
     ncp = {
         column.name: mean_over_rows(
             ncp_by_group(column, covered[column.name]), layout.bearers, suppressed
@@ -219,14 +244,11 @@ def build_release(
     if randomness.reproducible:
         manifest["reproducible"] = True
     return Release(
-        published=published,
         manifest=manifest,
-        linkage=coded.rows[layout.carries],
         recoding=recoding,
         coded=coded,
         requirements=task.requirements,
         formulas=formulas,
-        escaped=escape_formulas,
         given=given,
     )
 
@@ -240,34 +262,3 @@ def _describe(name: str, recoding: Recoding) -> dict[str, Any]:
     elif name in recoding.schema.types:
         entry["type"] = recoding.schema.types[name]
     return entry
-
-
-def defuse(table: pl.DataFrame, schema: Schema, *, escape: bool) -> tuple[pl.DataFrame, int]:
-    """Count the text cells that a spreadsheet would run as a formula, and escape them if asked.
-
-    A number is no formula, with or without its sign. Quasi cells are left alone: they are labels
-    that the manifest lists.
-    """
-    count = 0
-    for name in (*schema.sensitive, *schema.other):
-        column = table[name]
-        if column.dtype != pl.String:
-            continue
-        risky = column.str.contains(FORMULA).fill_null(value=False)
-        if risky.any():
-            risky &= ~column.str.contains(NUMBER).fill_null(value=False)
-        count += int(risky.sum())
-        if escape and risky.any():
-            escaped = pl.when(risky).then(pl.lit("'") + pl.col(name)).otherwise(pl.col(name))
-            table = table.with_columns(escaped.alias(name))
-    return table, count
-
-
-def typed_values(column: pl.Series) -> pl.Series:
-    """Return a column of text numbers as numbers where they are spelled back the same."""
-    known = column.drop_nulls()
-    if column.dtype != pl.String or not len(known) or not known.str.contains(NUMBER).all():
-        return column
-    kind = pl.Int64 if parse_numbers(known).dtype == np.int64 else pl.Float64
-    numbers = column.cast(kind)
-    return numbers if (numbers.cast(pl.String) == column).all() else column

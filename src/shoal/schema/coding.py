@@ -6,13 +6,14 @@ Distinct spellings of one number share a rank, and the shortest of them is publi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from shoal.errors import BadCells, InputError, UsageError
+from shoal.errors import BadCells, InputError, ShoalError, UsageError
+from shoal.schema.columns import is_dictionary, top_code
 from shoal.schema.missing import first_rows, is_missing
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ def code_column(
 ) -> Column:
     """Code one column; `kind` and `order` come from the schema and overrule the cells."""
     check_type(column)
+    if is_dictionary(column):
+        return _code_dictionary(column, kind, order)
     if column.dtype.is_float():
         column = column.fill_nan(None)
     if not column.dtype.is_numeric() or kind == "categorical" or order is not None:
@@ -85,6 +88,21 @@ def code_column(
     if numeric and len(spelled):
         return _code_numbers(column, cells, spelled)
     return _code_labels(column.cast(pl.String), order)
+
+
+def _code_dictionary(column: pl.Series, kind: str | None, order: Sequence[str] | None) -> Column:
+    """Code a column through its distinct cells; which rows are wrong, only its rows can say."""
+    cells = column.unique()
+    try:
+        once = code_column(cells.cast(pl.String), kind=kind, order=order)
+    except ShoalError:
+        code_column(column.cast(pl.String), kind=kind, order=order)
+        raise
+    places, rows = (one.to_physical().cast(pl.UInt32) for one in (cells, column))
+    missing = top_code(cells) + 1
+    ranks = np.empty(missing + 1, np.int32)
+    ranks[places.fill_null(missing).to_numpy()] = once.codes
+    return replace(once, codes=_frozen(ranks[rows.fill_null(missing).to_numpy()]))
 
 
 def check_type(column: pl.Series) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError
+from shoal.schema.columns import Handed
 from shoal.schema.delimited import parse_csv
 from shoal.schema.names import check_header
 
@@ -53,6 +54,8 @@ def take_frame(frame: Any) -> pl.DataFrame:
     """Take a pandas, Polars or PyArrow frame as columns; the frame itself is never changed."""
     if isinstance(frame, pl.DataFrame):
         return frame
+    if isinstance(frame, Handed):
+        return frame.take()
     import narwhals as nw
 
     try:

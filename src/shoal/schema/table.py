@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import InputError, UsageError
+from shoal.progress import Progress, silent
 from shoal.schema.coding import Column, check_type, code_column
 from shoal.schema.missing import Missing, complete_rows
 from shoal.schema.sensitive import Sensitive
@@ -26,11 +27,23 @@ INTERVAL, SET = 0, 1  # as in shoal.kernels.space
 class Space:
     """The quasi columns as the arrays that kernels take (see `shoal.kernels.space`)."""
 
-    ranks: NDArray[np.int32]
+    codes: tuple[NDArray[np.int32], ...]
     kinds: NDArray[np.int8]
     coords: NDArray[np.float64]
     offsets: NDArray[np.int64]
     units: NDArray[np.float64]
+
+    @cached_property
+    def ranks(self) -> NDArray[np.int32]:
+        """The ranks of all rows; this is a second copy of the codes, kept for good."""
+        return np.ascontiguousarray(np.column_stack(self.codes), np.int32)
+
+    def ranks_of(self, rows: NDArray) -> NDArray[np.int32]:
+        """Return the ranks of rows in the order asked for, without a copy of the table."""
+        ranks = np.empty((len(rows), len(self.codes)), np.int32)
+        for place, codes in enumerate(self.codes):
+            ranks[:, place] = codes[rows]
+        return ranks
 
     @property
     def shape_arrays(self) -> tuple[NDArray, NDArray, NDArray, NDArray]:
@@ -67,9 +80,7 @@ class Coded:
         """The quasi columns as kernel arrays."""
         sizes = [column.distinct for column in self.quasi]
         return Space(
-            ranks=np.column_stack([column.codes for column in self.quasi]).astype(
-                np.int32, order="C"
-            ),
+            codes=tuple(column.codes for column in self.quasi),
             kinds=np.array([INTERVAL if c.numeric else SET for c in self.quasi], np.int8),
             coords=np.concatenate([coordinates(column) for column in self.quasi]),
             offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
@@ -87,7 +98,13 @@ def coordinates(column: Column) -> NDArray[np.float64]:
     return (values - values[0]) / span if span > 0 else np.zeros(len(values))
 
 
-def code_table(table: pl.DataFrame, schema: Schema, *, missing: Missing = "error") -> Coded:
+def code_table(
+    table: pl.DataFrame,
+    schema: Schema,
+    *,
+    missing: Missing = "error",
+    progress: Progress = silent,
+) -> Coded:
     """Code a table by its schema, raising a sentence for whatever cannot be used."""
     if not schema.quasi:
         msg = "No quasi column was named. Name the columns to generalize, as in --quasi age,zip."
@@ -103,7 +120,10 @@ def code_table(table: pl.DataFrame, schema: Schema, *, missing: Missing = "error
     if len(rows) < table.height:
         table = table.filter(keep)
 
+    columns = (*schema.quasi, *schema.sensitive)
+
     def code(name: str) -> Column:
+        progress("code", columns.index(name) / len(columns))
         return code_column(table[name], kind=schema.types.get(name), order=schema.order.get(name))
 
     return Coded(

@@ -1,0 +1,86 @@
+"""Columns that arrive in batches, held in little memory.
+
+A column of text that repeats its cells is held as a dictionary (Categorical, 4 bytes a row); one
+whose cells are nearly all different stays text, because a dictionary would only add to it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+REPEATS = 2  # rows a cell, on average, from which a dictionary pays
+FEW = 4096  # cells that never are too many for a dictionary
+
+
+class Gathered:
+    """A table in the making: batches come in, columns go out."""
+
+    def __init__(self, *, lean: bool) -> None:
+        self.lean = lean
+        self.parts: dict[str, list[pl.Series]] = {}
+        self.kinds: dict[str, pl.DataType] = {}
+
+    def add(self, batch: pl.DataFrame) -> None:
+        """Take the next rows."""
+        if self.lean:
+            for name, kind in batch.schema.items():
+                if kind == pl.String and name not in self.kinds:
+                    self.kinds[name] = pl.Categorical(pl.Categories.random())
+            # In one call, so that columns are cast side by side.
+            batch = batch.with_columns(pl.col(name).cast(kind) for name, kind in self.kinds.items())
+        for column in batch:
+            parts = self.parts.setdefault(column.name, [])
+            parts.append(column)
+            if is_dictionary(column) and not self._pays(parts):
+                self.kinds[column.name] = pl.String()
+                parts[:] = [part.cast(pl.String) for part in parts]
+
+    @staticmethod
+    def _pays(parts: list[pl.Series]) -> bool:
+        cells = top_code(parts[-1]) + 1
+        return cells <= max(FEW, sum(map(len, parts)) // REPEATS)
+
+    def table(self, header: Sequence[str], rows: int) -> pl.DataFrame:
+        """Return all rows; a column of the header that never came has its name and no cells."""
+        columns = []
+        for name in header:
+            parts = self.parts.pop(name, None)
+            if parts is None:
+                columns.append(pl.repeat(None, rows, dtype=pl.Null, eager=True).alias(name))
+            else:
+                columns.append(pl.concat(parts, rechunk=self.lean))
+        return pl.DataFrame(columns)
+
+
+def is_dictionary(column: pl.Series) -> bool:
+    """Return whether the cells of a column are held once each."""
+    return isinstance(column.dtype, pl.Categorical)
+
+
+def top_code(column: pl.Series) -> int:
+    """Return the largest code of a column that is held as codes; -1 where all cells are missing."""
+    top = column.to_physical().max()
+    assert top is None or isinstance(top, int)
+    return -1 if top is None else top
+
+
+def without_cells(table: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Return a table whose named columns keep their place and have no cells."""
+    nothing = pl.repeat(None, table.height, dtype=pl.Null, eager=True)
+    return table.with_columns(nothing.alias(name) for name in names)
+
+
+class Handed:
+    """A table that is handed over: whoever takes it holds it alone and can let go of its cells."""
+
+    def __init__(self, table: pl.DataFrame) -> None:
+        self._held = [table]
+
+    def take(self) -> pl.DataFrame:
+        """Return the table, once."""
+        return self._held.pop()
