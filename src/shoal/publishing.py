@@ -8,10 +8,8 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shutil
-import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +19,8 @@ import polars as pl
 from shoal.audit.files import check_manifest, read_published
 from shoal.errors import AuditFailed, OutputError, UsageError
 from shoal.progress import Progress, silent
-from shoal.release.writing import write_csv, write_parquet
+from shoal.release.staging import claim, clear_leftovers, staging, swap_in, sync
+from shoal.release.streams import write_csv, write_parquet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 FORMATS = ("csv", "parquet")
 FILES = {"release.csv", "release.parquet", "manifest.json", "report.html"}
 PRIVATE = 0o600
+READING, MEASURING = 0.5, 0.9  # how far an audit is when the file is read, when all is measured
 
 
 def check_output(
@@ -119,7 +119,7 @@ def write_release(
     check_output(directory, format=format, linkage=linkage, force=force)
     target = _real(directory)
     seconds = dict(release.manifest["seconds"])
-    with _as_output_errors(target), _staging(target) as staged:
+    with _as_output_errors(target), staging(target) as staged:
         progress("write", 0.0)
         start = time.perf_counter()
         _write_table(release, staged / f"release.{format}", format, progress)
@@ -137,7 +137,7 @@ def write_release(
         progress("report", 1.0)
         with _private_file(linkage) as stage_linkage:
             stage_linkage(release.linkage)
-            _swap_in(staged, target)
+            swap_in(staged, target)
     return found
 
 
@@ -146,17 +146,22 @@ def new_directory(directory: str | Path) -> Iterator[Path]:
     """Give a place to write files into that becomes the directory, whole or not at all."""
     check_output(directory, format="csv", linkage=None, force=False)
     target = _real(directory)
-    with _as_output_errors(target), _staging(target) as staged:
+    with _as_output_errors(target), staging(target) as staged:
         yield staged
         for path in staged.iterdir():
-            _sync(path)
-        _swap_in(staged, target)
+            sync(path)
+        swap_in(staged, target)
 
 
 def audit_written(release: Release, staged: Path, progress: Progress = silent) -> Audit:
     """Audit the file just written, and raise where it does not keep what was asked."""
-    published = read_published(staged, release.manifest, lean=True, progress=progress)
+
+    def reading(phase: str, share: float) -> None:
+        progress(phase, READING * share)
+
+    published = read_published(staged, release.manifest, lean=True, progress=reading)
     found = release.audit_published(published)
+    progress("audit", MEASURING)
     complaints = found.complaints() + check_manifest(published, release.manifest)
     if complaints:
         msg = "The release failed its own audit and was not kept. " + " ".join(complaints)
@@ -178,51 +183,12 @@ def _write_table(release: Release, path: Path, format: str, progress: Progress) 
         write_csv(release.recoding.text(), path, watch)
     else:
         write_parquet(release.recoding.typed(), path, watch)
-    _sync(path)
+    sync(path)
 
 
 def _write_text(path: Path, text: str) -> None:
     path.write_text(text, "utf-8")
-    _sync(path)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def _staging(target: Path) -> Iterator[Path]:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    staged = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent))
-    try:
-        yield staged
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
-
-
-def _swap_in(staged: Path, target: Path) -> None:
-    """Put the new release in place; the old one stays beside until the new one stands."""
-    mask = os.umask(0)
-    os.umask(mask)
-    staged.chmod(0o777 & ~mask)
-    _sync(staged)
-    old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.old")
-    replaced = os.path.lexists(target)
-    if replaced:
-        target.rename(old)
-    try:
-        staged.rename(target)
-    except OSError:
-        if replaced:
-            old.rename(target)
-        raise
-    _sync(target.parent)
-    if replaced:
-        shutil.rmtree(old)
+    sync(path)
 
 
 @contextmanager
@@ -238,16 +204,21 @@ def _private_file(path: str | Path | None) -> Iterator[Any]:
         order = np.argsort(linkage)
         table = pl.DataFrame({"row": linkage[order], "release_row": order})
         descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
+        lock = claim(staged)
+        if lock is not None:
+            held.callback(os.close, lock)
         with os.fdopen(descriptor, "wb") as file:
             table.write_csv(file)
             file.flush()
             os.fsync(file.fileno())
 
-    try:
-        yield stage
-        staged.rename(target)
-    finally:
-        staged.unlink(missing_ok=True)
+    clear_leftovers(target)
+    with ExitStack() as held:
+        try:
+            yield stage
+            staged.rename(target)
+        finally:
+            staged.unlink(missing_ok=True)
 
 
 @contextmanager

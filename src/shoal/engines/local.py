@@ -105,6 +105,7 @@ def anonymize(
             randomness=Randomness(seed),
             escape_formulas=escape_formulas,
             given=frame,
+            progress=progress,
         )
     release.manifest["seconds"] = times
     return release

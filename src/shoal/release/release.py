@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from shoal.schema.roles import Schema
     from shoal.schema.table import Coded
 
-BATCH = 2**19  # published rows that are put together at a time
+BATCH = 2**18  # published rows that are put together at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,11 +203,15 @@ def build_release(
     randomness: Randomness,
     escape_formulas: bool = False,
     given: Any = None,
+    progress: Progress = silent,
 ) -> Release:
     """Recode what was found, shuffle rows and group numbers, and state what was done."""
     coded = task.coded
     layout = lay_out(found, randomness)
-    covered = {column.name: spans(column, found) for column in coded.quasi}
+    covered = {}
+    for place, column in enumerate(coded.quasi, 1):
+        covered[column.name] = spans(column, found)
+        progress("recode", place / (len(coded.quasi) + 1))
     source = table.select(name for name in table.columns if name in unchanged(schema))
     recoding = Recoding(
         source=source if len(coded) == table.height else source[coded.rows],
