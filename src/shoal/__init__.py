@@ -18,6 +18,12 @@ _HOMES = {
     "attack": "audit.attack",
     "Attack": "audit.attack",
     "Schema": "schema.roles",
+    "Listed": "schema.grouping",
+    "Prefix": "schema.grouping",
+    "Calendar": "schema.grouping",
+    "Bins": "schema.grouping",
+    "Quantiles": "schema.grouping",
+    "Grouped": "schema.grouping",
     "Requirement": "principles.requirement",
     "EpsilonM": "principles.proximity",
     "Neighbourhood": "principles.proximity",
@@ -77,6 +83,8 @@ __all__ = [
     "Audit",
     "AuditFailed",
     "BetaLikeness",
+    "Bins",
+    "Calendar",
     "Comparison",
     "DeltaDisclosure",
     "DeltaL",
@@ -92,10 +100,12 @@ __all__ = [
     "Function",
     "GeneralizationGraph",
     "GreatCircle",
+    "Grouped",
     "Guarantee",
     "Hierarchical",
     "InputError",
     "KAnonymity",
+    "Listed",
     "Lookup",
     "Lp",
     "MUniqueness",
@@ -105,6 +115,8 @@ __all__ = [
     "OutputError",
     "Perturb",
     "Plan",
+    "Prefix",
+    "Quantiles",
     "RecursiveCL",
     "Release",
     "Requirement",
@@ -169,6 +181,7 @@ if TYPE_CHECKING:
     from shoal.release.release import Release
     from shoal.rivals.anatomy import Anatomy
     from shoal.rivals.perturb import Perturb
+    from shoal.schema.grouping import Bins, Calendar, Grouped, Listed, Prefix, Quantiles
     from shoal.schema.roles import Schema
 
 

@@ -20,7 +20,7 @@ from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import Require, requirements
 from shoal.relations.bands import TOLERANCE
-from shoal.schema.coding import Column, code_column
+from shoal.schema.coding import Column, code_column, quantity
 from shoal.schema.io import take_frame
 from shoal.schema.missing import Missing, complete_rows
 from shoal.schema.sensitive import Sensitive
@@ -257,7 +257,7 @@ def plan(
         raise InputError(msg)
     (name,) = schema.sensitive
     kept = table[name].filter(complete_rows(table, (name,), missing))
-    column = code_column(kept, kind="numeric")
+    column = code_column(kept, kind=quantity(schema.types.get(name)))
     return plan_column(column, epsilon=epsilon, m=m, relative=relative)
 
 
@@ -269,8 +269,9 @@ def _plan_dissimilarity(
         msg = f"A plan can be made for Dissimilarity(…), or with epsilon and m, not for {asked!r}."
         raise UsageError(msg)
     kept = table.filter(complete_rows(table, asked.columns, missing))
-    kind = "numeric" if asked.principle.needs_numbers else None
+    numbers, types = asked.principle.needs_numbers, schema.types
     columns = (
-        code_column(kept[name], kind=kind or schema.types.get(name)) for name in asked.columns
+        code_column(kept[name], kind=quantity(types.get(name)) if numbers else types.get(name))
+        for name in asked.columns
     )
     return guarantee(asked.principle, Sensitive.of(tuple(columns)))

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 import shoal
 from shoal.audit.cells import as_text, spell_set
 from shoal.principles.groups import renumber
+from shoal.schema import columns
 from shoal.schema.coding import code_column
-from shoal.schema.columns import FEW, Gathered, without_cells
+from shoal.schema.columns import Gathered, without_cells
 from shoal.schema.delimited import read_csv
 
 CELLS = st.one_of(
@@ -37,8 +38,8 @@ def files(draw: st.DrawFn) -> tuple[bytes, list[str], list[list[str]]]:
             rows.pop()
     text = io.StringIO(newline="")
     ending = draw(st.sampled_from(["\n", "\r\n"]))
-    quoting = draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
-    csv.writer(text, lineterminator=ending, quoting=quoting).writerows([header, *rows])
+    dialect = draw(st.sampled_from(["excel", "unix"]))  # as few quotes as can be, or all
+    csv.writer(text, dialect, lineterminator=ending).writerows([header, *rows])
     data = text.getvalue().encode()
     if draw(st.booleans()):
         data = data.rstrip(b"\r\n")
@@ -101,19 +102,22 @@ def test_a_dictionary_is_coded_as_its_text(cells, kind) -> None:
     assert outcome(once) == outcome(text)
 
 
-def test_columns_become_dictionaries_where_that_pays() -> None:
+def test_columns_become_dictionaries_where_that_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seldom repeated cells look unique at first and are no less a dictionary in the end."""
+    monkeypatch.setattr(columns, "ENOUGH", 1000)
     table = Gathered(lean=True)
-    for begin in range(0, 3 * FEW, FEW):
-        unique = [f"n{number}" for number in range(begin, begin + FEW)]
-        table.add(pl.DataFrame({"unique": unique, "few": ["a", "b"] * (FEW // 2), "number": 1}))
-    found = table.table(["few", "other", "unique", "number"], 3 * FEW)
-    kinds = found.schema
-    assert isinstance(kinds["few"], pl.Categorical)
-    assert kinds["unique"] == pl.String
-    assert kinds["other"] == pl.Null
-    assert kinds["number"] == pl.Int32
-    assert found["unique"].to_list() == [f"n{number}" for number in range(3 * FEW)]
-    assert found["few"].cast(pl.String).to_list() == ["a", "b"] * (3 * FEW // 2)
+    for begin in range(0, 3000, 500):
+        numbers = np.arange(begin, begin + 500)
+        cells = {"unique": numbers, "seldom": numbers % 800, "few": numbers % 2}
+        table.add(pl.DataFrame(cells).cast(pl.String).with_columns(number=pl.lit(1)))
+    found = table.table(["few", "other", "unique", "seldom", "number"], 3000)
+    assert isinstance(found.schema["few"], pl.Categorical)
+    assert isinstance(found.schema["seldom"], pl.Categorical)
+    assert found.schema["unique"] == pl.String
+    assert found.schema["other"] == pl.Null
+    assert found.schema["number"] == pl.Int32
+    assert found["unique"].to_list() == [str(number) for number in range(3000)]
+    assert found["seldom"].cast(pl.String).to_list() == [str(n % 800) for n in range(3000)]
     assert without_cells(found, ["few"]).schema["few"] == pl.Null
 
 

@@ -20,8 +20,11 @@ from system.shell import names_in, run, start
 
 QUASI = ("age", "sex", "zip", "education", "marital", "occupation", "birthplace", "hours")
 BYTES = 4 * len(QUASI) + 8  # of the coded arrays, a row
-ROLES = ("--quasi", ",".join(QUASI), "--sensitive", "income", "--method", "Split()")
-ROLES += ("--require", "EpsilonM(epsilon=2000, m=5)")
+REQUIRE = "EpsilonM(epsilon=2000, m=5)"
+ROLES = (
+    *("--quasi", ",".join(QUASI), "--sensitive", "income"),
+    *("--require", REQUIRE, "--method", "Split()"),
+)
 KILLS = 20
 
 
@@ -244,7 +247,7 @@ def test_every_phase_reports_a_rising_share(place: Path) -> None:
         release = library.anonymize(
             frame,
             schema,
-            require="EpsilonM(epsilon=2000, m=5)",
+            require=REQUIRE,
             method="Split()",
             progress=progress,
         )

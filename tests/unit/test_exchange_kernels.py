@@ -30,7 +30,9 @@ class Table:
         self.values = np.stack([rng.integers(0, d, n) for d in distinct], axis=1).astype(float)
         self.values /= np.where(self.kinds == 1, 1, distinct - 1)
         self.units = 1.0 / (distinct - 1)
-        self.space = Space(self.kinds, self.units)
+        self.space = Space(
+            self.kinds, self.units, np.zeros(1), np.zeros(self.kinds.size + 1, np.int64)
+        )
         self.codes = np.zeros((len(forms), n), np.int32)
         self.tests: list = []
         self.bounds: list = []

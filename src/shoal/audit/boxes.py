@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import ENDS, read_set
+from shoal.audit.cells import interval_ends, read_set
 from shoal.kernels.freeform.boxes import Boxes, label_words
 from shoal.schema.coding import MISSING_LABEL, NUMBER, parse_numbers
+from shoal.schema.dates import days
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.schema.coding import Column
     from shoal.schema.table import Coded
+    from shoal.schema.trees import Tree
 
 EMPTY = (1, 0)  # an interval of ranks that covers nothing
 
@@ -25,7 +27,7 @@ def published_boxes(published: pl.DataFrame, original: Coded) -> Boxes:
 
     A cell that cannot be read covers nothing; the check against the manifest names it.
     """
-    space = original.space
+    space = original.line
     words = label_words(space.kinds, space.offsets)
     masks = np.zeros((published.height, words[-1]), np.uint64)
     lows, highs = [], []
@@ -34,7 +36,7 @@ def published_boxes(published: pl.DataFrame, original: Coded) -> Boxes:
         cells = published[column.name].cast(pl.String).fill_null(MISSING_LABEL)
         texts = cells.unique()
         which = cells.cast(pl.Enum(texts)).to_physical().to_numpy()
-        if column.numeric:
+        if column.numeric or column.tree is not None:
             low, high = _ranks_within(texts, column)
             lows.append(low[which])
             highs.append(high[which])
@@ -52,8 +54,14 @@ def published_boxes(published: pl.DataFrame, original: Coded) -> Boxes:
 
 def _ranks_within(texts: pl.Series, column: Column) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the lowest and highest rank whose value lies in each interval."""
-    ends = texts.str.extract_groups(ENDS).struct.unnest()
-    low, high = ends["low"].fill_null(texts), ends["high"].fill_null(texts)
+    if column.tree is not None:
+        return _ranks_under(texts, column.tree, column.places)
+    low, high = interval_ends(texts)
+    if column.dates:
+        first = np.searchsorted(column.numbers, days(low), "left")
+        last = np.searchsorted(column.numbers, days(high), "right") - 1
+        good = ~np.isnan(days(low) + days(high))
+        return np.where(good, first, EMPTY[0]), np.where(good, last, EMPTY[1])
     good = (low.str.contains(NUMBER) & high.str.contains(NUMBER)).to_numpy()
     ranks = np.tile(np.array(EMPTY, np.int64)[:, None], len(texts))
     if good.any():
@@ -61,6 +69,18 @@ def _ranks_within(texts: pl.Series, column: Column) -> tuple[NDArray[np.int64], 
         last = np.searchsorted(column.numbers, parse_numbers(high.filter(good)), "right") - 1
         ranks[1, good] = last
     return ranks[0], ranks[1]
+
+
+def _ranks_under(
+    texts: pl.Series, tree: Tree, places: NDArray[np.int64] | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the lowest and highest rank under each named node."""
+    assert places is not None
+    node = {name: place for place, name in enumerate(tree.names)}
+    found = np.array([node.get(text, -1) for text in texts])
+    low = np.searchsorted(places, tree.first[found], "left")
+    high = np.searchsorted(places, tree.last[found], "right") - 1
+    return np.where(found < 0, EMPTY[0], low), np.where(found < 0, EMPTY[1], high)
 
 
 def _labels_within(texts: pl.Series, column: Column, words: int) -> NDArray[np.uint64]:

@@ -17,7 +17,7 @@ import polars as pl
 
 from shoal.kernels.freeform.coverage import count_near
 from shoal.kernels.freeform.tree import build
-from shoal.schema.coding import Column, code_column
+from shoal.schema.coding import QUANTITY, Column, code_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +59,7 @@ def candidate_risks(
     for column in original.sensitive:
         known = column.spellings.gather(column.codes)
         carried = published[column.name].cast(pl.String)
-        kind = "numeric" if column.numeric else "categorical"
+        kind = QUANTITY if column.numeric else "categorical"
         both = code_column(pl.concat([known.alias(column.name), carried]), kind=kind)
         own, codes = both.codes[: len(original)].copy(), both.codes[len(original) :].copy()
         widths = _widths(column)

@@ -10,6 +10,9 @@ import polars as pl
 
 from shoal.schema.coding import MISSING_LABEL
 from shoal.schema.columns import is_dictionary
+from shoal.schema.dates import days
+from shoal.schema.hierarchy import Levels, nested_levels
+from shoal.schema.trees import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +26,9 @@ def as_text(column: pl.Series) -> pl.Series:
     """Return struct<low, high> and list<string> cells as the text that release.csv has."""
     if isinstance(column.dtype, pl.Struct):
         low, high = (column.struct.field(end).cast(pl.String) for end in ("low", "high"))
-        interval = pl.when(low == high).then(low).otherwise(pl.format("[{}, {}]", low, high))
+        dates = column.struct.field("low").dtype.is_temporal()
+        both = pl.format('["{}", "{}"]' if dates else "[{}, {}]", low, high)
+        interval = pl.when(low == high).then(low).otherwise(both)
         return pl.select(interval.alias(column.name)).to_series()
     if isinstance(column.dtype, pl.List):
         return _spelled_sets(column)
@@ -80,17 +85,39 @@ def read_set(text: str | None) -> list[str] | None:
     return labels or None
 
 
-def cell_ncp(texts: pl.Series, kind: str, domain: Sequence[Any]) -> tuple[NDArray[np.float64], int]:
-    """Return the NCP of each published cell, and how many cells are outside the domain."""
-    if kind == "interval":
-        return _interval_ncp(texts, float(domain[0]), float(domain[1]))
-    return _set_ncp(texts, domain)
-
-
-def _interval_ncp(texts: pl.Series, least: float, most: float) -> tuple[NDArray[np.float64], int]:
+def interval_ends(texts: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return how the ends of each interval are spelled; a bare value is both."""
     ends = texts.str.extract_groups(ENDS).struct.unnest()
-    low = ends["low"].fill_null(texts).cast(pl.Float64, strict=False).to_numpy()
-    high = ends["high"].fill_null(texts).cast(pl.Float64, strict=False).to_numpy()
+    return tuple(ends[end].fill_null(texts).str.strip_chars('"') for end in ("low", "high"))  # type: ignore[return-value]
+
+
+def cell_ncp(texts: pl.Series, column: dict[str, Any]) -> tuple[NDArray[np.float64], int]:
+    """Return the NCP of each published cell, and how many cells are outside the domain.
+
+    `column` is what the manifest says of it.
+    """
+    domain = column["domain"]
+    if column["kind"] == "node":
+        return _node_ncp(texts, nested_levels(domain), column["name"])
+    if column["kind"] == "set":
+        return _set_ncp(texts, domain)
+    if column.get("type") != "date":
+        low, high = (e.cast(pl.Float64, strict=False).to_numpy() for e in interval_ends(texts))
+        return _interval_ncp(low, high, float(domain[0]), float(domain[1]))
+    low, high = (days(end) for end in interval_ends(texts))
+    return _interval_ncp(low, high, *days(pl.Series(domain)).tolist())
+
+
+def _node_ncp(texts: pl.Series, levels: Levels, name: str) -> tuple[NDArray[np.float64], int]:
+    tree = Tree.of(levels, name)
+    known = dict(zip(tree.names, tree.ncp.tolist(), strict=True))
+    found = np.array([known.get(text, np.nan) for text in texts.fill_null(MISSING_LABEL)])
+    return found, int(np.isnan(found).sum())
+
+
+def _interval_ncp(
+    low: NDArray[np.float64], high: NDArray[np.float64], least: float, most: float
+) -> tuple[NDArray[np.float64], int]:
     bad = ~((least <= low) & (low <= high) & (high <= most))
     scale = max(1.0, abs(least), abs(most))
     span = most / scale - least / scale

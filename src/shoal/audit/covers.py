@@ -2,8 +2,8 @@
 
 Closed, open and half-open intervals (`[17, 24]`, `(17, 24]`, `17-24`, `17..24`), one-sided ones
 (`<=24`, `>24`), numbers with hidden digits (`11***`), sets (`["a", "b"]`, `{a, b}`, `a|b`), plain
-values, and `*`. A cell that is none of these, such as the name of a hierarchy's node, rules nobody
-out and is counted as unread.
+values, names of nodes where a hierarchy is given, and `*`. A cell that is none of these rules
+nobody out and is counted as unread.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import read_set
+from shoal.audit.cells import interval_ends, read_set
 from shoal.schema.coding import MISSING_LABEL, Column, code_column
+from shoal.schema.dates import days
+from shoal.schema.grouping import Distinct
 from shoal.schema.missing import is_missing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.audit.published import Published
+    from shoal.schema.grouping import Hierarchy
 
 NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 BETWEEN = r"\s*(?:[,;:]|-|–|\.\.+|to)\s*"
@@ -114,9 +117,15 @@ class ColumnCover:
         return marks
 
 
-def cover_column(cells: pl.Series, known: pl.Series) -> ColumnCover:
-    """Compare the published cells of a column with the values that people are known to have."""
+def cover_column(
+    cells: pl.Series, known: pl.Series, hierarchy: Hierarchy | None = None
+) -> ColumnCover:
+    """Compare the published cells of a column with the values that people are known to have.
+
+    With a hierarchy, the name of a node stands for the labels under it.
+    """
     column, values = _known(known)
+    under = {} if hierarchy is None else _labels_under(column, hierarchy)
     cells = cells.fill_null(MISSING_LABEL)
     texts = cells.unique().sort()
     which = cells.cast(pl.Enum(texts)).to_physical().to_numpy().astype(np.int64)
@@ -126,7 +135,11 @@ def cover_column(cells: pl.Series, known: pl.Series) -> ColumnCover:
     unread = 0
     place = {label: rank for rank, label in enumerate(column.spellings)}
     for cell, text in enumerate(texts):
-        ends = read_interval(text) if column.numeric else None
+        if text in under:
+            slots[cell] = len(listed)
+            listed.append(under[text])
+            continue
+        ends = _ends(text, column)
         if ends is not None:
             lows[cell] = np.searchsorted(column.numbers, ends[0], "left")
             highs[cell] = np.searchsorted(column.numbers, ends[1], "right") - 1
@@ -139,6 +152,29 @@ def cover_column(cells: pl.Series, known: pl.Series) -> ColumnCover:
         slots[cell] = len(listed)
         listed.append(np.ones(column.distinct, bool) if marks is None else marks)
     return ColumnCover(which, values, lows, highs, np.array(listed), slots, unread)
+
+
+def _ends(text: str, column: Column) -> tuple[float, float] | None:
+    """Return the ends of an interval of numbers or dates, None where a cell is not one."""
+    if not column.dates:
+        return read_interval(text) if column.numeric else None
+    low, high = (float(days(end)[0]) for end in interval_ends(pl.Series([text])))
+    return None if math.isnan(low + high) else (low, high)
+
+
+def _labels_under(column: Column, hierarchy: Hierarchy) -> dict[str, NDArray[np.bool_]]:
+    """Return for the name of every node which of the known values are under it."""
+    counts = np.bincount(column.codes, minlength=column.distinct)
+    labels = column.spellings.to_list()
+    levels = hierarchy.levels(Distinct(column.name, labels, column.values, counts))
+    rank = {label: place for place, label in enumerate(labels)}
+    under: dict[str, NDArray[np.bool_]] = {}
+    for path in levels:
+        if path[0] in rank:
+            for node in path:
+                marks = under.setdefault(node, np.zeros(column.distinct, bool))
+                marks[rank[path[0]]] = True
+    return under
 
 
 def _known(known: pl.Series) -> tuple[Column, NDArray[np.int64]]:
@@ -175,7 +211,11 @@ class Cover:
         first = published.by_cells
         self.rows = first.order[first.starts[:-1]]  # one row of every description
         table = published.table
-        self.columns = [cover_column(table[name], people[name]) for name in published.schema.quasi]
+        trees = published.schema.hierarchies
+        self.columns = [
+            cover_column(table[name], people[name], trees.get(name))
+            for name in published.schema.quasi
+        ]
         self.cells = [column.cells[self.rows] for column in self.columns]
         self.unread = sum(column.unread for column in self.columns)
 

@@ -17,6 +17,8 @@ from shoal.audit.verify import Audit, audit_table, check_rows
 from shoal.errors import InputError, UsageError
 from shoal.principles.requirement import Require, requirements
 from shoal.progress import Progress, silent
+from shoal.schema.dates import days
+from shoal.schema.hierarchy import nested_levels
 from shoal.schema.io import read_table, take_frame
 from shoal.schema.lean import read_lean
 from shoal.schema.roles import RESERVED, Schema
@@ -104,11 +106,17 @@ def code_original(table: pl.DataFrame, manifest: dict[str, Any]) -> Coded:
     where the release has fewer rows than the original.
     """
     stated = manifest_schema(manifest)
-    numeric = {c["name"]: c["kind"] == "interval" for c in manifest["columns"] if "kind" in c}
+    by_kind = {"interval": "numeric", "set": "categorical"}
+    types = {c["name"]: by_kind[c["kind"]] for c in manifest["columns"] if c.get("kind") in by_kind}
     schema = Schema(
         quasi=stated.quasi,
         sensitive=stated.sensitive,
-        types={name: "numeric" if yes else "categorical" for name, yes in numeric.items()},
+        types={
+            name: kind
+            for name, kind in (types | dict(stated.types)).items()
+            if name in stated.quasi and kind != "ordered"
+        },
+        hierarchies=stated.hierarchies,
     )
     schema.check(table.columns)
     fewer = manifest["rows"] < table.height
@@ -120,7 +128,12 @@ def check_domains(original: Coded, manifest: dict[str, Any]) -> list[str]:
     stated = {c["name"]: c["domain"] for c in manifest["columns"] if c["role"] == "quasi"}
     problems = []
     for column in original.quasi:
-        if column.numeric:
+        if column.tree is not None:
+            continue  # that its labels are in the hierarchy was checked when it was coded
+        if column.dates:
+            ends = days(pl.Series(stated[column.name])).tolist()
+            same = [column.numbers[0], column.numbers[-1]] == ends
+        elif column.numeric:
             same = [column.numbers[0], column.numbers[-1]] == stated[column.name]
         else:
             same = set(column.spellings) == set(stated[column.name])
@@ -194,11 +207,27 @@ def _is_number(value: object) -> bool:
 
 def _has_domain(column: dict[str, Any]) -> bool:
     domain = column.get("domain")
-    if not isinstance(domain, list) or not domain:
+    if not isinstance(domain, list | dict) or not domain:
         return False
+    if column.get("kind") == "node":
+        return _is_nested(domain)
     if column.get("kind") == "interval":
-        return len(domain) == 2 and all(map(_is_number, domain))
+        dates = column.get("type") == "date"
+        right = _is_date if dates else _is_number
+        return len(domain) == 2 and isinstance(domain, list) and all(map(right, domain))
     return column.get("kind") == "set" and all(isinstance(label, str) for label in domain)
+
+
+def _is_date(value: object) -> bool:
+    return isinstance(value, str) and not np.isnan(days(pl.Series([value]))).any()
+
+
+def _is_nested(domain: Any) -> bool:
+    try:
+        nested_levels(domain)
+    except InputError:
+        return False
+    return True
 
 
 def read_published(
@@ -241,7 +270,13 @@ def manifest_schema(manifest: dict[str, Any]) -> Schema:
     }
     types = {c["name"]: c["type"] for c in manifest["columns"] if "type" in c}
     return Schema(
-        quasi=named["quasi"], sensitive=named["sensitive"], other=named["other"], types=types
+        quasi=named["quasi"],
+        sensitive=named["sensitive"],
+        other=named["other"],
+        types={name: kind for name, kind in types.items() if kind != "ordered"},
+        hierarchies={
+            c["name"]: c["domain"] for c in manifest["columns"] if c.get("kind") == "node"
+        },
     )
 
 
@@ -271,8 +306,7 @@ def _check_cells(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]
             continue
         name = column["name"]
         counted = published[name].value_counts()
-        texts = counted[name].cast(pl.String)
-        by_cell, bad = cell_ncp(texts, column["kind"], column["domain"])
+        by_cell, bad = cell_ncp(counted[name].cast(pl.String), column)
         if bad:
             problems.append(f"{bad} distinct cells of column {name!r} are outside its domain.")
         else:

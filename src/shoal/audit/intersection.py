@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.linking import chosen_people
-from shoal.schema.coding import code_column
+from shoal.schema.coding import QUANTITY, code_column
 
 if TYPE_CHECKING:
     from shoal.audit.covers import Cover
@@ -55,7 +55,7 @@ def intersect(first: Cover, second: Cover, name: str) -> Intersection:
     """Intersect the candidate values of the people whom both covers are about."""
     texts = [cover.published.table[name].cast(pl.String) for cover in (first, second)]
     numeric = first.published.sensitive(name).numeric and second.published.sensitive(name).numeric
-    column = code_column(pl.concat(texts), kind="numeric" if numeric else "categorical")
+    column = code_column(pl.concat(texts), kind=QUANTITY if numeric else "categorical")
     carried = column.codes[: len(texts[0])], column.codes[len(texts[0]) :]
     people = chosen_people(len(first.columns[0].values))
     counts = []

@@ -17,7 +17,7 @@ import polars as pl
 
 from shoal.notation import exact
 from shoal.relations.bands import absolute_band
-from shoal.schema.coding import Column, code_column
+from shoal.schema.coding import QUANTITY, Column, code_column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,7 +71,7 @@ def chosen_people(count: int, most: int = PEOPLE) -> NDArray[np.int64]:
 def code_both(known: pl.Series, carried: pl.Series, *, numeric: bool) -> tuple[Column, int]:
     """Code the values of the original and of a release alike; the original's stand first."""
     texts = pl.concat([known.cast(pl.String), carried.cast(pl.String).alias(known.name)])
-    return code_column(texts, kind="numeric" if numeric else "categorical"), len(known)
+    return code_column(texts, kind=QUANTITY if numeric else "categorical"), len(known)
 
 
 def windows(column: Column, epsilon: float) -> NDArray[np.int64]:

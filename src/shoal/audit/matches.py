@@ -46,7 +46,7 @@ def audit_matches(
         if not isinstance(one.principle, KAnonymity):
             msg = f"{one!r} cannot be measured on a release without groups; KAnonymity(k=…) can."
             raise UsageError(msg)
-    graph = MatchGraph(original.space, published_boxes(published, original))
+    graph = MatchGraph(original.line, published_boxes(published, original))
     problems = []
     if published.height != len(original):
         problems.append(

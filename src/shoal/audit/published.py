@@ -106,4 +106,9 @@ def replace_types(stated: Schema, chosen: Schema | None) -> Schema:
     for name in sensitive:
         if name not in stated.sensitive:
             raise UnknownColumn(name, stated.sensitive)
-    return Schema(quasi=stated.quasi, sensitive=sensitive, types=chosen.types)
+    return Schema(
+        quasi=stated.quasi,
+        sensitive=sensitive,
+        types=chosen.types,
+        hierarchies=stated.hierarchies,
+    )

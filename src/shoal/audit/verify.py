@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.principles.groups import Groups, Measurement, renumber, upward
-from shoal.schema.coding import code_column
-from shoal.schema.columns import is_dictionary, top_code
+from shoal.principles.groups import LARGEST, Groups, Measurement, renumber, upward
+from shoal.schema.coding import code_column, quantity
+from shoal.schema.columns import Handed, is_dictionary, top_code, without_cells
+from shoal.schema.io import take_frame
 from shoal.schema.roles import RESERVED
 from shoal.schema.sensitive import Sensitive
 
@@ -138,7 +139,7 @@ def spread(matches: NDArray[np.int64]) -> dict[str, float]:
 
 
 def audit_table(
-    published: pl.DataFrame, schema: Schema, requirements: Sequence[Requirement]
+    given: pl.DataFrame | Handed, schema: Schema, requirements: Sequence[Requirement]
 ) -> Audit:
     """Measure requirements on a published table.
 
@@ -146,8 +147,10 @@ def audit_table(
     equal published quasi cells. A principle that survives the union of groups is measured by equal
     cells as well: that is what a reader who ignores the group column sees.
     """
+    published = take_frame(given)
     check_rows(published)
     by_cells = alike(published, schema.quasi)
+    published = without_cells(published, schema.quasi)
     grouped = RESERVED in published.columns
     by_group = alike(published, (RESERVED,)) if grouped else by_cells
     findings = []
@@ -172,10 +175,12 @@ def _value(published: pl.DataFrame, schema: Schema, one: Requirement) -> Sensiti
     """Code the published columns that a requirement is about."""
     if not one.columns:
         return None
-    number = "numeric" if one.principle.needs_numbers else None
+    numbers, types = one.principle.needs_numbers, schema.types
     return Sensitive.of(
         tuple(
-            code_column(published[name], kind=number or schema.types.get(name))
+            code_column(
+                published[name], kind=quantity(types.get(name)) if numbers else types.get(name)
+            )
             for name in one.columns
         )
     )
@@ -184,16 +189,20 @@ def _value(published: pl.DataFrame, schema: Schema, one: Requirement) -> Sensiti
 def alike(published: pl.DataFrame, columns: Sequence[str]) -> Groups:
     """Group rows with equal cells; a missing cell is a value like any other."""
     labels = np.zeros(published.height, np.int64)
+    most = 1  # more than any label
     for name in columns:
         column = published[name]
         if not is_dictionary(column):
             column = column.cast(pl.String)
             column = column.cast(pl.Enum(column.unique().drop_nulls()))
         missing = top_code(column) + 1
+        if most * (missing + 1) > LARGEST:
+            labels = renumber(labels)
+            most = int(labels.max(initial=0)) + 1
         labels *= missing + 1
         labels += column.to_physical().cast(pl.UInt32).fill_null(missing).to_numpy()
-        labels = renumber(labels)
-    return Groups(labels)
+        most *= missing + 1
+    return Groups(renumber(labels))
 
 
 def mixed_groups(by_group: Groups, by_cells: Groups) -> list[str]:

@@ -25,6 +25,9 @@ def anonymize(
     identifying: show.Identifying = None,
     other: show.Other = None,
     schema: show.SchemaFile = None,
+    type: show.Types = None,
+    hierarchy: show.Hierarchies = None,
+    weight: show.Weights = None,
     format: Annotated[str, typer.Option(help="csv or parquet.")] = "csv",
     linkage: Annotated[
         str | None, typer.Option(help="Private file that maps input rows to published rows.")
@@ -54,7 +57,14 @@ def anonymize(
 
     said = show.settings(schema)
     chosen = show.merged_schema(
-        said, quasi=quasi, sensitive=sensitive, identifying=identifying, other=other
+        said,
+        quasi=quasi,
+        sensitive=sensitive,
+        identifying=identifying,
+        other=other,
+        types=type,
+        hierarchies=hierarchy,
+        weights=weight,
     )
     target = output or said.output
     if not dry_run:

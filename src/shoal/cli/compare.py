@@ -18,6 +18,9 @@ def compare(
         list[str] | None, typer.Option(help="A method to compare. Repeatable; all by default.")
     ] = None,
     schema: show.SchemaFile = None,
+    type: show.Types = None,
+    hierarchy: show.Hierarchies = None,
+    weight: show.Weights = None,
     seconds: Annotated[float | None, typer.Option(help="Time budget of each search.")] = None,
     missing: show.MissingCells = None,
     quiet: show.Quiet = False,
@@ -29,7 +32,14 @@ def compare(
     from shoal.schema.io import read_table
 
     said = show.settings(schema)
-    chosen = show.merged_schema(said, quasi=quasi, sensitive=sensitive)
+    chosen = show.merged_schema(
+        said,
+        quasi=quasi,
+        sensitive=sensitive,
+        types=type,
+        hierarchies=hierarchy,
+        weights=weight,
+    )
     policy: Any = missing or said.missing or "error"
     show.announce_compiling(quiet=quiet)
     with show.bar(quiet=quiet) as progress:

@@ -36,6 +36,18 @@ Requires = Annotated[
     list[str] | None,
     typer.Option("--require", help="What must hold, as 'EpsilonM(epsilon=4500, m=5)'. Repeatable."),
 ]
+Types = Annotated[
+    list[str] | None,
+    typer.Option("--type", help="What a column holds, as zip=code. Repeatable."),
+]
+Hierarchies = Annotated[
+    list[str] | None,
+    typer.Option("--hierarchy", help="As zip=zip.csv or 'zip=Prefix()'. Repeatable."),
+]
+Weights = Annotated[
+    list[str] | None,
+    typer.Option("--weight", help="How much a column's loss counts, as age=2. Repeatable."),
+]
 MissingCells = Annotated[str | None, typer.Option(help="Missing cells: error, drop or value.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no remarks.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
@@ -64,12 +76,52 @@ def settings(path: str | None) -> Settings:
     return read_settings(path) if path else Settings()
 
 
-def merged_schema(said: Settings, **roles: str | None) -> Any:
-    """Return the schema of a run: the file's roles, overruled by the options."""
+def by_column(option: str, said: list[str] | None) -> dict[str, str]:
+    """Split what was said of columns, as zip=code, at the first sign of equality."""
+    import shoal
+
+    found: dict[str, str] = {}
+    for text in said or ():
+        column, equals, value = (part.strip() for part in text.partition("="))
+        if not (column and equals and value):
+            msg = f"{option} takes column=value. Got {text!r}."
+            raise shoal.UsageError(msg)
+        if column in found:
+            msg = f"{option} names column {column!r} twice."
+            raise shoal.UsageError(msg)
+        found[column] = value
+    return found
+
+
+def merged_schema(
+    said: Settings,
+    *,
+    types: list[str] | None = None,
+    hierarchies: list[str] | None = None,
+    weights: list[str] | None = None,
+    **roles: str | None,
+) -> Any:
+    """Return the schema of a run: what the file says, overruled by the options."""
     import shoal
 
     chosen = {role: names(text) or said.roles.get(role, []) for role, text in roles.items()}
-    return shoal.Schema(**chosen, types=said.types, order=said.order)
+    return shoal.Schema(
+        **chosen,
+        types=said.types | by_column("--type", types),
+        order=said.order,
+        hierarchies=by_column("--hierarchy", hierarchies),
+        weights={c: _weight(c, text) for c, text in by_column("--weight", weights).items()},
+    )
+
+
+def _weight(column: str, text: str) -> float:
+    import shoal
+
+    try:
+        return float(text)
+    except ValueError:
+        msg = f"The weight of column {column!r} must be a number above 0. Got {text!r}."
+        raise shoal.UsageError(msg) from None
 
 
 def list_dropped(columns: list[str], schema: Any, *, quiet: bool) -> None:

@@ -23,13 +23,13 @@ from shoal.principles.requirement import Require, requirements
 from shoal.progress import Progress, silent
 from shoal.release.randomness import Randomness
 from shoal.release.release import Release, build_release
-from shoal.schema.coding import code_column
+from shoal.schema.coding import code_column, quantity
 from shoal.schema.columns import without_cells
 from shoal.schema.io import take_frame
 from shoal.schema.table import Coded, code_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     import polars as pl
 
@@ -84,7 +84,7 @@ def anonymize(
     times: dict[str, float] = {}
     with timed(times, "code", progress):
         coded = code_table(table, schema, missing=missing, progress=progress)
-        coded = numeric_columns(coded, table, asked)
+        coded = numeric_columns(coded, table, asked, schema.types)
         table = without_cells(table, schema.quasi)  # their ranks are enough from here on
     chosen = choose_method(method, asked)
     task = Task(coded, tuple(asked), progress, _budget(seconds))
@@ -135,18 +135,21 @@ def choose_method(method: Method | str | None, asked: list[Requirement]) -> Meth
     return method
 
 
-def numeric_columns(coded: Coded, table: pl.DataFrame, asked: list[Requirement]) -> Coded:
+def numeric_columns(
+    coded: Coded, table: pl.DataFrame, asked: list[Requirement], types: Mapping[str, str]
+) -> Coded:
     """See to it that columns under numeric principles are numeric, or say which cells are not."""
     needed = {name for one in asked if one.principle.needs_numbers for name in one.columns}
     return Coded(
         coded.quasi,
         tuple(
-            code_column(table[column.name][coded.rows], kind="numeric")
+            code_column(table[column.name][coded.rows], kind=quantity(types.get(column.name)))
             if column.name in needed and not column.numeric
             else column
             for column in coded.sensitive
         ),
         coded.rows,
+        coded.weights,
     )
 
 
@@ -203,7 +206,8 @@ def rehearse(
     """Say what `anonymize` would do, and raise as it would, without searching."""
     table = take_frame(frame)
     asked = requirements(require, schema.sensitive)
-    coded = numeric_columns(code_table(table, schema, missing=missing), table, asked)
+    coded = code_table(table, schema, missing=missing)
+    coded = numeric_columns(coded, table, asked, schema.types)
     task = Task(coded, tuple(asked))
     chosen = choose_method(method, asked)
     chosen.check(task)

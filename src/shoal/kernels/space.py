@@ -1,14 +1,30 @@
 """Loss of a set of rows in quasi space: which ranks it spans and what that costs.
 
-A quasi column is an array of ranks over its sorted distinct values. Rank r of column j stands at
-`coords[offsets[j] + r]`, scaled so that the whole column has length one (times its weight).
+A quasi column is an array of ranks over its sorted distinct values. Rank r of an interval column j
+stands at `coords[offsets[j] + r]`, scaled so that the whole column has length one (times its
+weight). A node column has its ranks in the order of a hierarchy's tree, so the lowest common
+ancestor of a range is the highest one of any two neighbours in it. Its kind is NODE + w, and its
+table has w numbers a rank: number i of rank r is the largest NCP of the node over two neighbours
+among r … r + 2**i, so that the NCP of any range is read off two of them.
 """
 
 from numba import njit
 
 from shoal.kernels.arrays import Bytes, LongInts, Reals
 
-INTERVAL, SET = 0, 1
+INTERVAL, SET, NODE = 0, 1, 2
+
+
+@njit("float64(float64[::1], int64, int64, int64, int64)", cache=True, nogil=True)
+def highest_gap(coords: Reals, start: int, width: int, low: int, high: int) -> float:
+    """Return the NCP of the lowest node over the ranks low … high (IN: its table at `start`)."""
+    if low >= high:
+        return 0.0
+    step, row = 1, 0
+    while 2 * step <= high - low:
+        step *= 2
+        row += 1
+    return max(coords[start + low * width + row], coords[start + (high - step) * width + row])
 
 
 @njit(
@@ -27,7 +43,12 @@ def extent(
     offsets: LongInts,
     units: Reals,
 ) -> float:
-    """Return the NCP of one published cell: interval (high - low), set (labels - 1) * unit."""
+    """Return the NCP of a published cell: interval (high - low), set (labels - 1) * unit, or node.
+
+    `distinct` counts the labels of a set and is not read for the others.
+    """
     if kinds[column] == SET:
         return (distinct - 1) * units[column]
+    if kinds[column] >= NODE:
+        return highest_gap(coords, offsets[column], kinds[column] - NODE, low, high)
     return coords[offsets[column] + high] - coords[offsets[column] + low]

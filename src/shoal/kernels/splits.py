@@ -9,7 +9,7 @@ from numba import njit
 
 from shoal.kernels.arrays import Bytes, Flags, Ints, LongInts, Reals
 from shoal.kernels.demands import all_kept
-from shoal.kernels.space import SET, extent
+from shoal.kernels.space import NODE, SET, extent, highest_gap
 from shoal.kernels.windows import longest_run
 
 # Slices are copied in plain loops: an assignment of slices brings the text of its error messages
@@ -66,6 +66,40 @@ def lower_median(ranks: Ints, column: int, low: int, high: int, histogram: Ints,
         rank += 1
         left = int(left - histogram[rank])
     return rank + low
+
+
+@njit(
+    "int32(int32[:,::1], int64, int32, int32, float64[::1], int64, int64, int32[::1])",
+    cache=True,
+    nogil=True,
+)
+def child_cut(
+    ranks: Ints,
+    column: int,
+    low: int,
+    high: int,
+    coords: Reals,
+    start: int,
+    width: int,
+    histogram: Ints,
+) -> int:
+    """Return the last rank of the left half when a node is cut between two of its children.
+
+    Of the places between children of the lowest node over low … high, the one that leaves the
+    halves most equal (IN: ranks, and the table of the column at `start`; scratch: histogram).
+    """
+    size = ranks.shape[0]
+    for rank in range(high - low + 1):
+        histogram[rank] = 0
+    for row in range(size):
+        histogram[ranks[row, column] - low] += 1
+    top = highest_gap(coords, start, width, low, high)
+    best, uneven, left = low, size + 1, 0
+    for rank in range(low, high):
+        left += histogram[rank - low]
+        if coords[start + rank * width] == top and abs(size - 2 * left) < uneven:
+            best, uneven = rank, abs(size - 2 * left)
+    return best
 
 
 @njit("boolean(int64, int64, int64)", cache=True, nogil=True)
@@ -269,7 +303,8 @@ def split_range(
 
     EM section 5.2 (LEAST_LOSS: the cut of least total loss) and Mondrian (WIDEST: the widest
     column first). Where the median is tied, ties go left (LOWER), the cut just under it is tried as
-    well (EITHER), or ties are divided so that both halves are equal (DIVIDED). Halves also have to
+    well (EITHER), or ties are divided so that both halves are equal (DIVIDED). A node is first cut
+    between its children, as evenly as they allow, then at the median. Halves also have to
     keep the demands (`demands.all_kept`). Buckets of at most `grain` rows are left as they are.
 
     IN/OUT: ranks, codes, rows (permuted within begin..end). Scratch: their *_out twins.
@@ -322,10 +357,25 @@ def split_range(
                             seen[0, place] = stamp
                     width = extent(column, lowest, highest, labels, kinds, coords, offsets, units)
                 median = lower_median(bucket, column, lowest, highest, histogram, copy)
-                for under in range(2 if way == EITHER else 1):
+                node = kinds[column] >= NODE
+                between = median
+                if node:
+                    between = child_cut(
+                        bucket,
+                        column,
+                        lowest,
+                        highest,
+                        coords,
+                        offsets[column],
+                        kinds[column] - NODE,
+                        histogram,
+                    )
+                for under in range(2 if way == EITHER or node else 1):
                     cut = median - under
+                    if node:
+                        cut = median if under else between
                     room, ties = 0, 0
-                    if way == DIVIDED:
+                    if way == DIVIDED and not (node and under == 0):
                         room, ties = tied(bucket, column, cut)
                     if cut < lowest or (cut >= highest and ties == 0):
                         continue

@@ -14,7 +14,7 @@ from shoal.kernels.relations import BAND, Relations, largest_neighbourhoods, row
 
 def run() -> None:
     """Call every such kernel once, on eight rows in four groups."""
-    space = Space(np.zeros(1, np.int8), np.ones(1))
+    space = Space(np.zeros(1, np.int8), np.ones(1), np.zeros(8), np.array([0, 8]))
     values = np.linspace(0.0, 1.0, 8)[:, None]
     codes = np.zeros((1, 8), np.int32)
     relations = _equality()

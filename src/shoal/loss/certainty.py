@@ -1,9 +1,10 @@
 """NCP and GCP, the normalized and global certainty penalties. Range 0 to 1; less is better.
 
 NCP of a cell: interval (high - low) / (max - min of the column); set (labels - 1) / (distinct
-labels - 1); 0 for a column of one value; 1 for every cell of a suppressed row. GCP is its mean over
-rows and quasi columns. Where rows are suppressed, the range and the labels are those of the rows
-that are published: a wider range would tell what was left out, a narrower one never flatters.
+labels - 1); node (labels under it - 1) / (labels of the hierarchy - 1); 0 for a column of one
+value; 1 for every cell of a suppressed row. GCP is its mean over rows and quasi columns. Where rows
+are suppressed, the range and the labels are those of the rows that are published: a wider range
+would tell what was left out, a narrower one never flatters.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 def ncp_by_group(column: Column, spans: Spans) -> NDArray[np.float64]:
     """Return the NCP of each cell of a column, one for a group or for a recast record."""
+    if column.tree is not None:
+        return column.tree.ncp[column.nodes(spans.low, spans.high)]
     if column.numeric:
         where = coordinates(column)
         return where[spans.high] - where[spans.low]

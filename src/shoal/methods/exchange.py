@@ -53,7 +53,7 @@ class Board:
         bounds[:, : task.least] = 0
         space = task.coded.space
         return cls(
-            space=Space(space.kinds, space.units),
+            space=Space(space.kinds, space.units, space.coords, space.offsets),
             values=positions(space.ranks, space.coords, space.offsets, space.kinds),
             codes=np.array([value.codes for _, value in pairs], np.int32).reshape(len(pairs), rows),
             relations=pack(

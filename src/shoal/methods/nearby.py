@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial import cKDTree
 
-from shoal.kernels.exchange.loss import INTERVAL, Space
+from shoal.kernels.space import INTERVAL
 
 if TYPE_CHECKING:
     from shoal.kernels.arrays import LongInts
+    from shoal.kernels.exchange.loss import Space
     from shoal.kernels.exchange.state import Groups
 
 SAMPLES = 16  # of groups that the thinned-out rings draw from in turn

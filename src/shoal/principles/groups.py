@@ -110,7 +110,7 @@ def renumber(marks: NDArray) -> NDArray[np.int64]:
     """Return marks (non-negative integers) as numbers from 0 without gaps, in the same order."""
     most = int(marks.max(initial=0)) + 1
     if most > SPARSE * len(marks):
-        return np.unique(marks, return_inverse=True)[1].astype(np.int64)
+        return np.searchsorted(np.unique(marks), marks)
     present = np.zeros(most, np.bool_)
     present[marks] = True
     numbers = np.cumsum(present, dtype=np.int32)  # there are fewer rows than 2**31

@@ -1,4 +1,4 @@
-"""From what is covered to published cells: intervals for numbers, sets of labels for categories.
+"""From what is covered to published cells: intervals, nodes of a hierarchy, sets of labels.
 
 Whoever covers rows, the groups of a partition or the recast records of a graph, has one *cell* a
 column; several published rows can bear it.
@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import polars as pl
+
+from shoal.schema.dates import days_as_dates
+from shoal.schema.hierarchy import nest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,7 +69,7 @@ def spans(column: Column, cover: Cover) -> Spans:
     ranks = column.codes[cover.order]
     starts = cover.starts[:-1]
     low, high = np.minimum.reduceat(ranks, starts), np.maximum.reduceat(ranks, starts)
-    if column.numeric:
+    if column.numeric or column.tree is not None:
         return Spans(low, high)
     owners = np.repeat(np.arange(len(cover)), np.diff(cover.starts))
     pairs = np.unique(owners * column.distinct + ranks)
@@ -75,16 +78,25 @@ def spans(column: Column, cover: Cover) -> Spans:
 
 def cells(column: Column, covered: Spans) -> pl.Series:
     """Return the published cells as text."""
+    if column.tree is not None:
+        return _nodes(column, covered)
     return _intervals(column, covered) if column.numeric else _sets(column, covered)
 
 
+def _nodes(column: Column, covered: Spans) -> pl.Series:
+    assert column.tree is not None
+    names = pl.Series(column.name, column.tree.names, pl.String)
+    return names.gather(column.nodes(covered.low, covered.high))
+
+
 def _intervals(column: Column, covered: Spans) -> pl.Series:
+    both = '["{}", "{}"]' if column.dates else "[{}, {}]"
     texts = pl.DataFrame(
         {"low": column.spellings.gather(covered.low), "high": column.spellings.gather(covered.high)}
     )
     bare = pl.Series(covered.low == covered.high)
     return texts.select(
-        pl.when(bare).then("low").otherwise(pl.format("[{}, {}]", "low", "high")).alias(column.name)
+        pl.when(bare).then("low").otherwise(pl.format(both, "low", "high")).alias(column.name)
     )[column.name]
 
 
@@ -118,10 +130,13 @@ def _sets(column: Column, covered: Spans) -> pl.Series:
 
 
 def typed_cells(column: Column, covered: Spans) -> pl.Series:
-    """Return the published cells as struct<low, high> or list<string>."""
+    """Return the published cells as struct<low, high>, the name of a node, or list<string>."""
+    if column.tree is not None:
+        return _nodes(column, covered)
     if column.values is not None:
-        low, high = column.values[covered.low], column.values[covered.high]
-        return pl.DataFrame({"low": low, "high": high}).to_struct(column.name)
+        values = days_as_dates(column.values) if column.dates else pl.Series(column.values)
+        ends = {"low": values.gather(covered.low), "high": values.gather(covered.high)}
+        return pl.DataFrame(ends).to_struct(column.name)
     assert covered.pairs is not None
     cell, rank = np.divmod(covered.pairs, column.distinct)
     listed = pl.DataFrame({"cell": cell, "label": column.spellings.gather(rank)})
@@ -129,8 +144,19 @@ def typed_cells(column: Column, covered: Spans) -> pl.Series:
     return by_cell["label"].alias(column.name)
 
 
-def domain(column: Column) -> list[object]:
-    """Return what a column covers as a whole: [min, max], or its labels."""
+def kind_of(column: Column) -> str:
+    """Return how the cells of a quasi column are published."""
+    if column.tree is not None:
+        return "node"
+    return "interval" if column.numeric else "set"
+
+
+def domain(column: Column) -> Any:
+    """Return what a column covers as a whole: [min, max], its labels, or its hierarchy, nested."""
+    if column.tree is not None:
+        return nest(column.tree.levels)
+    if column.dates:
+        return [column.spellings[0], column.spellings[-1]]
     if column.values is not None:
         return [json.loads(column.spellings[0]), json.loads(column.spellings[-1])]
     return column.spellings.to_list()

@@ -12,11 +12,11 @@ import polars as pl
 from shoal.loss.certainty import mean_over_rows, ncp_by_group
 from shoal.progress import Progress, silent
 from shoal.release.layout import Found, Layout, lay_out
-from shoal.release.recode import Spans, cells, domain, spans, typed_cells
+from shoal.release.recode import Spans, cells, domain, kind_of, spans, typed_cells
 from shoal.release.values import count_formulas, defuse, typed_kind, unchanged
 from shoal.schema.columns import is_dictionary
-from shoal.schema.io import give_frame
-from shoal.schema.roles import RESERVED
+from shoal.schema.io import give_frame, take_frame
+from shoal.schema.roles import LABELS, RESERVED
 from shoal.version import __version__
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from shoal.principles.requirement import Requirement
     from shoal.release.randomness import Randomness
     from shoal.schema.coding import Column
+    from shoal.schema.columns import Handed
     from shoal.schema.roles import Schema
     from shoal.schema.table import Coded
 
@@ -60,7 +61,7 @@ class Recoding:
         kinds = {
             column.name: typed_kind(column)
             for column in self.source
-            if self.schema.types.get(column.name) != "categorical"
+            if self.schema.types.get(column.name) not in LABELS
         }
 
         def values(column: pl.Series) -> pl.Series:
@@ -161,13 +162,13 @@ class Release:
         """
         return self.audit_published(self.published)
 
-    def audit_published(self, published: pl.DataFrame) -> Audit:
+    def audit_published(self, published: pl.DataFrame | Handed) -> Audit:
         """Measure every requirement on a published table, as it was read back from a file."""
         from shoal.audit.matches import audit_matches
         from shoal.audit.verify import audit_table
 
         if self.heterogeneous:
-            return audit_matches(published, self.coded, self.requirements)
+            return audit_matches(take_frame(published), self.coded, self.requirements)
         return audit_table(published, self.schema, self.requirements)
 
     def write(
@@ -261,8 +262,12 @@ def _describe(name: str, recoding: Recoding) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": name, "role": recoding.schema.role(name)}
     if name in recoding.quasi:
         column = recoding.quasi[name]
-        entry["kind"] = "interval" if column.numeric else "set"
+        entry["kind"] = kind_of(column)
         entry["domain"] = domain(column)
-    elif name in recoding.schema.types:
+        if column.dates:
+            entry["type"] = "date"
+        if name in recoding.schema.weights:
+            entry["weight"] = recoding.schema.weights[name]
+    if name in recoding.schema.types:
         entry["type"] = recoding.schema.types[name]
     return entry

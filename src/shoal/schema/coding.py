@@ -1,7 +1,8 @@
 """From the cells of a column to ranks over its sorted distinct values.
 
-A column is numeric when every cell is a number as JSON writes numbers; the whole column decides.
-Distinct spellings of one number share a rank, and the shortest of them is published.
+A column is numeric when every cell is a number as JSON writes numbers, and one of dates when every
+cell is a date as ISO 8601 writes them; the whole column decides. Distinct spellings of one number
+share a rank, and the shortest of them is published.
 """
 
 from __future__ import annotations
@@ -14,13 +15,23 @@ import polars as pl
 
 from shoal.errors import BadCells, InputError, ShoalError, UsageError
 from shoal.schema.columns import is_dictionary, top_code
+from shoal.schema.dates import not_dates, parse_dates
+from shoal.schema.grouping import Distinct
 from shoal.schema.missing import first_rows, is_missing
+from shoal.schema.roles import LABELS, NUMERIC
+from shoal.schema.trees import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from shoal.schema.grouping import Hierarchy
+    from shoal.schema.hierarchy import Levels
+
+QUANTITY = "quantity"  # numbers or dates, whichever the cells are
+DEGREES = {"latitude": 90, "longitude": 180}
+TRUTHS = frozenset({"true", "false", "yes", "no", "y", "n", "t", "f", "0", "1", ""})
 INTEGER = r"^-?(0|[1-9][0-9]*)$"
 NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 LARGEST = 2**61  # integers up to here are compared as integers: differences and sums fit 64 bits
@@ -31,18 +42,22 @@ MISSING_LABEL = ""
 class Column:
     """One column as ranks (`codes`) over sorted distinct values.
 
-    `values` are numbers for a numeric column and None for a categorical one; `spellings` are the
-    texts that stand for the ranks.
+    `values` are numbers for a numeric column, days for one of dates, and None for a categorical
+    one; `spellings` are the texts that stand for the ranks. A column with a hierarchy has a `tree`
+    and the place of each rank in it, ascending; its values are labels.
     """
 
     name: str
     codes: NDArray[np.int32]
     values: NDArray[np.int64] | NDArray[np.float64] | None
     spellings: pl.Series
+    dates: bool = False
+    tree: Tree | None = None
+    places: NDArray[np.int64] | None = None
 
     @property
     def numeric(self) -> bool:
-        """Whether the values are numbers."""
+        """Whether the values are numbers or days."""
         return self.values is not None
 
     @property
@@ -56,14 +71,58 @@ class Column:
         """How many distinct values there are."""
         return len(self.spellings)
 
+    def nodes(self, low: NDArray[np.int32], high: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the lowest node of the hierarchy over each range of ranks."""
+        assert self.tree is not None
+        assert self.places is not None
+        return self.tree.nodes(self.places[low], self.places[high])
+
     def only(self, rows: NDArray[np.int64]) -> Column:
         """Return the column of some rows, with just the values that they have."""
         present, codes = np.unique(self.codes[rows], return_inverse=True)
+        return replace(
+            self,
+            codes=_frozen(codes.astype(np.int32)),
+            values=None if self.values is None else _frozen(self.values[present]),
+            spellings=self.spellings.gather(present),
+            places=None if self.places is None else self.places[present],
+        )
+
+    def under(self, hierarchy: Hierarchy) -> Column:
+        """Return the column as labels of a hierarchy, its ranks in the order of the tree.
+
+        A missing cell is a label under the root, unless the hierarchy has a place for it.
+        """
+        labels = self.spellings.to_list()
+        if hierarchy.needs_numbers and self.values is None:
+            msg = (
+                f"{hierarchy!r} needs numbers or dates, and column {self.name!r} has other cells. "
+                "Choose another hierarchy, or give the column a type."
+            )
+            raise InputError(msg)
+        counts = np.bincount(self.codes, minlength=self.distinct)
+        kept = [place for place, label in enumerate(labels) if label != MISSING_LABEL]
+        known = Distinct(
+            self.name,
+            [labels[place] for place in kept],
+            None if self.values is None else self.values[kept],
+            counts[kept],
+        )
+        levels = hierarchy.levels(known) if kept else ((MISSING_LABEL,),)
+        if len(kept) < len(labels):
+            levels = _with_missing(levels)
+        tree = Tree.of(levels, self.name)
+        places = tree.places(labels, self.name)
+        order = np.argsort(places)
+        ranks = np.empty(len(order), np.int32)
+        ranks[order] = np.arange(len(order), dtype=np.int32)
         return Column(
             self.name,
-            _frozen(codes.astype(np.int32)),
-            None if self.values is None else _frozen(self.values[present]),
-            self.spellings.gather(present),
+            _frozen(ranks[self.codes]),
+            None,
+            self.spellings.gather(order),
+            tree=tree,
+            places=_frozen(places[order]),
         )
 
 
@@ -76,18 +135,38 @@ def code_column(
         return _code_dictionary(column, kind, order)
     if column.dtype.is_float():
         column = column.fill_nan(None)
-    if not column.dtype.is_numeric() or kind == "categorical" or order is not None:
+    if not column.dtype.is_numeric() or kind in {*LABELS, "date"} or order is not None:
         column = column.cast(pl.String)
     cells = column.unique().drop_nulls()
     spelled = cells.cast(pl.String)
-    numeric = kind == "numeric" or (
-        kind is None
-        and order is None
-        and (column.dtype.is_numeric() or bool(spelled.str.contains(NUMBER).all()))
-    )
-    if numeric and len(spelled):
-        return _code_numbers(column, cells, spelled)
-    return _code_labels(column.cast(pl.String), order)
+    match _reading(column, spelled, "categorical" if order is not None else kind):
+        case "numbers":
+            return _code_numbers(column, cells, spelled, DEGREES.get(kind or ""))
+        case "dates":
+            return _code_dates(column, spelled)
+    labels = _code_labels(column.cast(pl.String), order)
+    if kind == "boolean":
+        strange = pl.Series([label.lower() not in TRUTHS for label in labels.spellings])
+        _refuse(column, strange, labels.spellings, "neither true nor false")
+    return labels
+
+
+def _reading(column: pl.Series, spelled: pl.Series, kind: str | None) -> str:
+    """Return what the cells are taken for: numbers, dates or labels."""
+    if kind in LABELS or not len(spelled):
+        return "labels"
+    if kind == "date":
+        return "dates"
+    if kind in NUMERIC or column.dtype.is_numeric() or spelled.str.contains(NUMBER).all():
+        return "numbers"
+    if not not_dates(spelled).any():
+        return "dates"
+    return "numbers" if kind == QUANTITY else "labels"
+
+
+def quantity(kind: str | None) -> str:
+    """Return the type of a column whose values have to be numbers or dates."""
+    return kind if kind in NUMERIC or kind == "date" else QUANTITY
 
 
 def _code_dictionary(column: pl.Series, kind: str | None, order: Sequence[str] | None) -> Column:
@@ -122,24 +201,47 @@ def _places(column: pl.Series, cells: pl.Series) -> NDArray[np.int64]:
     return physical.to_numpy().astype(np.int64)
 
 
-def _code_numbers(column: pl.Series, cells: pl.Series, spelled: pl.Series) -> Column:
+def _code_numbers(
+    column: pl.Series, cells: pl.Series, spelled: pl.Series, most: int | None
+) -> Column:
     if column.dtype == pl.String:
         _refuse(column, ~spelled.str.contains(NUMBER), cells, "non-numeric")
+    _refuse_missing(column)
+    numbers = parse_numbers(spelled)
+    _refuse(column, pl.Series(~np.isfinite(numbers)), cells, "infinite")
+    if most is not None:
+        _refuse(column, pl.Series(np.abs(numbers) > most), cells, f"beyond {most} degrees")
+    values, ranks = _ranked(numbers, spelled)
+    codes = ranks.astype(np.int32)[_places(column, cells)]
+    return Column(column.name, _frozen(codes), _frozen(values), _shortest(ranks, spelled))
+
+
+def _code_dates(column: pl.Series, spelled: pl.Series) -> Column:
+    _refuse(column, not_dates(spelled), spelled, "not a date")
+    _refuse_missing(column)
+    days = parse_dates(spelled)
+    assert days is not None
+    values, ranks = np.unique(days, return_inverse=True)
+    codes = ranks.astype(np.int32)[_places(column, spelled)]
+    spellings = _shortest(ranks, spelled)
+    return Column(column.name, _frozen(codes), _frozen(values), spellings, dates=True)
+
+
+def _refuse_missing(column: pl.Series) -> None:
     missing = is_missing(column)
     if missing.any():
         advice = "A numeric column cannot have them: fill them in or choose --missing drop."
         raise BadCells(column.name, "missing", first_rows(missing), int(missing.sum()), advice)
-    numbers = parse_numbers(spelled)
-    _refuse(column, pl.Series(~np.isfinite(numbers)), cells, "infinite")
-    values, ranks = _ranked(numbers, spelled)
-    best = (
+
+
+def _shortest(ranks: NDArray[np.int64], spelled: pl.Series) -> pl.Series:
+    """Return for each rank the shortest of its spellings."""
+    return (
         pl.DataFrame({"rank": ranks, "text": spelled})
         .sort(pl.col("text").str.len_bytes(), "text")
         .unique("rank", keep="first", maintain_order=True)
-        .sort("rank")
+        .sort("rank")["text"]
     )
-    codes = ranks.astype(np.int32)[_places(column, cells)]
-    return Column(column.name, _frozen(codes), _frozen(values), best["text"])
 
 
 def _ranked(numbers: NDArray, spelled: pl.Series) -> tuple[NDArray, NDArray[np.int64]]:
@@ -193,6 +295,14 @@ def _ordered(name: str, labels: pl.Series, order: Sequence[str]) -> pl.Series:
         raise InputError(msg)
     present = set(labels)
     return pl.Series([label for label in order if label in present], dtype=pl.String)
+
+
+def _with_missing(levels: Levels) -> Levels:
+    """Return levels with a place for missing cells, which is under the root if none is said."""
+    if any(path[0] == MISSING_LABEL for path in levels):
+        return levels
+    depth = len(levels[0])
+    return (*levels, (MISSING_LABEL,) * max(depth - 1, 1) + levels[0][-1:] * (depth > 1))
 
 
 def _frozen(array: NDArray) -> NDArray:

@@ -13,8 +13,8 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-REPEATS = 2  # rows a cell, on average, from which a dictionary pays
-FEW = 4096  # cells that never are too many for a dictionary
+UNIQUE = 0.9  # of the rows have a cell of their own: a dictionary no longer pays
+ENOUGH = 2**20  # rows after which that is judged; cells that repeat seldom seem unique before
 
 
 class Gathered:
@@ -42,8 +42,8 @@ class Gathered:
 
     @staticmethod
     def _pays(parts: list[pl.Series]) -> bool:
-        cells = top_code(parts[-1]) + 1
-        return cells <= max(FEW, sum(map(len, parts)) // REPEATS)
+        rows = sum(map(len, parts))
+        return rows < ENOUGH or top_code(parts[-1]) < UNIQUE * rows
 
     def table(self, header: Sequence[str], rows: int) -> pl.DataFrame:
         """Return all rows; a column of the header that never came has its name and no cells."""

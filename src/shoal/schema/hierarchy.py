@@ -1,19 +1,28 @@
-"""Hierarchies of labels: every label with its ancestors, from the nearest to the root."""
+"""Hierarchies of labels as files have them: every label with its ancestors, up to the root.
+
+Three forms say the same: ARX's CSV (no header, ';' between levels, the label first), nested JSON,
+and nested TOML, where a node is the name of what lies under it and the labels are lists.
+"""
 
 from __future__ import annotations
 
 import csv
 import gzip
 import io
+import json
+import tomllib
 from pathlib import Path
+from typing import Any
 
 from shoal.errors import InputError
 
 Levels = tuple[tuple[str, ...], ...]
+ROOT = "*"
+DEPTH = 32  # levels that a hierarchy may have
 
 
 def read_levels(path: str | Path) -> Levels:
-    """Read a hierarchy in the form of ARX: no header, ';' between levels, the label first."""
+    """Read a hierarchy, in the form that the name of the file says: .json, .toml, any other ARX."""
     name = Path(path).name
     try:
         data = Path(path).read_bytes()
@@ -21,8 +30,79 @@ def read_levels(path: str | Path) -> Levels:
     except (OSError, EOFError, UnicodeDecodeError) as problem:
         msg = f"Cannot read the hierarchy {name!r}: {problem}."
         raise InputError(msg) from None
+    form = Path(name.removesuffix(".gz")).suffix.lower()
+    if form in {".json", ".toml"}:
+        try:
+            said = json.loads(text) if form == ".json" else tomllib.loads(text)
+        except ValueError as problem:
+            msg = f"The hierarchy {name!r} is not {form[1:].upper()}: {problem}."
+            raise InputError(msg) from None
+        return nested_levels(said, name)
     rows = csv.reader(io.StringIO(text), delimiter=";")
     return check_levels(tuple(tuple(row) for row in rows if row), name)
+
+
+def nested_levels(nested: Any, name: str = "given") -> Levels:
+    """Turn `{"Europe": ["Italy", "Malta"], "Asia": {"East": ["Japan"]}}` into levels.
+
+    Where several nodes stand at the top, the root above them is `*`.
+
+    Examples
+    --------
+    >>> nested_levels({"Europe": ["Italy"], "Asia": {"East": ["Japan"]}})
+    (('Italy', 'Italy', 'Europe', '*'), ('Japan', 'East', 'Asia', '*'))
+    """
+    if not isinstance(nested, dict) or len(nested) != 1:
+        nested = {ROOT: nested}
+    paths: list[tuple[str, ...]] = []
+    _walk(nested, (), paths, name)
+    depth = max(map(len, paths), default=0)
+    padded = tuple((path[0],) * (depth - len(path)) + path for path in paths)
+    return check_levels(padded, name)
+
+
+def _walk(nested: Any, above: tuple[str, ...], paths: list[tuple[str, ...]], name: str) -> None:
+    """Collect the paths from every label to the root."""
+    if len(above) > DEPTH:
+        msg = f"The hierarchy {name!r} has more than {DEPTH} levels."
+        raise InputError(msg)
+    if isinstance(nested, dict):
+        for node, below in nested.items():
+            _walk(below, (str(node), *above), paths, name)
+    elif isinstance(nested, list | tuple):
+        for label in nested:
+            if isinstance(label, dict):
+                _walk(label, above, paths, name)
+            elif isinstance(label, str | int | float) and not isinstance(label, bool):
+                paths.append((str(label), *above))
+            else:
+                msg = f"In the hierarchy {name!r}, {label!r} is no label."
+                raise InputError(msg)
+    else:
+        msg = f"In the hierarchy {name!r}, a node has {nested!r} where nodes or a list should be."
+        raise InputError(msg)
+
+
+def nest(levels: Levels) -> Any:
+    """Turn levels into the nested form, the inverse of `nested_levels`."""
+    tree: dict[str, Any] = {}
+    for path in levels:
+        chain = [node for place, node in enumerate(path) if node not in path[:place]]
+        place = tree
+        for node in reversed(chain[1:]):
+            place = place.setdefault(node, {})
+        place[chain[0]] = None
+    return _listed(tree)
+
+
+def _listed(tree: dict[str, Any]) -> Any:
+    """Turn nodes whose children are all labels into lists of them."""
+    if all(below is None for below in tree.values()):
+        return list(tree)
+    leaves = [node for node, below in tree.items() if below is None]
+    if not leaves:
+        return {node: _listed(below) for node, below in tree.items()}
+    return [node if below is None else {node: _listed(below)} for node, below in tree.items()]
 
 
 def check_levels(levels: Levels, name: str) -> Levels:
@@ -31,6 +111,9 @@ def check_levels(levels: Levels, name: str) -> Levels:
         msg = f"The hierarchy {name!r} is empty."
         raise InputError(msg)
     depth = len(levels[0])
+    if depth > DEPTH:
+        msg = f"The hierarchy {name!r} has more than {DEPTH} levels."
+        raise InputError(msg)
     seen: set[str] = set()
     parents: dict[tuple[int, str], str] = {}
     for path in levels:

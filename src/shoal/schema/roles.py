@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import UnknownColumn, UsageError
+from shoal.schema.grouping import Hierarchy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-KINDS = ("numeric", "categorical")
+NUMERIC = ("numeric", "latitude", "longitude")
+LABELS = ("categorical", "code", "boolean", "ordered")
+KINDS = (*NUMERIC, "date", *LABELS)
 RESERVED = "group"
 
 
@@ -24,8 +28,14 @@ class Schema:
     sensitive : names of the columns that are protected; they are published as they are.
     identifying : names of the columns that name a person; they are dropped.
     other : names of the columns that are published as they are.
-    types : "numeric" or "categorical" for columns where the cells should not decide.
-    order : for categorical quasi columns, their labels in the order that splitting should follow.
+    types : what columns hold, where the cells should not decide: "numeric", "date" (ISO dates and
+        timestamps), "latitude", "longitude", or labels, namely "categorical", "code" (digits that
+        are no number), "boolean" and "ordered".
+    order : for categorical quasi columns, their labels in the order that splitting should follow;
+        an "ordered" column needs it.
+    hierarchies : for quasi columns that are published as nodes of a hierarchy: a file, nested
+        nodes, or a hierarchy that is built from the column, as "Prefix()".
+    weights : how much the loss of a quasi column counts in the search, 1 where nothing is said.
 
     Examples
     --------
@@ -39,6 +49,8 @@ class Schema:
     other: tuple[str, ...]
     types: Mapping[str, str]
     order: Mapping[str, tuple[str, ...]]
+    hierarchies: Mapping[str, Hierarchy]
+    weights: Mapping[str, float]
 
     def __init__(
         self,
@@ -49,6 +61,8 @@ class Schema:
         other: str | Iterable[str] = (),
         types: Mapping[str, str] | None = None,
         order: Mapping[str, Iterable[str]] | None = None,
+        hierarchies: Mapping[str, Any] | None = None,
+        weights: Mapping[str, float] | None = None,
     ) -> None:
         roles = {"quasi": quasi, "sensitive": sensitive, "identifying": identifying, "other": other}
         taken: dict[str, str] = {}
@@ -63,9 +77,34 @@ class Schema:
                 taken[name] = role
         object.__setattr__(self, "types", dict(types or {}))
         object.__setattr__(self, "order", {k: tuple(v) for k, v in (order or {}).items()})
+        object.__setattr__(
+            self, "hierarchies", {k: Hierarchy.of(v) for k, v in (hierarchies or {}).items()}
+        )
+        object.__setattr__(self, "weights", dict(weights or {}))
+        self._check_types()
+        self._check_quasi_only("hierarchy", self.hierarchies)
+        self._check_quasi_only("weight", self.weights)
+        for name, weight in self.weights.items():
+            if not isinstance(weight, int | float) or not 0 < weight < math.inf:
+                msg = f"The weight of column {name!r} must be a number above 0. Got {weight!r}."
+                raise UsageError(msg)
+
+    def _check_types(self) -> None:
         for name, kind in self.types.items():
             if kind not in KINDS:
-                msg = f"Column {name!r} cannot be {kind!r}. Types are {' and '.join(KINDS)}."
+                msg = f"Column {name!r} cannot be {kind!r}. Types are {', '.join(KINDS)}."
+                raise UsageError(msg)
+            if kind == "ordered" and name not in self.order:
+                msg = f"Column {name!r} is ordered, so say in which order its labels come."
+                raise UsageError(msg)
+            if name in self.order and kind not in LABELS:
+                msg = f"Column {name!r} is {kind} and cannot have an order of labels as well."
+                raise UsageError(msg)
+
+    def _check_quasi_only(self, what: str, said: Mapping[str, object]) -> None:
+        for name in said:
+            if name not in self.quasi:
+                msg = f"Column {name!r} has a {what} but is no quasi column."
                 raise UsageError(msg)
 
     @property

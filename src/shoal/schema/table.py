@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,12 +15,14 @@ from shoal.schema.missing import Missing, complete_rows
 from shoal.schema.sensitive import Sensitive
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
     from numpy.typing import NDArray
 
     from shoal.schema.roles import Schema
 
-INTERVAL, SET = 0, 1  # as in shoal.kernels.space
+INTERVAL, SET, NODE = 0, 1, 2  # as in shoal.kernels.space
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +60,7 @@ class Coded:
     quasi: tuple[Column, ...]
     sensitive: tuple[Column, ...]
     rows: NDArray[np.int64]
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -73,23 +76,76 @@ class Coded:
             tuple(column.only(kept) for column in self.quasi),
             tuple(column.only(kept) for column in self.sensitive),
             self.rows[kept],
+            self.weights,
         )
 
     @cached_property
     def space(self) -> Space:
         """The quasi columns as kernel arrays."""
-        sizes = [column.distinct for column in self.quasi]
+        tables = [_table(column) for column in self.quasi]
+        return self._laid_out(
+            [NODE + table.shape[1] if column.tree else _kind(column)
+             for column, table in zip(self.quasi, tables, strict=True)],
+            [table.ravel() for table in tables],
+        )  # fmt: skip
+
+    @cached_property
+    def line(self) -> Space:
+        """The same for searches that measure along lines: a hierarchy's labels stand on one.
+
+        Neighbours in tree order stand apart by the NCP of what covers both.
+        """
+        return self._laid_out(
+            [_kind(column) for column in self.quasi], [coordinates(c) for c in self.quasi]
+        )
+
+    def _laid_out(self, kinds: list[int], tables: list[NDArray[np.float64]]) -> Space:
+        weights = np.array([self.weights.get(column.name, 1.0) for column in self.quasi])
+        weights = weights * (len(weights) / weights.sum())  # so that the whole loss stays the same
         return Space(
             codes=tuple(column.codes for column in self.quasi),
-            kinds=np.array([INTERVAL if c.numeric else SET for c in self.quasi], np.int8),
-            coords=np.concatenate([coordinates(column) for column in self.quasi]),
-            offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            units=np.array([1 / max(size - 1, 1) for size in sizes]),
+            kinds=np.array(kinds, np.int8),
+            coords=np.concatenate([t * w for t, w in zip(tables, weights, strict=True)]),
+            offsets=np.concatenate([[0], np.cumsum([len(table) for table in tables])]).astype(
+                np.int64
+            ),
+            units=np.array([1 / max(column.distinct - 1, 1) for column in self.quasi]) * weights,
         )
+
+
+def _kind(column: Column) -> int:
+    """Return how a column without a tree of its own is measured."""
+    return SET if column.values is None and column.tree is None else INTERVAL
+
+
+def _table(column: Column) -> NDArray[np.float64]:
+    """Return what the loss of a range of ranks is read from (see `shoal.kernels.space`).
+
+    One number a rank, its coordinate. With a hierarchy, row r has at place i the largest NCP of
+    what covers two neighbours among the ranks r to r + 2**i.
+    """
+    if column.tree is None:
+        return coordinates(column)[:, None]
+    gaps = np.append(_gaps(column), 0.0)
+    rows = [gaps]
+    while 2 ** len(rows) < len(gaps):
+        step = 2 ** (len(rows) - 1)
+        rows.append(np.maximum(rows[-1], np.append(rows[-1][step:], np.zeros(step))))
+    return np.column_stack(rows)
+
+
+def _gaps(column: Column) -> NDArray[np.float64]:
+    """Return the NCP of the node that covers each rank and the next."""
+    assert column.tree is not None
+    ranks = np.arange(column.distinct, dtype=np.int32)
+    return column.tree.ncp[column.nodes(ranks[:-1], ranks[1:])]
 
 
 def coordinates(column: Column) -> NDArray[np.float64]:
     """Return where each rank stands when the whole column has length one (0 for one value)."""
+    if column.tree is not None:
+        along = np.concatenate([[0.0], np.cumsum(_gaps(column))])
+        return along / (along[-1] or 1.0)
     if column.values is None:
         return np.arange(column.distinct) / max(column.distinct - 1, 1)
     values = column.values.astype(np.float64)
@@ -124,10 +180,12 @@ def code_table(
 
     def code(name: str) -> Column:
         progress("code", columns.index(name) / len(columns))
-        return code_column(table[name], kind=schema.types.get(name), order=schema.order.get(name))
+        column = code_column(table[name], kind=schema.types.get(name), order=schema.order.get(name))
+        return column.under(schema.hierarchies[name]) if name in schema.hierarchies else column
 
     return Coded(
         quasi=tuple(map(code, schema.quasi)),
         sensitive=tuple(map(code, schema.sensitive)),
         rows=rows,
+        weights=schema.weights,
     )

@@ -5,7 +5,7 @@ of a set or node column. The NCP of a group is the sum over its columns of
 
     interval   highest - lowest coordinate
     set        (distinct labels - 1) * unit
-    node       a function of lowest and highest rank (see `extent`)
+    node       the NCP of the lowest node over lowest and highest rank
 
 and its loss is size * NCP (Xu et al., KDD 2006). The two lowest and two highest values of every
 group are kept, so that the NCP of a group with one member replaced costs O(columns).
@@ -16,15 +16,16 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.lean import inner, lean
-
-INTERVAL, SET, NODE = 0, 1, 2
+from shoal.kernels.space import INTERVAL, NODE, SET, highest_gap
 
 
 class Space(NamedTuple):
-    """What the kernels know about the quasi columns."""
+    """What the kernels know about the quasi columns (see `shoal.kernels.space`)."""
 
-    kinds: np.ndarray  # int8 (d): INTERVAL, SET or NODE
+    kinds: np.ndarray  # int8 (d): INTERVAL, SET or NODE + w
     units: np.ndarray  # float64 (d): NCP of one label beyond the first, for set columns
+    coords: np.ndarray  # float64: for node columns, their tables
+    offsets: np.ndarray  # int64 (d + 1): where each column begins in coords
 
 
 def positions(
@@ -42,11 +43,15 @@ def positions(
 def extent(space, j, low, high):
     """NCP of column j for a group whose lowest and highest numbers are `low` and `high`.
 
-    The one place where the NCP of a range is decided: a hierarchy's node belongs here. For a set
-    column this is an upper bound (all labels between the two), used only to choose where to split.
+    The one place where the NCP of a range is decided. For a set column this is an upper bound (all
+    labels between the two), used only to choose where to split.
     """
     if space.kinds[j] == INTERVAL:
         return high - low
+    if space.kinds[j] >= NODE:
+        return highest_gap(
+            space.coords, space.offsets[j], space.kinds[j] - NODE, np.int64(low), np.int64(high)
+        )
     return (high - low) * space.units[j]
 
 

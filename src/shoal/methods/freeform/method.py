@@ -58,7 +58,7 @@ class Heterogeneous(Method):
 
     def search(self, task: Task) -> GeneralizationGraph:
         """Find the graph."""
-        return GeneralizationGraph(task.coded.space, self.matches(task, self.agreed_k(task)))
+        return GeneralizationGraph(task.coded.line, self.matches(task, self.agreed_k(task)))
 
     def matches(self, task: Task, k: int) -> NDArray[np.int32]:
         """Return the originals that each recast record covers."""
@@ -105,7 +105,7 @@ class Freeform(Heterogeneous):
         """Return the originals that each recast record covers."""
         from shoal.methods.freeform.field import Field
 
-        space = task.coded.space
+        space = task.coded.line
         field = Field.of(space)
 
         def watch(share: float) -> None:
@@ -147,7 +147,7 @@ class Ring(Heterogeneous):
         """Return the originals that each recast record covers."""
         from shoal.methods.freeform.field import lexicographic
 
-        order = lexicographic(task.coded.space.ranks).astype(np.int32)
+        order = lexicographic(task.coded.line.ranks).astype(np.int32)
         n = len(order)
         matches = np.empty((n, k), np.int32)
         matches[order] = order[(np.arange(n)[:, None] + np.arange(k)) % n]
