@@ -116,6 +116,8 @@ def _less_ties(
 
 
 def _written(column: Column, value: float) -> Fraction:
+    if column.dates:
+        return Fraction(str(value))
     return Fraction(column.spellings[int(np.searchsorted(column.numbers, value))])
 
 

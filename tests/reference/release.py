@@ -4,7 +4,8 @@ Source: the contract of release files. Every check returns problem sentences; no
 the page leaves open is read so:
 
 - manifest ``columns`` is a list of {name, role, kind, domain}; ``domain`` is [low, high] for an
-  interval and the list of labels for a set; ``loss`` is {"gcp": x, "ncp": {column: x}};
+  interval (of dates where ``type`` says so), the list of labels for a set, the nested hierarchy
+  for a node; ``loss`` is {"gcp": x, "ncp": {column: x}};
 - ``rows`` counts the rows of release.csv, ``suppressed`` the input rows that are not among them;
 - a categorical cell is an array only if it is a JSON array of strings, else a label as it stands.
 
@@ -14,6 +15,7 @@ A requirement is a dict: ``kind`` (as in ``proximity``, or "window", or "k-anony
 """
 
 import csv
+import datetime as dt
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from reference.proximity import risk
+from reference.recoding import leaves, lowest_ncp, node_ncp
 
 Row = dict[str, str]
 Requirement = Mapping[str, Any]
@@ -149,25 +152,68 @@ def parse_set(cell: str) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def covers(kind: str, cell: str, original: str) -> bool:
+def parse_dates(cell: str) -> Interval:
+    """Return the two ends of a date cell: a JSON array of two dates, or a bare date."""
+    if not cell.startswith("["):
+        days(cell)
+        return cell, cell
+    low, high = json.loads(cell)
+    if days(low) >= days(high):
+        message = "low is not below high"
+        raise ValueError(message)
+    return low, high
+
+
+def days(text: str) -> Fraction:
+    """Return the days from the year 1 to a date or timestamp without a zone."""
+    passed = dt.datetime.fromisoformat(text) - dt.datetime(1, 1, 1)  # noqa: DTZ001 - no zones
+    return Fraction(passed // dt.timedelta(microseconds=1), 86_400_000_000)
+
+
+def paths_of(nested: Any, above: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """Return the paths from the labels to the root of a nested hierarchy."""
+    if isinstance(nested, dict):
+        return [p for node, under in nested.items() for p in paths_of(under, (node, *above))]
+    if isinstance(nested, list):
+        return [path for item in nested for path in paths_of(item, above)]
+    return [(nested, *above)]
+
+
+def size_of(column: Mapping[str, Any]) -> Callable[[Any], Fraction]:
+    """Return how an end of an interval is read as a number."""
+    return days if column.get("type") == "date" else lambda end: Fraction(str(end))
+
+
+def ends_of(column: Mapping[str, Any], cell: str) -> Interval:
+    """Return the two ends of an interval as spelled."""
+    return parse_dates(cell) if column.get("type") == "date" else parse_interval(cell)
+
+
+def covers(column: Mapping[str, Any], cell: str, original: str) -> bool:
     """Say whether a published quasi cell covers the original value."""
-    if kind == "set":
+    if column["kind"] == "set":
         return original in parse_set(cell)
-    low, high = parse_interval(cell)
-    return Fraction(low) <= Fraction(original) <= Fraction(high)
+    if column["kind"] == "node":
+        return original in leaves(paths_of(column["domain"]), cell)
+    size = size_of(column)
+    low, high = map(size, ends_of(column, cell))
+    return low <= size(original) <= high
 
 
-def cell_ncp(kind: str, cell: str, domain: Sequence[Any]) -> Fraction:
+def cell_ncp(column: Mapping[str, Any], cell: str, domain: Any) -> Fraction:
     """Return the NCP of a cell: extent over the extent of the domain, 0 for a one-value domain.
 
-    ``domain`` is (least, greatest) for an interval and all distinct labels for a set.
+    ``domain`` is (least, greatest) for an interval, all distinct labels for a set, and the nested
+    hierarchy for a node.
     """
-    if kind == "set":
+    if column["kind"] == "node":
+        return node_ncp(paths_of(domain), cell)
+    if column["kind"] == "set":
         part, whole = Fraction(len(parse_set(cell)) - 1), Fraction(len(set(domain)) - 1)
     else:
-        low, high = parse_interval(cell)
-        part = Fraction(high) - Fraction(low)
-        whole = Fraction(str(domain[1])) - Fraction(str(domain[0]))
+        size = size_of(column)
+        low, high = map(size, ends_of(column, cell))
+        part, whole = high - low, size(domain[1]) - size(domain[0])
     return part / whole if whole else Fraction(0)
 
 
@@ -183,7 +229,7 @@ def ncp(release: Release, original: Sequence[Row] | None = None) -> dict[str, Fr
     return {
         column["name"]: (
             sum(
-                cell_ncp(column["kind"], row[column["name"]], _domain(column, original))
+                cell_ncp(column, row[column["name"]], _domain(column, original))
                 for row in release.rows
             )
             + Fraction(suppressed)
@@ -199,13 +245,13 @@ def gcp(release: Release, original: Sequence[Row] | None = None) -> Fraction:
     return sum(penalties, Fraction(0)) / len(penalties)
 
 
-def _domain(column: Mapping[str, Any], original: Sequence[Row] | None) -> Sequence[Any]:
-    if original is None:
-        return list(column["domain"])
+def _domain(column: Mapping[str, Any], original: Sequence[Row] | None) -> Any:
+    if original is None or column["kind"] == "node":
+        return column["domain"]
     cells = {row[column["name"]] for row in original}
     if column["kind"] == "set":
         return sorted(cells)
-    return min(cells, key=Fraction), max(cells, key=Fraction)
+    return min(cells, key=size_of(column)), max(cells, key=size_of(column))
 
 
 def allowed(requirement: Requirement) -> Fraction:
@@ -268,6 +314,11 @@ def check_cells(release: Release, original: Sequence[Row] | None = None) -> Iter
     """Yield the quasi cells that do not parse, lie outside the domain or are spelled anew."""
     for column in release.columns("quasi"):
         name, kind = column["name"], column["kind"]
+        if kind == "node":
+            known = {node for path in paths_of(column["domain"]) for node in path}
+            for cell in sorted({row[name] for row in release.rows} - known):
+                yield f"Cell {cell!r} of column {name!r} is no node of its hierarchy."
+            continue
         if kind not in ("interval", "set"):
             yield f"Column {name!r} has kind {kind!r}, which this oracle does not know."
             continue
@@ -276,7 +327,7 @@ def check_cells(release: Release, original: Sequence[Row] | None = None) -> Iter
             spelled = set(column["domain"])
         for cell in sorted({row[name] for row in release.rows}):
             try:
-                parts = parse_set(cell) if kind == "set" else parse_interval(cell)
+                parts = parse_set(cell) if kind == "set" else ends_of(column, cell)
             except (ValueError, TypeError) as error:
                 yield f"Cell {cell!r} of column {name!r} does not parse: {error}."
                 continue
@@ -327,7 +378,10 @@ def check_loss(release: Release, original: Sequence[Row] | None = None) -> Itera
     for column in release.columns("quasi"):
         given, stated = _domain(column, original), column["domain"]
         if column["kind"] == "interval":
-            same = [Fraction(str(end)) for end in stated] == [Fraction(end) for end in given]
+            same = [*map(size_of(column), stated)] == [*map(size_of(column), given)]
+        elif column["kind"] == "node":
+            labels = {path[0] for path in paths_of(stated)}
+            same = labels >= {row[column["name"]] for row in original}
         else:
             same = sorted(stated) == given
         if not same:
@@ -366,7 +420,7 @@ def check_linkage(
         before, after = original[source], release.rows[target]
         for column in release.columns("quasi"):
             name = column["name"]
-            if not covers(column["kind"], after[name], before[name]):
+            if not covers(column, after[name], before[name]):
                 yield f"Row {source}: {after[name]!r} does not cover {name} = {before[name]!r}."
         for name in release.names("sensitive", "other"):
             if after[name] != before[name]:
@@ -385,9 +439,13 @@ def check_tight(
             cells, cell = {row[name] for row in members[group]}, rows[0][name]
             if kind == "set":
                 tight = set(parse_set(cell)) == cells
+            elif kind == "node":
+                paths = paths_of(column["domain"])
+                tight = node_ncp(paths, cell) == lowest_ncp(paths, cells)
             else:
-                ends = [Fraction(end) for end in parse_interval(cell)]
-                tight = ends == [min(map(Fraction, cells)), max(map(Fraction, cells))]
+                size = size_of(column)
+                ends = [*map(size, ends_of(column, cell))]
+                tight = ends == [min(map(size, cells)), max(map(size, cells))]
             if not tight:
                 yield f"Group {group}: {cell!r} is wider than {name} needs."
 

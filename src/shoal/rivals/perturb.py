@@ -15,7 +15,7 @@ from shoal.principles.requirement import Require, requirements
 from shoal.release.randomness import Randomness
 from shoal.rivals.grid import Grid, column_units
 from shoal.rivals.retention import Retention, downward
-from shoal.schema.coding import Column, code_column, quantity
+from shoal.schema.coding import Column, code_column
 from shoal.schema.io import give_frame, take_frame
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _numeric(table: pl.DataFrame, schema: Schema, names: tuple[str, ...]) -> Col
     if not table.height:
         msg = "The table has a header but no rows."
         raise UsageError(msg)
-    return code_column(table[names[0]], kind=quantity(schema.types.get(names[0])))
+    return code_column(table[names[0]], kind="numeric")
 
 
 def _two_numbers(domain: Any) -> tuple[float, float]:

@@ -151,6 +151,27 @@ def code_column(
     return labels
 
 
+def code_known(
+    column: pl.Series, *, kind: str | None = None, order: Sequence[str] | None = None
+) -> Column:
+    """Code one column for a hierarchy, where missing cells get a rank of their own, the last one.
+
+    Its value is never looked at.
+    """
+    missing = is_missing(column)
+    known = code_column(column.filter(~missing), kind=kind, order=order)
+    if not missing.any() or not known.numeric:
+        return known if not missing.any() else code_column(column, kind=kind, order=order)
+    codes = np.full(len(column), known.distinct, np.int32)
+    codes[~missing.to_numpy()] = known.codes
+    return replace(
+        known,
+        codes=_frozen(codes),
+        values=_frozen(np.append(known.numbers, known.numbers[-1:])),
+        spellings=known.spellings.append(pl.Series([MISSING_LABEL])),
+    )
+
+
 def _reading(column: pl.Series, spelled: pl.Series, kind: str | None) -> str:
     """Return what the cells are taken for: numbers, dates or labels."""
     if kind in LABELS or not len(spelled):

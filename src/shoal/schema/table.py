@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.errors import InputError, UsageError
 from shoal.progress import Progress, silent
-from shoal.schema.coding import Column, check_type, code_column
+from shoal.schema.coding import Column, check_type, code_column, code_known
 from shoal.schema.missing import Missing, complete_rows
 from shoal.schema.sensitive import Sensitive
 
@@ -180,8 +180,11 @@ def code_table(
 
     def code(name: str) -> Column:
         progress("code", columns.index(name) / len(columns))
-        column = code_column(table[name], kind=schema.types.get(name), order=schema.order.get(name))
-        return column.under(schema.hierarchies[name]) if name in schema.hierarchies else column
+        said, order = schema.types.get(name), schema.order.get(name)
+        if name in schema.hierarchies:
+            known = code_known(table[name], kind=said, order=order)
+            return known.under(schema.hierarchies[name])
+        return code_column(table[name], kind=said, order=order)
 
     return Coded(
         quasi=tuple(map(code, schema.quasi)),

@@ -1,0 +1,106 @@
+"""Tables with hierarchies, dates, codes and coordinates, from the command to the audit."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from reference import release as oracle
+from system.shell import shoal, write_csv
+
+HEADER = ("zip", "born", "job", "lat", "salary")
+JOBS = "clerk;office;*\ntypist;office;*\nmason;site;*\nroofer;site;*\n"
+ROLES = ("--quasi", "zip,born,job,lat", "--sensitive", "salary", "--type", "zip=code")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    draw = random.Random(7)
+    rows = [
+        (
+            f"0{draw.randint(1000, 1999)}",
+            f"{draw.randint(1890, 2004)}-{draw.randint(1, 12):02}-{draw.randint(1, 28):02}",
+            draw.choice(["clerk", "typist", "mason", "roofer"]),
+            f"{draw.uniform(47, 48):.3f}",
+            str(draw.randint(1000, 90000)),
+        )
+        for _ in range(400)
+    ]
+    (tmp_path / "jobs.csv").write_text(JOBS)
+    return write_csv(tmp_path / "people.csv", [dict(zip(HEADER, row, strict=True)) for row in rows])
+
+
+@pytest.mark.parametrize("method", ["Exchange()", "Split()", "Mondrian()"])
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_nodes_and_dates_pass_an_oracle_and_the_audit(table, tmp_path, method, form):
+    require = "KAnonymity(k=4)"
+    out, linkage = tmp_path / "out", tmp_path / "linkage.csv"
+    done = shoal(
+        "anonymize", table, *ROLES, "--hierarchy", "zip=Prefix()", "--weight", "born=2",
+        "--hierarchy", f"job={tmp_path / 'jobs.csv'}", "--type", "lat=latitude",
+        "--require", require, "--method", method, "--output", out, "--format", form,
+        "--linkage", linkage,
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    manifest = json.loads((out / "manifest.json").read_text())
+    kinds = {c["name"]: c.get("kind") for c in manifest["columns"]}
+    assert kinds == {
+        "zip": "node", "born": "interval", "job": "node", "lat": "interval", "salary": None,
+    }  # fmt: skip
+    assert str(tmp_path) not in (out / "manifest.json").read_text()
+    if form == "csv":
+        asked = {"kind": "k-anonymity", "k": 4, "column": "salary"}
+        assert oracle.problems(out, [asked], original=table, linkage=linkage) == []
+        release = oracle.read_release(out)
+        _, rows = oracle.read_table(table)
+        assert list(oracle.check_tight(release, rows, oracle.read_linkage(linkage))) == []
+    assert shoal("audit", out).code == 0
+
+
+def test_a_freeform_release_with_nodes_is_audited_against_its_original(table, tmp_path):
+    out = tmp_path / "out"
+    done = shoal(
+        "anonymize", table, *ROLES, "--hierarchy", "zip=Prefix()",
+        "--hierarchy", f"job={tmp_path / 'jobs.csv'}",
+        "--require", "KAnonymity(k=3)", "--method", "Freeform()", "--output", out,
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert shoal("audit", out, "--original", table).code == 0
+
+
+def test_a_node_that_the_hierarchy_lacks_fails_the_audit(table, tmp_path):
+    out = tmp_path / "out"
+    done = shoal(
+        "anonymize", table, *ROLES, "--hierarchy", "zip=Prefix()", "--require", "KAnonymity(k=4)",
+        "--output", out,
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    text = (out / "release.csv").read_text()
+    node = next(row["zip"] for row in oracle.read_release(out).rows if "*" in row["zip"])
+    (out / "release.csv").write_text(text.replace(node, "9****"))
+    spoiled = shoal("audit", out)
+    assert spoiled.code == 1
+    assert "outside its domain" in spoiled.out + spoiled.err
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (("--type", "zip"), "--type takes column=value"),
+        (("--type", "zip=code", "--type", "zip=date"), "names column 'zip' twice"),
+        (("--weight", "born=heavy"), "must be a number above 0"),
+        (("--hierarchy", "job=none.csv"), "Cannot read the hierarchy 'none.csv'"),
+        (("--hierarchy", "salary=Prefix()"), "is no quasi column"),
+        (("--hierarchy", "job=Bins(width=2)"), "needs numbers or dates"),
+        (("--type", "colour=code"), "There is no column 'colour'"),
+    ],
+)
+def test_what_is_said_wrongly_of_a_column_is_named(table, tmp_path, option, said):
+    quasi = ("--quasi", "zip,born,job,lat", "--sensitive", "salary")
+    done = shoal(
+        "anonymize", table, *quasi, *option, "--require", "KAnonymity(k=4)",
+        "--output", tmp_path / "out",
+    )  # fmt: skip
+    assert done.code == 2
+    assert said in done.said
