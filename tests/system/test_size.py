@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from shoal.release import staging
-from system.shell import names_in, run, start
+from system.shell import names_in, shoal, start
 
 QUASI = ("age", "sex", "zip", "education", "marital", "occupation", "birthplace", "hours")
 BYTES = 4 * len(QUASI) + 8  # of the coded arrays, a row
@@ -91,7 +91,7 @@ def test_memory_by_row_stays_within_six_times_the_coded_arrays(place: Path, form
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make(tmp_path_factory.mktemp("table") / "table.csv", 60_000)
+    return make(tmp_path_factory.mktemp("table") / "table.csv", 30_000)
 
 
 def begin(table: Path, place: Path, *options: object) -> subprocess.Popen[str]:
@@ -116,7 +116,7 @@ def check_whole_or_none(place: Path) -> bool:
             assert mode == (0o700 if path.is_dir() else 0o600) or old
     if not (place / "out").exists():
         return False
-    assert run("audit", place / "out").code == 0
+    assert shoal("audit", place / "out").code == 0
     return True
 
 

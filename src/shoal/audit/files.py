@@ -17,6 +17,7 @@ from shoal.audit.verify import Audit, audit_table, check_rows
 from shoal.errors import InputError, UsageError
 from shoal.principles.requirement import Require, requirements
 from shoal.progress import Progress, silent
+from shoal.schema.columns import Handed
 from shoal.schema.dates import days
 from shoal.schema.hierarchy import nested_levels
 from shoal.schema.io import read_table, take_frame
@@ -77,7 +78,9 @@ def audit_directory(
         if original is not None:
             msg = "This release has groups: it is measured from its files alone. Omit --original."
             raise UsageError(msg)
-        found = audit_table(published, schema, asked)
+        handed = Handed(published)
+        del published  # so that quasi cells can go as soon as the groups are known
+        found = audit_table(handed, schema, asked)
     elif original is None and not problems:
         raise UsageError(WITHOUT_ORIGINAL)
     elif original is None or not set(schema.published).issubset(published.columns):

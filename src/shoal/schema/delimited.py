@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
 BOM = b"\xef\xbb\xbf"
-PART = 2**24  # bytes that are parsed at a time
+PART = 2**23  # bytes that are parsed at a time
 
 
 def parse_csv(data: bytes, name: str) -> pl.DataFrame:
