@@ -249,6 +249,7 @@ def plan(
     """
     table = take_frame(frame)
     schema.check(table.columns)
+    table = schema.read_numbers(table, "sensitive")
     if require is not None:
         return _plan_dissimilarity(table, schema, require, missing)
     if len(schema.sensitive) != 1:

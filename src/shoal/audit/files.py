@@ -61,6 +61,7 @@ def audit_files(
     known = replace(schema, other=tuple(n for n in schema.other if n != RESERVED))
     known.check(table.columns)
     texts = table.with_columns(as_text(table[name]) for name in schema.quasi)
+    texts = schema.read_numbers(texts, "sensitive")
     return audit_table(texts, schema, requirements(require, schema.sensitive))
 
 
@@ -120,6 +121,7 @@ def code_original(table: pl.DataFrame, manifest: dict[str, Any]) -> Coded:
             if name in stated.quasi and kind != "ordered"
         },
         hierarchies=stated.hierarchies,
+        decimal=stated.decimal,
     )
     schema.check(table.columns)
     fewer = manifest["rows"] < table.height
@@ -254,10 +256,10 @@ def read_published(
         table = read_lean(present[0], change=_flat, progress=progress, phase="audit")
     else:
         table = _flat(read_table(present[0]))
-    if not manifest.get("escaped"):
-        return table
-    names = [column["name"] for column in manifest["columns"] if column["role"] != "quasi"]
-    return unescape(table, [name for name in names if name in table.columns])
+    if manifest.get("escaped"):
+        names = [column["name"] for column in manifest["columns"] if column["role"] != "quasi"]
+        table = unescape(table, [name for name in names if name in table.columns])
+    return manifest_schema(manifest).read_numbers(table, "sensitive")
 
 
 def _flat(table: pl.DataFrame) -> pl.DataFrame:
@@ -277,6 +279,7 @@ def manifest_schema(manifest: dict[str, Any]) -> Schema:
         sensitive=named["sensitive"],
         other=named["other"],
         types={name: kind for name, kind in types.items() if kind != "ordered"},
+        decimal=manifest.get("decimal"),
         hierarchies={
             c["name"]: c["domain"] for c in manifest["columns"] if c.get("kind") == "node"
         },

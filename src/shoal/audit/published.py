@@ -95,6 +95,7 @@ def open_published(
     if group is None and RESERVED in table.columns and schema.role(RESERVED) is None:
         group = RESERVED
     texts = table.with_columns(as_text(table[name]) for name in schema.quasi)
+    texts = schema.read_numbers(texts, "sensitive")
     return Published(path.name if path else "table", texts, schema, group)
 
 
@@ -111,4 +112,5 @@ def replace_types(stated: Schema, chosen: Schema | None) -> Schema:
         sensitive=sensitive,
         types=chosen.types,
         hierarchies=stated.hierarchies,
+        decimal=stated.decimal,
     )

@@ -28,6 +28,7 @@ def anonymize(
     type: show.Types = None,
     hierarchy: show.Hierarchies = None,
     weight: show.Weights = None,
+    decimal: show.Decimal = None,
     format: Annotated[str, typer.Option(help="csv or parquet.")] = "csv",
     linkage: Annotated[
         str | None, typer.Option(help="Private file that maps input rows to published rows.")
@@ -65,6 +66,7 @@ def anonymize(
         types=type,
         hierarchies=hierarchy,
         weights=weight,
+        decimal=decimal,
     )
     target = output or said.output
     if not dry_run:

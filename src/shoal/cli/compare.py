@@ -21,6 +21,7 @@ def compare(
     type: show.Types = None,
     hierarchy: show.Hierarchies = None,
     weight: show.Weights = None,
+    decimal: show.Decimal = None,
     seconds: Annotated[float | None, typer.Option(help="Time budget of each search.")] = None,
     missing: show.MissingCells = None,
     quiet: show.Quiet = False,
@@ -39,6 +40,7 @@ def compare(
         types=type,
         hierarchies=hierarchy,
         weights=weight,
+        decimal=decimal,
     )
     policy: Any = missing or said.missing or "error"
     show.announce_compiling(quiet=quiet)

@@ -21,6 +21,7 @@ def plan(
         str | None, typer.Option(help="A Dissimilarity(…) to plan for instead.")
     ] = None,
     schema: show.SchemaFile = None,
+    decimal: show.Decimal = None,
     missing: show.MissingCells = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
@@ -31,7 +32,7 @@ def plan(
     from shoal.schema.io import read_table
 
     said = show.settings(schema)
-    chosen = shoal.Schema(sensitive=show.names(sensitive) or said.roles.get("sensitive", []))
+    chosen = show.merged_schema(said, sensitive=sensitive, decimal=decimal)
     show.announce_compiling(quiet=quiet)
     frame = read_table(table)
     policy: Any = missing or said.missing or "error"

@@ -48,6 +48,9 @@ Weights = Annotated[
     list[str] | None,
     typer.Option("--weight", help="How much a column's loss counts, as age=2. Repeatable."),
 ]
+Decimal = Annotated[
+    str | None, typer.Option(help="Decimal sign of numbers such as 1.234,56: ',' or '.'.")
+]
 MissingCells = Annotated[str | None, typer.Option(help="Missing cells: error, drop or value.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no remarks.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
@@ -99,6 +102,7 @@ def merged_schema(
     types: list[str] | None = None,
     hierarchies: list[str] | None = None,
     weights: list[str] | None = None,
+    decimal: str | None = None,
     **roles: str | None,
 ) -> Any:
     """Return the schema of a run: what the file says, overruled by the options."""
@@ -110,6 +114,7 @@ def merged_schema(
         types=said.types | by_column("--type", types),
         order=said.order,
         hierarchies=by_column("--hierarchy", hierarchies),
+        decimal=decimal,
         weights={c: _weight(c, text) for c, text in by_column("--weight", weights).items()},
     )
 

@@ -70,7 +70,7 @@ def compare(
     asked = requirements(require, schema.sensitive)
     table = take_frame(frame)
     coded = code_table(table, schema, missing=missing)
-    task = Task(numeric_columns(coded, table, asked, schema.types), tuple(asked))
+    task = Task(numeric_columns(coded, table, asked, schema), tuple(asked))
     chosen = [choose_method(one, asked) for one in methods] if methods else _fitting(task)
     entries = []
     for place, method in enumerate(chosen):

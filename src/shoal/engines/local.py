@@ -29,7 +29,7 @@ from shoal.schema.io import take_frame
 from shoal.schema.table import Coded, code_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     import polars as pl
 
@@ -84,7 +84,7 @@ def anonymize(
     times: dict[str, float] = {}
     with timed(times, "code", progress):
         coded = code_table(table, schema, missing=missing, progress=progress)
-        coded = numeric_columns(coded, table, asked, schema.types)
+        coded = numeric_columns(coded, table, asked, schema)
         table = without_cells(table, schema.quasi)  # their ranks are enough from here on
     chosen = choose_method(method, asked)
     task = Task(coded, tuple(asked), progress, _budget(seconds))
@@ -136,9 +136,10 @@ def choose_method(method: Method | str | None, asked: list[Requirement]) -> Meth
 
 
 def numeric_columns(
-    coded: Coded, table: pl.DataFrame, asked: list[Requirement], types: Mapping[str, str]
+    coded: Coded, table: pl.DataFrame, asked: list[Requirement], schema: Schema
 ) -> Coded:
     """See to it that columns under numeric principles are numeric, or say which cells are not."""
+    table, types = schema.read_numbers(table, "sensitive"), schema.types
     needed = {name for one in asked if one.principle.needs_numbers for name in one.columns}
     return Coded(
         coded.quasi,
@@ -207,7 +208,7 @@ def rehearse(
     table = take_frame(frame)
     asked = requirements(require, schema.sensitive)
     coded = code_table(table, schema, missing=missing)
-    coded = numeric_columns(coded, table, asked, schema.types)
+    coded = numeric_columns(coded, table, asked, schema)
     task = Task(coded, tuple(asked))
     chosen = choose_method(method, asked)
     chosen.check(task)

@@ -54,13 +54,14 @@ class Recoding:
 
     def text(self, batch: int = BATCH) -> Iterator[pl.DataFrame]:
         """Yield the published table as text, as release.csv has it."""
-        return self._batches(batch, cells, lambda column: column.cast(pl.String))
+        return self._batches(self.source, batch, cells, lambda column: column.cast(pl.String))
 
     def typed(self, batch: int = BATCH) -> Iterator[pl.DataFrame]:
-        """Yield the published table as typed columns, as release.parquet has it."""
+        """Yield the published table as release.parquet has it, numbers in any writing as such."""
+        plain = self.schema.read_numbers(self.source, "sensitive", "other")
         kinds = {
-            column.name: typed_kind(column)
-            for column in self.source
+            column.name: typed_kind(column, spelled=self.schema.decimal is None)
+            for column in plain
             if self.schema.types.get(column.name) not in LABELS
         }
 
@@ -68,14 +69,16 @@ class Recoding:
             column = column.cast(pl.String) if is_dictionary(column) else column
             return column.cast(kinds.get(column.name) or column.dtype)
 
-        return self._batches(batch, typed_cells, values)
+        return self._batches(plain, batch, typed_cells, values)
 
     def mixed(self) -> pl.DataFrame:
         """Return the published table with quasi cells as text and other columns as they were."""
-        return next(self._batches(len(self.layout.bears), cells, lambda column: column))
+        every = len(self.layout.bears)
+        return next(self._batches(self.source, every, cells, lambda column: column))
 
     def _batches(
         self,
+        source: pl.DataFrame,
         size: int,
         quasi_cells: Callable[[Column, Spans], pl.Series],
         values: Callable[[pl.Series], pl.Series],
@@ -84,7 +87,7 @@ class Recoding:
         for begin in range(0, len(layout.bears), size):
             part = slice(begin, begin + size)
             borne, which = np.unique(layout.bears[part], return_inverse=True)
-            carried = self.source.select(pl.all().gather(layout.carries[part]))
+            carried = source.select(pl.all().gather(layout.carries[part]))
             columns = {}
             if layout.numbers is not None:
                 columns[RESERVED] = pl.Series(layout.numbers[part].astype(np.int64))
@@ -160,7 +163,7 @@ class Release:
 
         Groups are measured from that table alone, a heterogeneous release against the original.
         """
-        return self.audit_published(self.published)
+        return self.audit_published(self.schema.read_numbers(self.published, "sensitive"))
 
     def audit_published(self, published: pl.DataFrame | Handed) -> Audit:
         """Measure every requirement on a published table, as it was read back from a file."""
@@ -246,6 +249,8 @@ def build_release(
         manifest |= {"heterogeneous": True, "adversary": list(layout.adversary)}
     if escape_formulas and formulas:
         manifest["escaped"] = True
+    if schema.decimal is not None:
+        manifest["decimal"] = schema.decimal
     if randomness.reproducible:
         manifest["reproducible"] = True
     return Release(

@@ -53,12 +53,13 @@ def defuse(table: pl.DataFrame, schema: Schema) -> pl.DataFrame:
     return table
 
 
-def typed_kind(column: pl.Series) -> pl.DataType | None:
-    """Return the type of the numbers that a column of text spells, if they are spelled back so."""
+def typed_kind(column: pl.Series, *, spelled: bool) -> pl.DataType | None:
+    """Return the type of the numbers that a column spells; `spelled`: and that spell it back."""
     if is_dictionary(column):
         column = column.unique().cast(pl.String)
     known = column.drop_nulls()
     if column.dtype != pl.String or not len(known) or not known.str.contains(NUMBER).all():
         return None
     kind = pl.Int64() if parse_numbers(known).dtype == np.int64 else pl.Float64()
-    return kind if (known.cast(kind).cast(pl.String) == known).all() else None
+    same = not spelled or (known.cast(kind).cast(pl.String) == known).all()
+    return kind if same else None

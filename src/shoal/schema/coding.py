@@ -151,6 +151,23 @@ def code_column(
     return labels
 
 
+def code_quasi(
+    column: pl.Series, *, kind: str | None = None, order: Sequence[str] | None = None
+) -> Column:
+    """Code a quasi column, where a missing cell may be a value of its own.
+
+    A number cannot be missing and lie in an interval, so a column of numbers or dates with missing
+    cells is one of labels, in the order of the numbers, missing ones at the end.
+    """
+    missing = is_missing(column)
+    if order is None and kind not in LABELS and missing.any():
+        texts = column.filter(~missing).cast(pl.String).unique()
+        known = code_column(texts, kind=kind)
+        if known.numeric:
+            order = [*texts.gather(np.lexsort((texts.to_numpy(), known.codes))), MISSING_LABEL]
+    return code_column(column, kind=kind if order is None else None, order=order)
+
+
 def code_known(
     column: pl.Series, *, kind: str | None = None, order: Sequence[str] | None = None
 ) -> Column:
@@ -251,7 +268,7 @@ def _code_dates(column: pl.Series, spelled: pl.Series) -> Column:
 def _refuse_missing(column: pl.Series) -> None:
     missing = is_missing(column)
     if missing.any():
-        advice = "A numeric column cannot have them: fill them in or choose --missing drop."
+        advice = "Distances to a missing number mean nothing: fill them in, or --missing drop."
         raise BadCells(column.name, "missing", first_rows(missing), int(missing.sum()), advice)
 
 

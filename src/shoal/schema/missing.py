@@ -1,9 +1,9 @@
 """The one policy for missing cells: null, NaN, or nothing between two commas.
 
 `error` refuses quasi and sensitive columns that have any; `drop` leaves out their rows; `value`
-takes missing for a label of its own in categorical columns (a number cannot be missing and have a
-place in an interval, so a numeric column with missing cells is refused). Other columns keep
-missing cells as they are.
+takes missing for a label of its own. A number cannot be missing and have a place in an interval, so
+a numeric quasi column with missing cells is published as sets of labels; one that a distance is
+about is refused. Other columns keep missing cells as they are.
 """
 
 from __future__ import annotations

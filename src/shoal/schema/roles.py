@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import UnknownColumn, UsageError
 from shoal.schema.grouping import Hierarchy
+from shoal.schema.numerals import check_decimal, plain_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    import polars as pl
 
 NUMERIC = ("numeric", "latitude", "longitude")
 LABELS = ("categorical", "code", "boolean", "ordered")
@@ -35,6 +38,9 @@ class Schema:
         an "ordered" column needs it.
     hierarchies : for quasi columns that are published as nodes of a hierarchy: a file, nested
         nodes, or a hierarchy that is built from the column, as "Prefix()".
+    decimal : the decimal sign of numbers in text cells, "," or "."; with it, thousands may be
+        separated by the other sign, a space or an apostrophe. Without it, numbers are as JSON
+        writes them.
     weights : how much the loss of a quasi column counts in the search, 1 where nothing is said.
 
     Examples
@@ -51,6 +57,7 @@ class Schema:
     order: Mapping[str, tuple[str, ...]]
     hierarchies: Mapping[str, Hierarchy]
     weights: Mapping[str, float]
+    decimal: str | None
 
     def __init__(
         self,
@@ -63,6 +70,7 @@ class Schema:
         order: Mapping[str, Iterable[str]] | None = None,
         hierarchies: Mapping[str, Any] | None = None,
         weights: Mapping[str, float] | None = None,
+        decimal: str | None = None,
     ) -> None:
         roles = {"quasi": quasi, "sensitive": sensitive, "identifying": identifying, "other": other}
         taken: dict[str, str] = {}
@@ -81,6 +89,7 @@ class Schema:
             self, "hierarchies", {k: Hierarchy.of(v) for k, v in (hierarchies or {}).items()}
         )
         object.__setattr__(self, "weights", dict(weights or {}))
+        object.__setattr__(self, "decimal", check_decimal(decimal))
         self._check_types()
         self._check_quasi_only("hierarchy", self.hierarchies)
         self._check_quasi_only("weight", self.weights)
@@ -111,6 +120,12 @@ class Schema:
     def published(self) -> tuple[str, ...]:
         """The columns that a release has, in no particular order."""
         return (*self.quasi, *self.sensitive, *self.other)
+
+    def read_numbers(self, table: pl.DataFrame, *roles: str) -> pl.DataFrame:
+        """Return a table with the numbers of the columns that have these roles spelled plainly."""
+        numeric = [name for name, kind in self.types.items() if kind in NUMERIC]
+        names = [name for name in table.columns if self.role(name) in roles]
+        return plain_numbers(table, names, self.decimal, numeric=numeric)
 
     def role(self, column: str) -> str | None:
         """Return the role of a column, None where it has none."""

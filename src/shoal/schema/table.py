@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.errors import InputError, UsageError
 from shoal.progress import Progress, silent
-from shoal.schema.coding import Column, check_type, code_column, code_known
+from shoal.schema.coding import Column, check_type, code_column, code_known, code_quasi
 from shoal.schema.missing import Missing, complete_rows
 from shoal.schema.sensitive import Sensitive
 
@@ -171,6 +171,7 @@ def code_table(
         raise InputError(msg)
     for name in schema.published:
         check_type(table[name])
+    table = schema.read_numbers(table, "quasi", "sensitive")
     keep = complete_rows(table, (*schema.quasi, *schema.sensitive), missing)
     rows = keep.arg_true().to_numpy().astype(np.int64)
     if len(rows) < table.height:
@@ -184,6 +185,8 @@ def code_table(
         if name in schema.hierarchies:
             known = code_known(table[name], kind=said, order=order)
             return known.under(schema.hierarchies[name])
+        if name in schema.quasi:
+            return code_quasi(table[name], kind=said, order=order)
         return code_column(table[name], kind=said, order=order)
 
     return Coded(
