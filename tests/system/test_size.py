@@ -98,10 +98,12 @@ def begin(table: Path, place: Path, *options: object) -> subprocess.Popen[str]:
     return start("anonymize", table, *ROLES, "--output", place / "out", *options, "--quiet")
 
 
-def moments(table: Path, place: Path) -> float:
-    """Return how long a run takes."""
+def complete(table: Path, place: Path, *options: object) -> float:
+    """Run to the end and return how long that takes."""
     begun = time.monotonic()
-    assert begin(table, place).wait(120) == 0
+    process = begin(table, place, *options)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
     return time.monotonic() - begun
 
 
@@ -121,7 +123,7 @@ def check_whole_or_none(place: Path) -> bool:
 
 
 def test_killing_at_any_moment_leaves_a_whole_release_or_none(table: Path, place: Path) -> None:
-    taken = moments(table, place)
+    taken = complete(table, place)
     chance = random.Random(1)
     shutil.rmtree(place / "out")
     for _ in range(KILLS):
@@ -131,14 +133,14 @@ def test_killing_at_any_moment_leaves_a_whole_release_or_none(table: Path, place
         process.communicate()
         if check_whole_or_none(place):
             shutil.rmtree(place / "out")
-    assert begin(table, place, "--linkage", place / "linkage.csv", "--force").wait(120) == 0
+    complete(table, place, "--linkage", place / "linkage.csv", "--force")
     assert names_in(place) == ["linkage.csv", "out"]  # what killed runs had left is cleared away
 
 
 def test_killing_while_replacing_leaves_the_old_release_or_the_new_one(
     table: Path, place: Path
 ) -> None:
-    taken = moments(table, place)
+    taken = complete(table, place)
     chance = random.Random(2)
     for _ in range(KILLS // 2):
         process = begin(table, place, "--force")
@@ -146,12 +148,12 @@ def test_killing_while_replacing_leaves_the_old_release_or_the_new_one(
         process.kill()
         process.communicate()
         assert check_whole_or_none(place)
-    assert begin(table, place, "--force").wait(120) == 0
+    complete(table, place, "--force")
     assert names_in(place) == ["out"]
 
 
 def test_interrupting_at_any_moment_leaves_nothing(table: Path, place: Path) -> None:
-    taken = moments(table, place)
+    taken = complete(table, place)
     shutil.rmtree(place / "out")
     for share in (0.35, 0.5, 0.6, 0.7, 0.8, 0.9):
         process = begin(table, place)
