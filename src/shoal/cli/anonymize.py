@@ -75,6 +75,8 @@ def anonymize(
     import shoal
     from shoal.outlets import STDOUT, is_outlet
     from shoal.report.charts import warm_up
+    from shoal.schema.columns import Handed
+    from shoal.schema.lean import read_lean
     from shoal.schema.pseudonyms import check_key, read_key
 
     said = show.settings(schema)
@@ -113,7 +115,14 @@ def anonymize(
     with show.bar(quiet=quiet) as progress:
         progress("read", 0.0)
         start = time.perf_counter()
-        frame = show.read(source, query=query, sheet=sheet, delimiter=delimiter)
+        frame = read_lean(
+            source,
+            query=query,
+            sheet=sheet,
+            delimiter=delimiter,
+            wanted=(*chosen.published, *chosen.pseudonymize),
+            progress=progress,
+        )
         reading = round(time.perf_counter() - start, 3)
         given = {"quasi": quasi, "sensitive": sensitive, "identifying": identifying, "other": other}
         said.check_columns(frame.columns, [role for role, text in given.items() if not text])
@@ -122,8 +131,11 @@ def anonymize(
         if dry_run or target is None:
             _rehearse(frame, chosen, options, json=json)
             return
+        rows = frame.height
+        handed = Handed(frame)
+        del frame  # so that cells can go as soon as they are coded
         release = shoal.anonymize(
-            frame,
+            handed,
             chosen,
             **options,
             suppress=said.suppress if suppress is None else suppress,
@@ -137,7 +149,7 @@ def anonymize(
         release.write(
             target, format=written or "csv", linkage=linkage, force=force, progress=progress
         )
-    _remark(release, frame.height, escaped=escape, seed=seed, quiet=quiet)
+    _remark(release, rows, escaped=escape, seed=seed, quiet=quiet)
     if json:
         show.print_json(release.manifest)
     elif target != STDOUT:
