@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from shoal.schema.roles import Schema
     from shoal.schema.table import Coded
 
-BATCH = 2**18  # published rows that are put together at a time
+BATCH = 2**16  # published rows that are put together at a time
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,8 @@ from shoal.schema.names import check_header
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-ROWS = 2**18  # of a Parquet file that are read at a time
+ROWS = 2**18  # of a Parquet file that are read at a time, as many as its groups of rows mostly have
+BATCH = 2**16  # of them that are changed at a time: spelled out they take many times as much
 HEAD = 2**16  # bytes that tell what a file is
 
 
@@ -105,7 +106,8 @@ def _parquet(
         kept = file.select(name for name in header if wanted is None or name in wanted)
         gathered = Gathered(lean=True)
         for begin in range(0, max(rows, 1), ROWS):
-            gathered.add(change(kept.slice(begin, ROWS).collect()))
+            for part in kept.slice(begin, ROWS).collect().iter_slices(BATCH):
+                gathered.add(change(part))
             watch(min(1.0, (begin + ROWS) / max(rows, 1)))
     except pl.exceptions.PolarsError as problem:
         reason = str(problem).splitlines()[0]
