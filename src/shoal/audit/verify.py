@@ -157,15 +157,17 @@ def audit_table(
     check_rows(published)
     check_population(requirements, given=population is not None)
     by_cells = alike(published, schema.quasi)
-    grouped = RESERVED in published.columns
-    by_group = alike(published, (RESERVED,)) if grouped else by_cells
-    findings, problems = [], mixed_groups(by_group, by_cells) if grouped else []
+    findings, problems = [], []
     if population is not None and any(one.principle.population for one in requirements):
         from shoal.audit.presence import count_people
 
         by_cells, unclear = count_people(published, schema, population, requirements)
         problems += unclear
     published = without_cells(published, schema.quasi)  # the groups are known
+    grouped = RESERVED in published.columns
+    by_group = alike(published, (RESERVED,)) if grouped else by_cells
+    if grouped:
+        problems += mixed_groups(by_group, by_cells)
     for one in requirements:
         if one.principle.population:
             measured = one.principle.measure(by_cells, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -95,11 +96,15 @@ def anonymize(
     key = read_key(key_file) if key_file or chosen.pseudonymize else None
     check_key(chosen.pseudonymize, key)
     source = show.tables_of(table, said)
-    target = output or said.output
-    written = format or said.format
+    target, written = output or said.output, format or said.format
     if not dry_run:
         if target is None:
             msg = "No output was named. Say where the release should go: --output published."
+            if not (schema or chosen.quasi):
+                msg = (
+                    "Nothing is said about the columns. Give --quasi, --sensitive, --require and "
+                    "--output, or let `shoal init` write a schema file and name it: --schema."
+                )
             raise shoal.UsageError(msg)
         _check_target(source, target, format=written, linkage=linkage, force=force, json=json)
     options: dict[str, Any] = {
@@ -131,8 +136,7 @@ def anonymize(
         if dry_run or target is None:
             _rehearse(frame, chosen, options, json=json)
             return
-        rows = frame.height
-        handed = Handed(frame)
+        rows, handed = frame.height, Handed(frame)
         del frame  # so that cells can go as soon as they are coded
         release = shoal.anonymize(
             handed,
@@ -157,6 +161,8 @@ def anonymize(
         from shoal.schema.databases.access import name_of
 
         print_release(release, name_of(target))
+        if not is_outlet(target):
+            show.note(f"Before you pass it on, read {Path(target) / 'report.html'}.", quiet=quiet)
 
 
 def _check_target(
@@ -199,6 +205,8 @@ def _remark(
     release: shoal.Release, rows: int, *, escaped: bool, seed: int | None, quiet: bool
 ) -> None:
     """Say what the owner should know before publishing."""
+    from shoal.principles.requirement import requirements
+
     if seed is not None:
         show.note(
             "Warning: made with a seed, so the order of rows can be worked out. For testing only.",
@@ -208,6 +216,20 @@ def _remark(
         from shoal.schema.pseudonyms import warning
 
         show.note(f"Warning: {warning(release.schema.pseudonymize)}", quiet=quiet)
+    for one in requirements(release.manifest["require"], release.schema.sensitive):
+        if len(one.columns) > 1 and not one.named:
+            together = " and ".join(one.columns)
+            show.note(
+                f"Warning: {one!r} speaks of {together} together, as one value, and not of either "
+                f"alone. To protect each, ask for '{one.columns[0]}: {one!r}' and so on.",
+                quiet=quiet,
+            )
+    if release.manifest["groups"] == 1:
+        show.note(
+            "Warning: all rows are in one group, so the quasi columns tell nothing any more. Ask "
+            "for less, or see with `shoal tune` where that begins.",
+            quiet=quiet,
+        )
     suppression = release.suppression
     if suppression.rows:
         show.note(str(suppression), quiet=quiet)

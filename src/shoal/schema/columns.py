@@ -56,7 +56,7 @@ class Gathered:
             if parts is None:
                 columns.append(pl.repeat(None, rows, dtype=pl.Null, eager=True).alias(name))
             else:
-                columns.append(pl.concat(parts, rechunk=self.lean))
+                columns.append(pl.concat(parts, rechunk=False))  # no second copy
         return pl.DataFrame(columns)
 
 
