@@ -8,10 +8,8 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shutil
-import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +19,11 @@ import polars as pl
 from shoal.audit.files import check_manifest, read_published
 from shoal.errors import AuditFailed, OutputError, UsageError
 from shoal.progress import Progress, silent
+from shoal.release.staging import claim, clear_leftovers, staging, swap_in, sync
 from shoal.release.writing import write_as
+from shoal.schema.columns import Handed
 from shoal.schema.formats import FORMATS, TABLES
+from shoal.schema.io import take_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 FILES = {*TABLES, "manifest.json", "report.html"}
 PRIVATE = 0o600
+READING, GROUPING = 0.5, 0.6  # how far an audit is when the file is read, when it is checked
 
 
 def check_output(
@@ -130,14 +132,14 @@ def write_release(
     check_output(directory, format=format, linkage=linkage, force=force)
     target = _real(directory)
     seconds = dict(release.manifest["seconds"])
-    with as_output_errors(target.name), _staging(target) as staged:
+    with as_output_errors(target.name), staging(target) as staged:
         progress("write", 0.0)
         start = time.perf_counter()
-        write_table(release, staged / f"release.{format}", format)
+        write_table(release, staged / f"release.{format}", format, progress)
         seconds["write"] = round(time.perf_counter() - start, 3)
         progress("audit", 0.0)
         start = time.perf_counter()
-        found = audit_written(release, staged)
+        found = audit_written(release, staged, progress)
         seconds["audit"] = round(time.perf_counter() - start, 3)
         release.manifest.update(measured=found.measured(), seconds=seconds)
         progress("report", 0.0)
@@ -148,7 +150,7 @@ def write_release(
         progress("report", 1.0)
         with private_file(linkage) as stage_linkage:
             stage_linkage(release.linkage)
-            _swap_in(staged, target)
+            swap_in(staged, target)
     return found
 
 
@@ -157,22 +159,32 @@ def new_directory(directory: str | Path) -> Iterator[Path]:
     """Give a place to write files into that becomes the directory, whole or not at all."""
     check_output(directory, format="csv", linkage=None, force=False)
     target = _real(directory)
-    with as_output_errors(target.name), _staging(target) as staged:
+    with as_output_errors(target.name), staging(target) as staged:
         yield staged
         for path in staged.iterdir():
-            _sync(path)
-        _swap_in(staged, target)
+            sync(path)
+        swap_in(staged, target)
 
 
-def audit_written(release: Release, staged: Path) -> Audit:
+def audit_written(release: Release, staged: Path, progress: Progress = silent) -> Audit:
     """Audit the file just written, and raise where it does not keep what was asked."""
-    return accept(release, read_published(staged, release.manifest))
+
+    def reading(phase: str, share: float) -> None:
+        progress(phase, READING * share)
+
+    published = Handed(read_published(staged, release.manifest, lean=True, progress=reading))
+    return accept(release, published, progress)
 
 
-def accept(release: Release, published: pl.DataFrame) -> Audit:
+def accept(release: Release, given: pl.DataFrame | Handed, progress: Progress = silent) -> Audit:
     """Audit a table as it was read back, and raise where it does not keep what was asked."""
-    found = release.audit_published(published)
-    complaints = found.complaints() + check_manifest(published, release.manifest)
+    published = take_frame(given)
+    problems = check_manifest(published, release.manifest)
+    handed = Handed(published)
+    del published  # so that quasi cells can go as soon as the groups are known
+    progress("audit", GROUPING)
+    found = release.audit_published(handed)
+    complaints = found.complaints() + problems
     if complaints:
         msg = "The release failed its own audit and was not kept. " + " ".join(complaints)
         raise AuditFailed(msg)
@@ -183,59 +195,16 @@ def _dump(manifest: dict[str, Any]) -> str:
     return json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
 
 
-def write_table(release: Release, path: Path, format: str) -> None:
+def write_table(release: Release, path: Path, format: str, progress: Progress = silent) -> None:
     """Write the published table alone."""
-    if format == "csv":
-        release.published.write_csv(path)
-    elif format == "parquet":
-        release.typed().write_parquet(path, compression="zstd", statistics=False)
-    else:
-        write_as(release, path, format)
-    _sync(path)
+    rows = release.manifest["rows"]
+    write_as(release, path, format, lambda done: progress("write", done / rows))
+    sync(path)
 
 
 def _write_text(path: Path, text: str) -> None:
     path.write_text(text, "utf-8")
-    _sync(path)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def _staging(target: Path) -> Iterator[Path]:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    staged = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent))
-    try:
-        yield staged
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
-
-
-def _swap_in(staged: Path, target: Path) -> None:
-    """Put the new release in place; the old one stays beside until the new one stands."""
-    mask = os.umask(0)
-    os.umask(mask)
-    staged.chmod(0o777 & ~mask)
-    _sync(staged)
-    old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.old")
-    replaced = os.path.lexists(target)
-    if replaced:
-        target.rename(old)
-    try:
-        staged.rename(target)
-    except OSError:
-        if replaced:
-            old.rename(target)
-        raise
-    _sync(target.parent)
-    if replaced:
-        shutil.rmtree(old)
+    sync(path)
 
 
 @contextmanager
@@ -251,16 +220,21 @@ def private_file(path: str | Path | None) -> Iterator[Any]:
         order = np.argsort(linkage)
         table = pl.DataFrame({"row": linkage[order], "release_row": order})
         descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
+        lock = claim(staged)
+        if lock is not None:
+            held.callback(os.close, lock)
         with os.fdopen(descriptor, "wb") as file:
             table.write_csv(file)
             file.flush()
             os.fsync(file.fileno())
 
-    try:
-        yield stage
-        staged.rename(target)
-    finally:
-        staged.unlink(missing_ok=True)
+    clear_leftovers(target)
+    with ExitStack() as held:
+        try:
+            yield stage
+            staged.rename(target)
+        finally:
+            staged.unlink(missing_ok=True)
 
 
 @contextmanager

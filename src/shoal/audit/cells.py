@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from shoal.schema.coding import MISSING_LABEL
+from shoal.schema.columns import change_text, is_dictionary
 from shoal.schema.dates import days
 from shoal.schema.hierarchy import Levels, nested_levels
 from shoal.schema.trees import Tree
@@ -30,13 +31,26 @@ def as_text(column: pl.Series) -> pl.Series:
         interval = pl.when(low == high).then(low).otherwise(both)
         return pl.select(interval.alias(column.name)).to_series()
     if isinstance(column.dtype, pl.List):
+        return _spelled_sets(column)
+    return column.cast(pl.String)
+
+
+def _spelled_sets(column: pl.Series) -> pl.Series:
+    """Spell lists of labels as `spell_set` does; at once where no label has to be escaped."""
+    labels = column.explode().unique()
+    if labels.dtype != pl.String or any(
+        label is None or json.dumps(label, ensure_ascii=False) != f'"{label}"' for label in labels
+    ):
         spelled: dict[tuple[str, ...], str] = {}
         texts = [
             None if labels is None else spelled.setdefault(tuple(labels), spell_set(labels))
             for labels in column.to_list()
         ]
         return pl.Series(column.name, texts, pl.String)
-    return column.cast(pl.String)
+    first = column.list.first()
+    bare = (column.list.len() == 1) & ~first.str.starts_with("[")
+    array = pl.format('["{}"]', column.list.join('", "'))
+    return pl.select(pl.when(bare).then(first).otherwise(array).alias(column.name)).to_series()
 
 
 def interval_text(column: pl.Series) -> pl.Series:
@@ -54,8 +68,13 @@ def interval_text(column: pl.Series) -> pl.Series:
 
 def unescape(published: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     """Take the apostrophes away that defused formulas, so that values are what they were."""
-    texts = [name for name in columns if published[name].dtype == pl.String]
-    return published.with_columns(pl.col(name).str.replace(r"^'([=+\-@])", "$1") for name in texts)
+    kinds = published.schema
+    texts = [n for n in columns if is_dictionary(published[n]) or kinds[n] == pl.String]
+    return published.with_columns(change_text(published[name], _armed) for name in texts)
+
+
+def _armed(texts: pl.Series) -> pl.Series:
+    return texts.str.replace(r"^'([=+\-@])", "$1")
 
 
 def spell_set(labels: Sequence[str]) -> str:

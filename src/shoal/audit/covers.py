@@ -126,7 +126,7 @@ def cover_column(
     """
     column, values = _known(known)
     under = {} if hierarchy is None else _labels_under(column, hierarchy)
-    cells = cells.fill_null(MISSING_LABEL)
+    cells = cells.cast(pl.String).fill_null(MISSING_LABEL)
     texts = cells.unique().sort()
     which = cells.cast(pl.Enum(texts)).to_physical().to_numpy().astype(np.int64)
     lows, highs = np.ones(len(texts), np.int64), np.zeros(len(texts), np.int64)

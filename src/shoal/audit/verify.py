@@ -9,9 +9,11 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.principles.groups import Groups, Measurement, renumber, upward
+from shoal.principles.groups import LARGEST, Groups, Measurement, renumber, upward
 from shoal.principles.population import check_population
 from shoal.schema.coding import code_column, quantity
+from shoal.schema.columns import Handed, is_dictionary, top_code, without_cells
+from shoal.schema.io import take_frame
 from shoal.schema.roles import RESERVED
 from shoal.schema.sensitive import Sensitive
 
@@ -139,7 +141,7 @@ def spread(matches: NDArray[np.int64]) -> dict[str, float]:
 
 
 def audit_table(
-    published: pl.DataFrame,
+    given: pl.DataFrame | Handed,
     schema: Schema,
     requirements: Sequence[Requirement],
     population: pl.DataFrame | None = None,
@@ -151,17 +153,21 @@ def audit_table(
     cells as well: that is what a reader who ignores the group column sees. One about a population
     is measured by descriptions: equal cells, and whom of the population they match.
     """
+    published = take_frame(given)
     check_rows(published)
     check_population(requirements, given=population is not None)
     by_cells = alike(published, schema.quasi)
-    grouped = RESERVED in published.columns
-    by_group = alike(published, (RESERVED,)) if grouped else by_cells
-    findings, problems = [], mixed_groups(by_group, by_cells) if grouped else []
+    findings, problems = [], []
     if population is not None and any(one.principle.population for one in requirements):
         from shoal.audit.presence import count_people
 
         by_cells, unclear = count_people(published, schema, population, requirements)
         problems += unclear
+    published = without_cells(published, schema.quasi)  # the groups are known
+    grouped = RESERVED in published.columns
+    by_group = alike(published, (RESERVED,)) if grouped else by_cells
+    if grouped:
+        problems += mixed_groups(by_group, by_cells)
     for one in requirements:
         if one.principle.population:
             measured = one.principle.measure(by_cells, None)
@@ -200,12 +206,20 @@ def _value(published: pl.DataFrame, schema: Schema, one: Requirement) -> Sensiti
 def alike(published: pl.DataFrame, columns: Sequence[str]) -> Groups:
     """Group rows with equal cells; a missing cell is a value like any other."""
     labels = np.zeros(published.height, np.int64)
+    most = 1  # more than any label
     for name in columns:
-        column = published[name].cast(pl.String)
-        cells = column.unique().drop_nulls()
-        codes = column.cast(pl.Enum(cells)).to_physical().cast(pl.Int64).fill_null(len(cells))
-        labels = renumber(labels * (len(cells) + 1) + codes.to_numpy())
-    return Groups(labels)
+        column = published[name]
+        if not is_dictionary(column):
+            column = column.cast(pl.String)
+            column = column.cast(pl.Enum(column.unique().drop_nulls()))
+        missing = top_code(column) + 1
+        if most * (missing + 1) > LARGEST:
+            labels = renumber(labels)
+            most = int(labels.max(initial=0)) + 1
+        labels *= missing + 1
+        labels += column.to_physical().cast(pl.UInt32).fill_null(missing).to_numpy()
+        most *= missing + 1
+    return Groups(renumber(labels))
 
 
 def mixed_groups(by_group: Groups, by_cells: Groups) -> list[str]:

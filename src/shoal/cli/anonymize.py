@@ -76,6 +76,8 @@ def anonymize(
     import shoal
     from shoal.outlets import STDOUT, is_outlet
     from shoal.report.charts import warm_up
+    from shoal.schema.columns import Handed
+    from shoal.schema.lean import read_lean
     from shoal.schema.pseudonyms import check_key, read_key
 
     said = show.settings(schema)
@@ -94,8 +96,7 @@ def anonymize(
     key = read_key(key_file) if key_file or chosen.pseudonymize else None
     check_key(chosen.pseudonymize, key)
     source = show.tables_of(table, said)
-    target = output or said.output
-    written = format or said.format
+    target, written = output or said.output, format or said.format
     if not dry_run:
         if target is None:
             msg = "No output was named. Say where the release should go: --output published."
@@ -119,7 +120,14 @@ def anonymize(
     with show.bar(quiet=quiet) as progress:
         progress("read", 0.0)
         start = time.perf_counter()
-        frame = show.read(source, query=query, sheet=sheet, delimiter=delimiter)
+        frame = read_lean(
+            source,
+            query=query,
+            sheet=sheet,
+            delimiter=delimiter,
+            wanted=(*chosen.published, *chosen.pseudonymize),
+            progress=progress,
+        )
         reading = round(time.perf_counter() - start, 3)
         given = {"quasi": quasi, "sensitive": sensitive, "identifying": identifying, "other": other}
         said.check_columns(frame.columns, [role for role, text in given.items() if not text])
@@ -128,8 +136,10 @@ def anonymize(
         if dry_run or target is None:
             _rehearse(frame, chosen, options, json=json)
             return
+        rows, handed = frame.height, Handed(frame)
+        del frame  # so that cells can go as soon as they are coded
         release = shoal.anonymize(
-            frame,
+            handed,
             chosen,
             **options,
             suppress=said.suppress if suppress is None else suppress,
@@ -143,7 +153,7 @@ def anonymize(
         release.write(
             target, format=written or "csv", linkage=linkage, force=force, progress=progress
         )
-    _remark(release, frame.height, escaped=escape, seed=seed, quiet=quiet)
+    _remark(release, rows, escaped=escape, seed=seed, quiet=quiet)
     if json:
         show.print_json(release.manifest)
     elif target != STDOUT:

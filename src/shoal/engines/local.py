@@ -22,6 +22,7 @@ from shoal.progress import Progress, silent
 from shoal.release.randomness import Randomness
 from shoal.release.release import Release, build_release
 from shoal.schema.coding import code_column, quantity
+from shoal.schema.columns import without_cells
 from shoal.schema.io import read_table, take_frame
 from shoal.schema.people import code_people
 from shoal.schema.pseudonyms import check_key, pseudonymize
@@ -90,10 +91,11 @@ def anonymize(
     everybody = take_population(population, asked)
     times: dict[str, float] = {}
     with timed(times, "code", progress):
-        coded = code_table(table, schema, missing=missing)
+        coded = code_table(table, schema, missing=missing, progress=progress)
         coded = numeric_columns(coded, table, asked, schema)
         people = None if everybody is None else code_people(everybody, coded)
         table = pseudonymize(table, schema.pseudonymize, key)
+        table = without_cells(table, schema.quasi)  # their ranks are enough from here on
     task = Task(coded, tuple(asked), progress, check_budget(seconds), people)
     chosen = method_for(task) if method is None else choose_method(method, asked)
     chosen.check(task)
@@ -113,6 +115,7 @@ def anonymize(
             escape_formulas=escape_formulas,
             given=frame,
             population=everybody,
+            progress=progress,
         )
     release.manifest["seconds"] = times
     return release

@@ -1,4 +1,6 @@
-"""One pass over the bytes of a CSV file, to see that every record has as many fields as the header.
+"""One pass over the bytes of a CSV file, to see that records have as many fields as the header.
+
+It also finds where a part of the file can end.
 
 Frame libraries fill short records with nulls without a word; a truncated file must not pass so.
 """
@@ -9,22 +11,30 @@ from numpy.typing import NDArray
 
 from shoal.kernels.arrays import LongInts
 
-QUOTE, NEWLINE = 34, 10
+QUOTE, NEWLINE, RETURN = 34, 10, 13
 FILE = types.Array(uint8, 1, "C", readonly=True)  # the bytes of a file cannot be written to
 
 
-@njit(void(FILE, int64, int64, int64[::1]), cache=True, nogil=True)
-def scan_records(data: NDArray[np.uint8], fields: int, separator: int, found: LongInts) -> None:
+@njit(void(FILE, int64, int64, int64, int64[::1]), cache=True, nogil=True)
+def scan_records(
+    data: NDArray[np.uint8], fields: int, separator: int, last: int, found: LongInts
+) -> None:
     """Look for the first record whose number of fields is not `fields`.
 
-    IN: data without trailing newlines. OUT: found = number of records, first bad record from 0
-    (-1: none), its number of fields, and whether a quote was left open at the end.
+    IN: data from the beginning of a record; the last part of a file comes without its trailing
+    newlines. OUT: found = number of records, first bad record from 0 (-1: none), its number of
+    fields, whether a quote was left open at the end, and where the records end that were looked
+    at: in the last part at its end, in others before the last record that is not known to be
+    whole. No part but the first begins with a line break, so that those at the end of the file
+    stay together.
     """
     quoted = False
     records = 0
     here = 1
-    found[1] = -1
-    for place in range(data.size):
+    bad, wrong = -1, 0
+    found[0], found[1], found[2], found[4] = 0, -1, 0, 0
+    size = data.size
+    for place in range(size):
         byte = data[place]
         if byte == QUOTE:
             quoted = not quoted
@@ -32,13 +42,14 @@ def scan_records(data: NDArray[np.uint8], fields: int, separator: int, found: Lo
             if byte == separator:
                 here += 1
             elif byte == NEWLINE:
-                if here != fields and found[1] < 0:
-                    found[1], found[2] = records, here
+                if here != fields and bad < 0:
+                    bad, wrong = records, here
                 records += 1
                 here = 1
-    if data.size:
-        if here != fields and found[1] < 0:
-            found[1], found[2] = records, here
-        records += 1
-    found[0] = records
+                if place + 1 < size and data[place + 1] != NEWLINE and data[place + 1] != RETURN:
+                    found[0], found[1], found[2], found[4] = records, bad, wrong, place + 1
     found[3] = quoted
+    if last and size:
+        if here != fields and bad < 0:
+            bad, wrong = records, here
+        found[0], found[1], found[2], found[4] = records + 1, bad, wrong, size

@@ -170,7 +170,7 @@ def split(task: Task, rule: Rule, *, widest: bool, ties: Ties) -> Buckets:
 
     space = task.coded.space
     rows = np.argsort(rule.codes, kind="stable").astype(np.int32)
-    ranks, codes = space.ranks[rows], rule.codes[rows]
+    ranks, codes = space.ranks_of(rows), rule.codes[rows]
     scratch = np.empty_like(ranks), np.empty_like(codes), np.empty_like(rows)
     size = len(rows)
     way = {"lower": LOWER, "either": EITHER, "divided": DIVIDED}[ties]

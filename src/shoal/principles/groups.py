@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LARGEST = 2**62  # what integers of 64 bits are trusted with
 DOUBLE = 1e-12  # beyond what rounding to a double can change
-SPARSE = 8  # marks this many times sparser than rows are sorted instead of counted
+SPARSE = 4  # marks this many times sparser than rows are sorted instead of counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,10 +115,11 @@ def renumber(marks: NDArray) -> NDArray[np.int64]:
     """Return marks (non-negative integers) as numbers from 0 without gaps, in the same order."""
     most = int(marks.max(initial=0)) + 1
     if most > SPARSE * len(marks):
-        return np.unique(marks, return_inverse=True)[1].astype(np.int64)
-    present = np.zeros(most, np.int64)
-    present[marks] = 1
-    return (np.cumsum(present) - 1)[marks]
+        return np.searchsorted(np.unique(marks), marks)
+    present = np.zeros(most, np.bool_)
+    present[marks] = True
+    numbers = np.cumsum(present, dtype=np.int32)  # there are fewer rows than 2**31
+    return (numbers[marks] - 1).astype(np.int64)
 
 
 def upward(ratio: Fraction) -> float:

@@ -37,10 +37,10 @@ ADVERSARY = (
 class Layout:
     """Published rows in their random order."""
 
-    bears: NDArray[np.int64]  # the cell that each published row bears
-    carries: NDArray[np.int64]  # the coded row whose remaining values it carries
+    bears: NDArray[np.int32]  # the cell that each published row bears
+    carries: NDArray[np.int32]  # the coded row whose remaining values it carries
     bearers: NDArray[np.int64]  # how many rows bear each cell
-    numbers: NDArray[np.int64] | None  # the group number of each published row
+    numbers: NDArray[np.int32] | None  # the group number of each published row
     groups: int | None
     adversary: tuple[str, ...] = ()  # what the guarantee is about, where groups do not say it
 
@@ -52,8 +52,10 @@ def lay_out(found: Found, randomness: Randomness) -> Layout:
     """
     if isinstance(found, Groups):
         rows, ids = randomness.permutations(len(found.labels), len(found))
-        bears = found.labels[rows]
-        return Layout(bears, rows, found.sizes, ids[bears], len(found))
+        carries = rows.astype(np.int32)
+        bears = found.labels[carries].astype(np.int32)
+        return Layout(bears, carries, found.sizes, ids.astype(np.int32)[bears], len(found))
     (rows,) = randomness.permutations(len(found))
-    carries = found.true_matches(randomness.stream())[rows].astype(np.int64)
-    return Layout(rows, carries, np.ones(len(found), np.int64), None, None, ADVERSARY)
+    carries = found.true_matches(randomness.stream())[rows].astype(np.int32)
+    ones = np.ones(len(found), np.int64)
+    return Layout(rows.astype(np.int32), carries, ones, None, None, ADVERSARY)

@@ -49,6 +49,20 @@ class Spans:
     pairs: NDArray[np.int64] | None = None
     labels: NDArray[np.int64] | None = None
 
+    def only(self, chosen: NDArray[np.int32], distinct: int) -> Spans:
+        """Return what some cells cover, given in ascending order, of a column of so many values."""
+        low, high = self.low[chosen], self.high[chosen]
+        if self.pairs is None or self.labels is None:
+            return Spans(low, high)
+        labels = self.labels[chosen]
+        ends = np.cumsum(labels)
+        begins = np.cumsum(self.labels)[chosen] - labels
+        places = np.arange(ends[-1]) + np.repeat(begins - (ends - labels), labels)
+        ranks = self.pairs[places] % distinct
+        return Spans(
+            low, high, np.repeat(np.arange(len(chosen)), labels) * distinct + ranks, labels
+        )
+
 
 def spans(column: Column, cover: Cover) -> Spans:
     """Return what every cell covers of a column."""

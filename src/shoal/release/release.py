@@ -13,13 +13,14 @@ from shoal.loss.certainty import mean_over_rows, ncp_by_group
 from shoal.progress import Progress, silent
 from shoal.release.layout import Found, Layout, lay_out
 from shoal.release.recode import Spans, cells, domain, kind_of, spans, typed_cells
-from shoal.schema.coding import NUMBER, parse_numbers
-from shoal.schema.io import give_frame
+from shoal.release.values import count_formulas, defuse, typed_kind, unchanged
+from shoal.schema.columns import is_dictionary
+from shoal.schema.io import give_frame, take_frame
 from shoal.schema.roles import LABELS, RESERVED
 from shoal.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -31,66 +32,85 @@ if TYPE_CHECKING:
     from shoal.release.randomness import Randomness
     from shoal.release.suppression import Suppression
     from shoal.schema.coding import Column
+    from shoal.schema.columns import Handed
     from shoal.schema.roles import Schema
     from shoal.schema.table import Coded
 
-FORMULA = r"^[=+\-@]"
+BATCH = 2**16  # published rows that are put together at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
-    """Everything a published row is made of: source rows in their new order, and their cells."""
+    """Everything published rows are made of; they are put together a batch at a time.
+
+    `source` has the coded rows of the columns that are published as they are.
+    """
 
     source: pl.DataFrame
+    names: list[str]  # the published columns, in the order of the input
     schema: Schema
     quasi: dict[str, Column]
     spans: dict[str, Spans]
     layout: Layout
+    escape: bool
 
-    @property
-    def names(self) -> list[str]:
-        """The published columns, in the order of the input."""
-        shown = (*self.schema.published, *self.schema.pseudonymize)
-        return [name for name in self.source.columns if name in shown]
+    def text(self, batch: int = BATCH) -> Iterator[pl.DataFrame]:
+        """Yield the published table as text, as release.csv has it."""
+        return self._batches(self.source, batch, cells, lambda column: column.cast(pl.String))
 
-    def text(self) -> pl.DataFrame:
-        """Return the published table as text, as release.csv has it."""
-        return self._table(self.source, cells, lambda column: column.cast(pl.String))
+    def typed(self, batch: int = BATCH) -> Iterator[pl.DataFrame]:
+        """Yield the published table as typed columns; numbers in any writing are numbers."""
+        return self._with_types(batch, typed_cells)
 
-    def typed(self) -> pl.DataFrame:
-        """Return the published table as typed columns; numbers in any writing are numbers."""
-        return self._table(self._plain(), typed_cells, self._typed_column)
-
-    def flat(self) -> pl.DataFrame:
-        """Return the published table with quasi cells as text and other columns typed."""
-        return self._table(self._plain(), cells, self._typed_column)
-
-    def _plain(self) -> pl.DataFrame:
-        return self.schema.read_numbers(self.source, "sensitive", "other")
+    def flat(self, batch: int = BATCH) -> Iterator[pl.DataFrame]:
+        """Yield the published table with quasi cells as text and other columns typed."""
+        return self._with_types(batch, cells)
 
     def mixed(self) -> pl.DataFrame:
         """Return the published table with quasi cells as text and other columns as they were."""
-        return self._table(self.source, cells, lambda column: column)
+        every = len(self.layout.bears)
+        return next(self._batches(self.source, every, cells, lambda column: column))
 
-    def _typed_column(self, column: pl.Series) -> pl.Series:
-        labels = self.schema.types.get(column.name) in LABELS
-        spelled = self.schema.decimal is None
-        return column if labels else typed_values(column, spelled=spelled)
+    def _with_types(
+        self, batch: int, quasi_cells: Callable[[Column, Spans], pl.Series]
+    ) -> Iterator[pl.DataFrame]:
+        plain = self.schema.read_numbers(self.source, "sensitive", "other")
+        kinds = {
+            name: typed_kind(plain[name], spelled=self.schema.decimal is None)
+            for name in (*self.schema.sensitive, *self.schema.other)
+            if self.schema.types.get(name) not in LABELS
+        }
 
-    def _table(
+        def values(column: pl.Series) -> pl.Series:
+            column = column.cast(pl.String) if is_dictionary(column) else column
+            return column.cast(kinds.get(column.name) or column.dtype)
+
+        return self._batches(plain, batch, quasi_cells, values)
+
+    def _batches(
         self,
         source: pl.DataFrame,
+        size: int,
         quasi_cells: Callable[[Column, Spans], pl.Series],
-        other_cells: Callable[[pl.Series], pl.Series],
-    ) -> pl.DataFrame:
-        columns = {} if self.layout.numbers is None else {RESERVED: pl.Series(self.layout.numbers)}
-        for name in self.names:
-            columns[name] = (
-                quasi_cells(self.quasi[name], self.spans[name]).gather(self.layout.bears)
-                if name in self.quasi
-                else other_cells(source[name])
-            )
-        return pl.DataFrame(columns)
+        values: Callable[[pl.Series], pl.Series],
+    ) -> Iterator[pl.DataFrame]:
+        layout = self.layout
+        for begin in range(0, len(layout.bears), size):
+            part = slice(begin, begin + size)
+            borne, which = np.unique(layout.bears[part], return_inverse=True)
+            carried = source.select(pl.all().gather(layout.carries[part]))
+            columns = {}
+            if layout.numbers is not None:
+                columns[RESERVED] = pl.Series(layout.numbers[part].astype(np.int64))
+            for name in self.names:
+                if name in self.quasi:
+                    column = self.quasi[name]
+                    covered = self.spans[name].only(borne, column.distinct)
+                    columns[name] = quasi_cells(column, covered).gather(which)
+                else:
+                    columns[name] = values(carried[name])
+            table = pl.DataFrame(columns)
+            yield defuse(table, self.schema) if self.escape else table
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,24 +119,32 @@ class Release:
 
     Attributes
     ----------
-    published : the published table, cells as text.
     manifest : what the manifest will say, public.
-    linkage : for each published row the input row it came from, private.
+    recoding : what published rows are made of.
+    coded : the rows that were searched, as ranks.
     suppression : what was left out and what that paid back, private but for the number of rows.
+    formulas : how many published cells a spreadsheet would run.
     population : everybody who could be in the table, where a requirement is about them, private.
     """
 
-    published: pl.DataFrame
     manifest: dict[str, Any]
-    linkage: NDArray[np.int64]
     recoding: Recoding
     coded: Coded
     requirements: tuple[Requirement, ...]
     suppression: Suppression
     formulas: int
-    escaped: bool
     given: Any
     population: pl.DataFrame | None = None
+
+    @cached_property
+    def published(self) -> pl.DataFrame:
+        """The published table, cells as text."""
+        return pl.concat(self.recoding.text())
+
+    @property
+    def linkage(self) -> NDArray[np.int64]:
+        """For each published row the input row it came from, private."""
+        return self.coded.rows[self.recoding.layout.carries]
 
     @property
     def schema(self) -> Schema:
@@ -129,16 +157,15 @@ class Release:
 
         Quasi cells are text as in release.csv; other columns keep their types.
         """
-        table, _ = defuse(self.recoding.mixed(), self.schema, escape=self.escaped)
-        return give_frame(table, self.given)
+        return give_frame(self.recoding.mixed(), self.given)
 
     def typed(self) -> pl.DataFrame:
         """Return the published table as release.parquet has it."""
-        return defuse(self.recoding.typed(), self.schema, escape=self.escaped)[0]
+        return pl.concat(self.recoding.typed())
 
     def flat(self) -> pl.DataFrame:
         """Return the published table for places without nested types, as sheets and databases."""
-        return defuse(self.recoding.flat(), self.schema, escape=self.escaped)[0]
+        return pl.concat(self.recoding.flat())
 
     @property
     def loss(self) -> float:
@@ -157,14 +184,14 @@ class Release:
         """
         return self.audit_published(self.schema.read_numbers(self.published, "sensitive"))
 
-    def audit_published(self, published: pl.DataFrame) -> Audit:
+    def audit_published(self, published: pl.DataFrame | Handed) -> Audit:
         """Measure every requirement on a published table, as it was read back from a file."""
         from shoal.audit.files import manifest_schema
         from shoal.audit.matches import audit_matches
         from shoal.audit.verify import audit_table
 
         if self.heterogeneous:
-            return audit_matches(published, self.coded, self.requirements)
+            return audit_matches(take_frame(published), self.coded, self.requirements)
         if self.population is None:
             return audit_table(published, self.schema, self.requirements)
         stated = manifest_schema(self.manifest)  # with hierarchies as they are published
@@ -245,19 +272,27 @@ def build_release(
     escape_formulas: bool = False,
     given: Any = None,
     population: pl.DataFrame | None = None,
+    progress: Progress = silent,
 ) -> Release:
     """Recode what was found, shuffle rows and group numbers, and state what was done."""
     coded = task.coded
     layout = lay_out(found, randomness)
-    covered = {column.name: spans(column, found) for column in coded.quasi}
+    covered = {}
+    for place, column in enumerate(coded.quasi, 1):
+        covered[column.name] = spans(column, found)
+        progress("recode", place / (len(coded.quasi) + 1))
+    kept = unchanged(schema)
+    source = table.select(name for name in table.columns if name in kept)
     recoding = Recoding(
-        source=table.select(pl.all().gather(coded.rows[layout.carries])),
+        source=(source if len(coded) == table.height else source[coded.rows]).rechunk(),
+        names=[name for name in table.columns if name in {*schema.quasi, *kept}],
         schema=schema,
         quasi={column.name: column for column in coded.quasi},
         spans=covered,
         layout=layout,
+        escape=escape_formulas,
     )
-    published, formulas = defuse(recoding.text(), schema, escape=escape_formulas)
+    formulas = sum(map(count_formulas, recoding.source))
     ncp = {
         column.name: mean_over_rows(
             ncp_by_group(column, covered[column.name]), layout.bearers, suppression.rows
@@ -285,15 +320,12 @@ def build_release(
     if randomness.reproducible:
         manifest["reproducible"] = True
     return Release(
-        published=published,
         manifest=manifest,
-        linkage=coded.rows[layout.carries],
         recoding=recoding,
         coded=coded,
         requirements=task.requirements,
         suppression=suppression,
         formulas=formulas,
-        escaped=escape_formulas,
         given=given,
         population=population,
     )
@@ -312,34 +344,3 @@ def _describe(name: str, recoding: Recoding) -> dict[str, Any]:
     if name in recoding.schema.types:
         entry["type"] = recoding.schema.types[name]
     return entry
-
-
-def defuse(table: pl.DataFrame, schema: Schema, *, escape: bool) -> tuple[pl.DataFrame, int]:
-    """Count the text cells that a spreadsheet would run as a formula, and escape them if asked.
-
-    A number is no formula, with or without its sign. Quasi cells are left alone: they are labels
-    that the manifest lists.
-    """
-    count = 0
-    for name in (*schema.sensitive, *schema.other):
-        column = table[name]
-        if column.dtype != pl.String:
-            continue
-        risky = column.str.contains(FORMULA).fill_null(value=False)
-        if risky.any():
-            risky &= ~column.str.contains(NUMBER).fill_null(value=False)
-        count += int(risky.sum())
-        if escape and risky.any():
-            escaped = pl.when(risky).then(pl.lit("'") + pl.col(name)).otherwise(pl.col(name))
-            table = table.with_columns(escaped.alias(name))
-    return table, count
-
-
-def typed_values(column: pl.Series, *, spelled: bool) -> pl.Series:
-    """Return a column of text numbers as numbers; `spelled`: where they are spelled back alike."""
-    known = column.drop_nulls()
-    if column.dtype != pl.String or not len(known) or not known.str.contains(NUMBER).all():
-        return column
-    kind = pl.Int64 if parse_numbers(known).dtype == np.int64 else pl.Float64
-    numbers = column.cast(kind)
-    return numbers if not spelled or (numbers.cast(pl.String) == column).all() else column

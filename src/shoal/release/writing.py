@@ -1,4 +1,4 @@
-"""Writing the published table in formats other than CSV and Parquet."""
+"""Writing the published table in every format: text and Parquet as a stream of batches."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.errors import OutputError
+from shoal.release.streams import write_csv, write_json_lines, write_parquet
 from shoal.schema.extras import load
 from shoal.schema.formats import EXCEL_ROWS, separator_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from shoal.release.release import Release
@@ -22,19 +23,24 @@ EXCEL_TEXT = 32_767  # characters of a cell
 EXCEL_DIGITS = 10**15  # a sheet holds doubles and shows fifteen digits
 
 
-def write_as(release: Release, path: Path, format: str) -> None:
-    """Write the published table; text formats may be packed by gzip or zstd."""
+def write_as(release: Release, path: Path, format: str, watch: Callable[[int], None]) -> None:
+    """Write the published table; text formats may be packed by gzip or zstd.
+
+    `watch` is called with the number of rows written so far, where they are written in batches.
+    """
     text, _, packed = format.partition(".")
-    if format == "feather":
+    if format == "parquet":
+        write_parquet(release.recoding.typed(), path, watch)
+    elif format == "feather":
         release.typed().write_ipc(path, compression="zstd", compat_level=pl.CompatLevel.oldest())
     elif format == "xlsx":
         _write_excel(release.flat(), path)
     else:
         with _packing(path, packed) as file:
             if text == "jsonl":
-                _arrays(release).write_ndjson(file)
+                write_json_lines(map(_arrays, release.recoding.typed()), file, watch)
             else:
-                release.published.write_csv(file, separator=separator_of(text) or ",")
+                write_csv(release.recoding.text(), file, separator_of(text) or ",", watch)
 
 
 @contextmanager
@@ -53,12 +59,11 @@ def _packing(path: Path, packed: str) -> Iterator[Any]:
             yield file
 
 
-def _arrays(release: Release) -> pl.DataFrame:
-    """Return the typed table with intervals as arrays [low, high]; sets are arrays already.
+def _arrays(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a typed table with intervals as arrays [low, high]; sets are arrays already.
 
     Dates are spelled as everywhere else.
     """
-    table = release.typed()
     return table.with_columns(
         _ends(column) if isinstance(column.dtype, pl.Struct) else column.cast(pl.String)
         for column in table

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.errors import BadCells, InputError, UsageError
+from shoal.errors import BadCells, InputError, ShoalError, UsageError
+from shoal.schema.columns import distinct, is_dictionary
 from shoal.schema.dates import not_dates, parse_dates
 from shoal.schema.grouping import Distinct
 from shoal.schema.missing import first_rows, is_missing
@@ -130,6 +131,8 @@ def code_column(
 ) -> Column:
     """Code one column; `kind` and `order` come from the schema and overrule the cells."""
     check_type(column)
+    if is_dictionary(column):
+        return _code_dictionary(column, kind, order)
     if column.dtype.is_float():
         column = column.fill_nan(None)
     if not column.dtype.is_numeric() or kind in {*LABELS, "date"} or order is not None:
@@ -158,7 +161,7 @@ def code_quasi(
     """
     missing = is_missing(column)
     if order is None and kind not in LABELS and missing.any():
-        texts = column.filter(~missing).cast(pl.String).unique()
+        texts = column.filter(~missing).unique().cast(pl.String).unique()
         known = code_column(texts, kind=kind)
         if known.numeric:
             order = [*texts.gather(np.lexsort((texts.to_numpy(), known.codes))), MISSING_LABEL]
@@ -202,6 +205,17 @@ def _reading(column: pl.Series, spelled: pl.Series, kind: str | None) -> str:
 def quantity(kind: str | None) -> str:
     """Return the type of a column whose values have to be numbers or dates."""
     return kind if kind in NUMERIC or kind == "date" else QUANTITY
+
+
+def _code_dictionary(column: pl.Series, kind: str | None, order: Sequence[str] | None) -> Column:
+    """Code a column through its distinct cells; which rows are wrong, only its rows can say."""
+    cells, places = distinct(column)
+    try:
+        once = code_column(cells.cast(pl.String), kind=kind, order=order)
+    except ShoalError:
+        code_column(column.cast(pl.String), kind=kind, order=order)
+        raise
+    return replace(once, codes=_frozen(once.codes[places]))
 
 
 def check_type(column: pl.Series) -> None:

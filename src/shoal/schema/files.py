@@ -54,6 +54,13 @@ def parse_file(
     return parse_csv(data, name, choose_separator(data, name, delimiter))
 
 
+def is_delimited(head: bytes) -> bool:
+    """Return whether a file that begins so can only be delimited text."""
+    others = (GZIP, ZSTD, PARQUET, ARROW_FILE, ARROW_STREAM, FEATHER_1, EXCEL, EXCEL_97, SQLITE)
+    json = head.removeprefix(BOM).lstrip().startswith(b"{")
+    return not (json or head.startswith(others) or head[8:12] == DUCKDB)
+
+
 def _refuse_others(data: bytes, name: str) -> None:
     if data.startswith(FEATHER_1):
         msg = f"{name!r} is a Feather file of version 1. Write it as version 2 (Arrow) first."

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError, UsageError
+from shoal.schema.columns import Handed
 from shoal.schema.files import parse_file
 from shoal.schema.names import check_header
 
@@ -141,6 +142,8 @@ def take_frame(frame: Any) -> pl.DataFrame:
     """Take a pandas, Polars or PyArrow frame as columns; the frame itself is never changed."""
     if isinstance(frame, pl.DataFrame):
         return frame
+    if isinstance(frame, Handed):
+        return frame.take()
     import narwhals as nw
 
     try:
@@ -170,7 +173,7 @@ def take_frame(frame: Any) -> pl.DataFrame:
 
 def give_frame(table: pl.DataFrame, like: Any) -> Any:
     """Return a table as the kind of frame that `like` is."""
-    if isinstance(like, pl.DataFrame | pl.LazyFrame):
+    if isinstance(like, pl.DataFrame | pl.LazyFrame | Handed):
         return table
     import narwhals as nw
 

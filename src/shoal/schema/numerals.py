@@ -6,11 +6,13 @@ plainly, because intervals are JSON.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from shoal.errors import UsageError
+from shoal.schema.columns import change_text, is_dictionary
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -37,12 +39,11 @@ def plain_numbers(
     """
     if check_decimal(sign) is None:
         return table
-    changed = [
-        _plain(table[name], str(sign), every=name not in numeric)
-        for name in names
-        if table[name].dtype == pl.String
-    ]
-    return table.with_columns(changed)
+    texts = [name for name in names if table[name].dtype == pl.String or is_dictionary(table[name])]
+    return table.with_columns(
+        change_text(table[name], partial(_plain, sign=str(sign), every=name not in numeric))
+        for name in texts
+    )
 
 
 def _plain(column: pl.Series, sign: str, *, every: bool) -> pl.Series:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import InputError, UsageError
+from shoal.progress import Progress, silent
 from shoal.schema.coding import Column, check_type, code_column, code_known, code_quasi
 from shoal.schema.missing import Missing, complete_rows
 from shoal.schema.sensitive import Sensitive
@@ -28,11 +29,23 @@ INTERVAL, SET, NODE = 0, 1, 2  # as in shoal.kernels.space
 class Space:
     """The quasi columns as the arrays that kernels take (see `shoal.kernels.space`)."""
 
-    ranks: NDArray[np.int32]
+    codes: tuple[NDArray[np.int32], ...]
     kinds: NDArray[np.int8]
     coords: NDArray[np.float64]
     offsets: NDArray[np.int64]
     units: NDArray[np.float64]
+
+    @cached_property
+    def ranks(self) -> NDArray[np.int32]:
+        """The ranks of all rows; this is a second copy of the codes, kept for good."""
+        return np.ascontiguousarray(np.column_stack(self.codes), np.int32)
+
+    def ranks_of(self, rows: NDArray) -> NDArray[np.int32]:
+        """Return the ranks of rows in the order asked for, without a copy of the table."""
+        ranks = np.empty((len(rows), len(self.codes)), np.int32)
+        for place, codes in enumerate(self.codes):
+            ranks[:, place] = codes[rows]
+        return ranks
 
     @property
     def shape_arrays(self) -> tuple[NDArray, NDArray, NDArray, NDArray]:
@@ -90,9 +103,7 @@ class Coded:
         weights = np.array([self.weights.get(column.name, 1.0) for column in self.quasi])
         weights = weights * (len(weights) / weights.sum())  # so that the whole loss stays the same
         return Space(
-            ranks=np.column_stack([column.codes for column in self.quasi]).astype(
-                np.int32, order="C"
-            ),
+            codes=tuple(column.codes for column in self.quasi),
             kinds=np.array(kinds, np.int8),
             coords=np.concatenate([t * w for t, w in zip(tables, weights, strict=True)]),
             offsets=np.concatenate([[0], np.cumsum([len(table) for table in tables])]).astype(
@@ -143,7 +154,13 @@ def coordinates(column: Column) -> NDArray[np.float64]:
     return (values - values[0]) / span if span > 0 else np.zeros(len(values))
 
 
-def code_table(table: pl.DataFrame, schema: Schema, *, missing: Missing = "error") -> Coded:
+def code_table(
+    table: pl.DataFrame,
+    schema: Schema,
+    *,
+    missing: Missing = "error",
+    progress: Progress = silent,
+) -> Coded:
     """Code a table by its schema, raising a sentence for whatever cannot be used."""
     if not schema.quasi:
         msg = "No quasi column was named. Name the columns to generalize, as in --quasi age,zip."
@@ -160,7 +177,10 @@ def code_table(table: pl.DataFrame, schema: Schema, *, missing: Missing = "error
     if len(rows) < table.height:
         table = table.filter(keep)
 
+    columns = (*schema.quasi, *schema.sensitive)
+
     def code(name: str) -> Column:
+        progress("code", columns.index(name) / len(columns))
         said, order = schema.types.get(name), schema.order.get(name)
         if name in schema.hierarchies:
             known = code_known(table[name], kind=said, order=order)

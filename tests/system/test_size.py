@@ -1,0 +1,286 @@
+"""Large tables: memory by row, and ends that come at the wrong moment."""
+
+import fcntl
+import os
+import random
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from shoal.release import staging
+from system.shell import names_in, shoal, start
+
+QUASI = ("age", "sex", "zip", "education", "marital", "occupation", "birthplace", "hours")
+BYTES = 4 * len(QUASI) + 8  # of the coded arrays, a row
+REQUIRE = "EpsilonM(epsilon=2000, m=5)"
+ROLES = (
+    *("--quasi", ",".join(QUASI), "--sensitive", "income"),
+    *("--require", REQUIRE, "--method", "Split()"),
+)
+KILLS = 10
+PATIENCE = 900  # seconds that a run may take on a machine that has much else to do
+
+
+def make(path: Path, rows: int) -> Path:
+    chance = np.random.default_rng(1)
+    sizes = {"age": 78, "zip": 2000, "occupation": 530, "hours": 98}
+    table = pl.DataFrame(
+        {
+            name: chance.integers(sizes[name], size=rows)
+            if name in sizes
+            else pl.Series([f"{name} {label}" for label in range(12)])[
+                chance.integers(12, size=rows)
+            ]
+            for name in QUASI
+        }
+    ).with_columns(
+        income=chance.lognormal(10.4, 0.6, rows).astype(np.int64), unused=pl.lit("x" * 50)
+    )
+    table.write_csv(path) if path.suffix == ".csv" else table.write_parquet(path)
+    return path
+
+
+# Memory
+
+AT_ONCE = {
+    "MALLOC_MMAP_THRESHOLD_": str(2**17),
+    "_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0",
+}
+PEAK = """
+import resource, sys
+import shoal.release.release, shoal.schema.delimited, shoal.schema.lean
+shoal.schema.lean.ROWS = shoal.schema.lean.BATCH = 2**13
+for one in (shoal.release.release.Recoding.text, shoal.release.release.Recoding.typed):
+    one.__defaults__ = (2**13,)
+shoal.schema.delimited.read_csv.__kwdefaults__["part"] = 2**19
+from shoal.cli import main
+def leave(message, code):
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+    sys.exit(message or code)
+main.finish = leave
+main.main()
+"""
+
+
+def peak(table: Path, *options: object) -> int:
+    """Return the peak memory of a run whose batches are so small that only rows count.
+
+    What is let go of is given back at once, as it is of arrays with ten million rows, which are too
+    large for allocators to keep.
+    """
+    target = table.with_suffix(".out")
+    call = ["anonymize", table, *ROLES, "--output", target, "--quiet", "--json", *options]
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, *map(str, call)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | AT_ONCE,
+    )
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_memory_grows_by_little_more_than_the_coded_arrays(place: Path, format: str) -> None:
+    """Ten million rows may take six times the coded arrays, 240 bytes a row; the interpreter with a
+    batch, some 0.35 GB, is 35 of them. That leaves 205 bytes, and published cells, which repeat
+    less in a small table, are given those 35 here: a row may add six times its coded arrays.
+    """
+    few, many = 100_000, 400_000
+    peaks = [
+        peak(make(place / f"{rows}.{format}", rows), "--format", format) for rows in (few, many)
+    ]
+    assert peaks[1] > peaks[0]
+    assert (peaks[1] - peaks[0]) / (many - few) < 6 * BYTES
+
+
+# Ends at the wrong moment
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make(tmp_path_factory.mktemp("table") / "table.csv", 10_000)
+
+
+def begin(table: Path, place: Path, *options: object) -> subprocess.Popen[str]:
+    return start("anonymize", table, *ROLES, "--output", place / "out", *options, "--quiet")
+
+
+def complete(table: Path, place: Path, *options: object) -> float:
+    """Run to the end and return how long that takes."""
+    begun = time.monotonic()
+    process = begin(table, place, *options)
+    _, said = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, said
+    return time.monotonic() - begun
+
+
+def kill(process: subprocess.Popen[str], place: Path, moment: float, *, staged: bool) -> None:
+    """Kill a run some seconds after its start, or after it has staged something."""
+    left = set(place.glob(".*.partial"))
+    while staged and process.poll() is None and set(place.glob(".*.partial")) <= left:
+        time.sleep(0.002)
+    time.sleep(moment)
+    process.kill()
+    process.communicate()
+
+
+def check_whole_or_none(place: Path) -> bool:
+    """Return whether a release stands, which must be whole; what is beside it only owners read."""
+    for name in names_in(place):
+        path = place / name
+        if name not in {"out", "linkage.csv"}:
+            assert name.endswith(".partial")
+            mode = stat.S_IMODE(path.stat().st_mode)
+            old = path.is_dir() and (path / "manifest.json").exists()
+            assert mode == (0o700 if path.is_dir() else 0o600) or old
+    if not (place / "out").exists():
+        return False
+    assert shoal("audit", place / "out").code == 0
+    return True
+
+
+def test_killing_at_any_moment_leaves_a_whole_release_or_none(table: Path, place: Path) -> None:
+    taken = complete(table, place)
+    chance = random.Random(1)
+    shutil.rmtree(place / "out")
+    for number in range(KILLS):
+        process = begin(table, place, "--linkage", place / "linkage.csv", "--force")
+        staged = number % 2 == 0
+        kill(process, place, chance.uniform(0, 0.3 if staged else 1.1) * taken, staged=staged)
+        if check_whole_or_none(place):
+            shutil.rmtree(place / "out")
+    complete(table, place, "--linkage", place / "linkage.csv", "--force")
+    assert names_in(place) == ["linkage.csv", "out"]  # what killed runs had left is cleared away
+
+
+def test_killing_while_replacing_leaves_the_old_release_or_the_new_one(
+    table: Path, place: Path
+) -> None:
+    taken = complete(table, place)
+    chance = random.Random(2)
+    for _ in range(KILLS // 2):
+        process = begin(table, place, "--force")
+        kill(process, place, chance.uniform(0, 0.3) * taken, staged=True)
+        assert check_whole_or_none(place)
+    complete(table, place, "--force")
+    assert names_in(place) == ["out"]
+
+
+def test_interrupting_at_any_moment_leaves_nothing(table: Path, place: Path) -> None:
+    taken = complete(table, place)
+    shutil.rmtree(place / "out")
+    for share in (0.35, 0.5, 0.6, 0.7, 0.8, 0.9):
+        process = begin(table, place)
+        time.sleep(share * taken)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=PATIENCE)
+        if process.returncode == 0:  # it was faster this time
+            shutil.rmtree(place / "out")
+            continue
+        assert process.returncode in {130, -signal.SIGINT}
+        assert process.returncode != 130 or "interrupted; nothing was left half-written" in said
+        assert "Traceback" not in said or process.returncode != 130
+        assert names_in(place) == []
+
+
+# Staging
+
+
+def test_a_directory_in_use_is_no_leftover(place: Path) -> None:
+    target = place / "out"
+    for name in (".out.abcdefgh.partial", ".out.ijklmnop.partial", ".out.abcdefgh.mine", ".other"):
+        (place / name).mkdir()
+    (place / ".out.0123456789abcdef.partial").write_text("a linkage")
+    used = os.open(place / ".out.ijklmnop.partial", os.O_RDONLY)
+    fcntl.flock(used, fcntl.LOCK_EX)
+    with staging.staging(target) as staged:
+        assert stat.S_IMODE(staged.stat().st_mode) == 0o700
+        kept = [".other", ".out.abcdefgh.mine", ".out.ijklmnop.partial"]
+        assert names_in(place) == sorted([*kept, staged.name])
+        with staging.staging(target) as second:  # a run at the same time
+            assert staged.exists()
+            assert second != staged
+    assert names_in(place) == kept
+    os.close(used)
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+def test_the_old_directory_stays_until_the_new_one_stands(
+    place: Path, exchange: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = place / "out"
+    target.mkdir()
+    (target / "old").touch()
+    if not exchange:
+        monkeypatch.setattr(staging, "_exchange", lambda _one, _other: False)
+    with staging.staging(target) as staged:
+        (staged / "new").touch()
+        staging.swap_in(staged, target)
+        assert names_in(target) == ["new"]
+        assert names_in(staged) == ["old"]
+    assert names_in(place) == ["out"]
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o777 & ~mask
+
+
+def test_two_names_are_exchanged_at_once_where_the_system_can(place: Path) -> None:
+    for name in ("a", "b"):
+        (place / name).mkdir()
+        (place / name / name).touch()
+    if staging._exchange(place / "a", place / "b"):
+        assert [names_in(place / "a"), names_in(place / "b")] == [["b"], ["a"]]
+    else:
+        assert [names_in(place / "a"), names_in(place / "b")] == [["a"], ["b"]]
+    assert not staging._exchange(place / "a", place / "missing")
+
+
+def test_a_second_ctrl_c_does_not_disturb_clearing_up() -> None:
+    heard = signal.getsignal(signal.SIGINT)
+    with staging.undisturbed():
+        signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is heard
+
+
+# Progress
+
+
+def test_every_phase_reports_a_rising_share(place: Path) -> None:
+    import shoal as library
+    from shoal.schema.lean import read_lean
+
+    told: dict[str, list[float]] = {}
+
+    def progress(phase: str, share: float) -> None:
+        told.setdefault(phase, []).append(share)
+
+    for kind in ("csv", "parquet"):
+        told.clear()
+        table = make(place / f"table.{kind}", 30_000)
+        frame = read_lean(table, progress=progress)
+        schema = library.Schema(quasi=QUASI, sensitive="income")
+        release = library.anonymize(
+            frame,
+            schema,
+            require=REQUIRE,
+            method="Split()",
+            progress=progress,
+        )
+        release.write(place / f"out-{kind}", format=kind, progress=progress)
+        for phase in ("read", "code", "search", "recode", "write", "audit", "report"):
+            shares = told[phase]
+            assert shares == sorted(shares), phase
+            assert 0.0 <= shares[0] <= shares[-1] <= 1.0
+        for phase in ("code", "recode", "audit"):
+            assert any(0.0 < share < 1.0 for share in told[phase]), phase
