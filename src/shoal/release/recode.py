@@ -49,7 +49,7 @@ class Spans:
     pairs: NDArray[np.int64] | None = None
     labels: NDArray[np.int64] | None = None
 
-    def only(self, chosen: NDArray[np.int32], distinct: int) -> Spans:
+    def only(self, chosen: NDArray[np.int64], distinct: int) -> Spans:
         """Return what some cells cover, given in ascending order, of a column of so many values."""
         low, high = self.low[chosen], self.high[chosen]
         if self.pairs is None or self.labels is None:
@@ -74,6 +74,28 @@ def spans(column: Column, cover: Cover) -> Spans:
     owners = np.repeat(np.arange(len(cover)), np.diff(cover.starts))
     pairs = np.unique(owners * column.distinct + ranks)
     return Spans(low, high, pairs, np.bincount(pairs // column.distinct, minlength=len(cover)))
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """The different cells of one column: what each covers, and which one every cell is."""
+
+    spans: Spans
+    which: NDArray[np.int32]
+
+
+def kinds(column: Column, covered: Spans) -> Kinds:
+    """Return the different cells of a column: few of many groups differ in one column alone."""
+    if covered.pairs is None:
+        keys = covered.low.astype(np.int64) * column.distinct + covered.high
+        found, which = np.unique(keys, return_inverse=True)
+        low, high = np.divmod(found, column.distinct)
+        return Kinds(Spans(low.astype(np.int32), high.astype(np.int32)), which.astype(np.int32))
+    texts = _sets(column, covered)
+    physical = texts.cast(pl.Enum(texts.unique(maintain_order=True))).to_physical()
+    found, first, which = np.unique(physical.to_numpy(), return_index=True, return_inverse=True)
+    assert (np.diff(first) > 0).all()  # numbered as they are first met
+    return Kinds(covered.only(first, column.distinct), which.astype(np.int32))
 
 
 def cells(column: Column, covered: Spans) -> pl.Series:

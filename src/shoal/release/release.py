@@ -12,7 +12,7 @@ import polars as pl
 from shoal.loss.certainty import mean_over_rows, ncp_by_group
 from shoal.progress import Progress, silent
 from shoal.release.layout import Found, Layout, lay_out
-from shoal.release.recode import Spans, cells, domain, kind_of, spans, typed_cells
+from shoal.release.recode import Kinds, Spans, cells, domain, kind_of, kinds, spans, typed_cells
 from shoal.release.values import count_formulas, defuse, typed_kind, unchanged
 from shoal.schema.columns import is_dictionary
 from shoal.schema.io import give_frame, take_frame
@@ -50,7 +50,7 @@ class Recoding:
     names: list[str]  # the published columns, in the order of the input
     schema: Schema
     quasi: dict[str, Column]
-    spans: dict[str, Spans]
+    kinds: dict[str, Kinds]
     layout: Layout
     escape: bool
 
@@ -95,18 +95,19 @@ class Recoding:
         values: Callable[[pl.Series], pl.Series],
     ) -> Iterator[pl.DataFrame]:
         layout = self.layout
+        spelled = {
+            name: quasi_cells(self.quasi[name], kind.spans) for name, kind in self.kinds.items()
+        }
         for begin in range(0, len(layout.bears), size):
             part = slice(begin, begin + size)
-            borne, which = np.unique(layout.bears[part], return_inverse=True)
             carried = source.select(pl.all().gather(layout.carries[part]))
             columns = {}
             if layout.numbers is not None:
                 columns[RESERVED] = pl.Series(layout.numbers[part].astype(np.int64))
             for name in self.names:
                 if name in self.quasi:
-                    column = self.quasi[name]
-                    covered = self.spans[name].only(borne, column.distinct)
-                    columns[name] = quasi_cells(column, covered).gather(which)
+                    borne = self.kinds[name].which[layout.bears[part]]
+                    columns[name] = spelled[name].gather(borne)
                 else:
                     columns[name] = values(carried[name])
             table = pl.DataFrame(columns)
@@ -277,9 +278,12 @@ def build_release(
     """Recode what was found, shuffle rows and group numbers, and state what was done."""
     coded = task.coded
     layout = lay_out(found, randomness)
-    covered = {}
+    different, ncp = {}, {}
     for place, column in enumerate(coded.quasi, 1):
-        covered[column.name] = spans(column, found)
+        covered = spans(column, found)
+        by_group = ncp_by_group(column, covered)
+        ncp[column.name] = mean_over_rows(by_group, layout.bearers, suppression.rows)
+        different[column.name] = kinds(column, covered)
         progress("recode", place / (len(coded.quasi) + 1))
     kept = unchanged(schema)
     source = table.select(name for name in table.columns if name in kept)
@@ -288,17 +292,11 @@ def build_release(
         names=[name for name in table.columns if name in {*schema.quasi, *kept}],
         schema=schema,
         quasi={column.name: column for column in coded.quasi},
-        spans=covered,
+        kinds=different,
         layout=layout,
         escape=escape_formulas,
     )
     formulas = sum(map(count_formulas, recoding.source))
-    ncp = {
-        column.name: mean_over_rows(
-            ncp_by_group(column, covered[column.name]), layout.bearers, suppression.rows
-        )
-        for column in coded.quasi
-    }
     manifest: dict[str, Any] = {
         "shoal": __version__,
         "rows": len(coded),

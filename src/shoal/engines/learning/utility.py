@@ -143,14 +143,14 @@ class Trial:
         wanted[self.train] = True
         taken = np.flatnonzero(wanted[release.linkage])
         carried = release.linkage[taken]
-        bears = release.recoding.layout.bears[taken]
-        quasi = [
-            self.features[name].cells(release.recoding.quasi[name], release.recoding.spans[name])
-            for name in self.quasi
-        ]
-        features = np.hstack(
-            [*(cells[bears] for cells in quasi), self._points(self.plain, carried)]
-        )
+        recoding = release.recoding
+        bears = recoding.layout.bears[taken]
+        quasi = []
+        for name in self.quasi:
+            kinds = recoding.kinds[name]
+            cells = self.features[name].cells(recoding.quasi[name], kinds.spans)
+            quasi.append(cells[kinds.which[bears]])
+        features = np.hstack([*quasi, self._points(self.plain, carried)])
         return LearningUtility(
             target=self.target,
             metric=self.learner.metric,
