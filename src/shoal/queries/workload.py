@@ -76,7 +76,7 @@ class Workload(Term):
                     f"and the schema names {len(getattr(schema, role))}."
                 )
                 raise UsageError(msg)
-        table = ExactTable.of(original, schema)
+        table = original if isinstance(original, ExactTable) else ExactTable.of(original, schema)
         chance = np.random.default_rng(seed)
         drawn = _Drawer(self, schema, table.columns, chance)
         queries: list[Query] = []
