@@ -79,11 +79,7 @@ def risk_chart(risks: list[dict[str, Any]], bound: float) -> str:
 def frontier_chart(frontier: dict[str, Any]) -> str:
     """Draw what is achievable, m against the width that must not be reached, and the choice."""
     chosen = frontier["chosen"]
-    unit = (
-        "relative width"
-        if frontier["relative"]
-        else f"width of the neighbourhood, in units of {frontier['column']}"
-    )
+    unit = "relative width" if frontier["relative"] else f"width, in units of {frontier['column']}"
     points = [p for p in frontier["points"] if p["bound"] > 0]
     x = {
         "field": "m",
