@@ -15,6 +15,7 @@ SELECTIVITIES = (0.01, 0.02, 0.05, 0.1, 0.2)
 QUERIES = 200  # of each selectivity
 FEWEST = 20  # that say anything about a selectivity
 LEAST_ROWS = 50  # a relative error of counts of one or two rows says nothing
+PATIENCE = 10  # draws for a query that finds anybody
 WORK = 20_000_000  # rows that are looked at for a report that everybody gets
 
 
@@ -47,7 +48,7 @@ def errors_by_selectivity(release: Release, *, work: int | None = WORK) -> dict[
             quasi=quasi, sensitive=sensitive, selectivity=selectivity, queries=queries
         )
         try:
-            drawn = workload.draw(original, release.schema, seed=chance)
+            drawn = workload.draw(original, release.schema, seed=chance, patience=PATIENCE)
         except InputError:  # nobody is there to be asked for so little
             skipped.append(selectivity)
             continue
@@ -56,4 +57,10 @@ def errors_by_selectivity(release: Release, *, work: int | None = WORK) -> dict[
         found.append(entry | {name: getattr(error, name) for name in ("mean", "median", "p95")})
     if not found:
         return {"skipped": "Not asked: random queries of every size find nobody."}
-    return {"quasi": quasi, "sensitive": sensitive, "queries": queries, "errors": found}
+    return {
+        "quasi": quasi,
+        "sensitive": sensitive,
+        "queries": queries,
+        "errors": found,
+        "empty": skipped,
+    }

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from shoal.release.release import Release
     from shoal.schema.coding import Column
 
-SIDE = 24  # squares along an axis
+SIDE = 20  # squares along an axis
 BOXES = 20_000  # that a picture is made from; of more, every so many-th
 TAIL = 0.005  # of the rows at either end of an axis that may lie beyond its last square
 FAINT = 1e-5  # of the rows: fewer leave a square empty
