@@ -27,6 +27,8 @@ FOLDERS = {
     "method": "methods",
     "rival": "rivals",
     "distance": "distances",
+    "hierarchy": "hierarchies",
+    "workload": "workloads",
 }
 NOTE = "<!-- Made by `make references` from the code. Edit the code, not this page. -->"
 

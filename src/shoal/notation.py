@@ -103,8 +103,8 @@ def _build(node: ast.expr, text: str, depth: int) -> Any:
             names = [field.name for field in dataclasses.fields(known)] if known else []  # type: ignore[arg-type]
             msg = f"In {brief(text)}, give the parameters of {name} by name: {', '.join(names)}."
             raise UsageError(msg)
-        case ast.Name(id=name) if name in known_terms():
-            msg = f"In {brief(text)}, write {name}(…) with its parameters in brackets."
+        case ast.Name(id=name) if meant := [t for t in known_terms() if t.lower() == name.lower()]:
+            msg = f"In {brief(text)}, write {meant[0]}(…) with its parameters in brackets."
             raise UsageError(msg)
     part = ast.get_source_segment(text.strip(), node) or ""
     msg = f"In {brief(text)}, {brief(part)} is not a number, string, list or known name."

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from shoal.principles.base import OneDimensional
     from shoal.schema.roles import Schema
 
+LABELS = {"categorical", "code", "boolean", "ordered"}  # types without a difference
+
 
 @dataclass(frozen=True)
 class Point:
@@ -240,6 +242,13 @@ def plan(
         msg = "The table has a header but no rows."
         raise InputError(msg)
     (name,) = schema.sensitive
+    if schema.types.get(name) in LABELS:
+        msg = (
+            f"A plan with epsilon and m is about numbers or dates, but column {name!r} is "
+            f"{schema.types[name]}. Ask for FrequencyL or AlphaK instead: `shoal tune` shows "
+            "which levels are achievable."
+        )
+        raise UsageError(msg)
     kept = table[name].filter(complete_rows(table, (name,), missing))
     column = code_column(kept, kind=quantity(schema.types.get(name)))
     return plan_column(column, epsilon=epsilon, m=m, relative=relative)

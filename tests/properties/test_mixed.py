@@ -131,7 +131,7 @@ BOTH = shoal.Schema(quasi=["age", "zip"], sensitive=["illness", "salary"])
         ["salary: EpsilonM(epsilon=3000, m=3)", "illness: TCloseness(t=0.3)"],
         ["salary: EpsilonM(epsilon=0.1, m=3, relative=True)", "illness: DistinctL(l=3)"],
         ["salary: DeltaL(delta=2000, l=4)", "illness: EntropyL(l=2)", "KAnonymity(k=8)"],
-        ["salary: Window(width=2000, m=2)", "illness: FrequencyL(l=2)"],
+        ["salary: Window(width=2000, m=2)", "illness: EntropyL(l=2)"],
         [
             "salary: Dissimilarity(epsilon=0.02, delta=0.6, k=5)",
             "illness: BetaLikeness(beta=1)",

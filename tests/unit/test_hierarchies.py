@@ -193,3 +193,44 @@ def test_epsilon_of_dates_is_in_days():
     assert release.audit().holds
     with pytest.raises(shoal.NotAchievable):
         shoal.anonymize(table, schema, require="EpsilonM(epsilon=61, m=2)")
+
+
+@pytest.mark.parametrize(
+    "require", ["KAnonymity(k=5)", "EpsilonM(epsilon=3, m=3)", "DistinctL(l=3)"]
+)
+def test_with_hierarchies_the_method_that_loses_least_is_taken(require):
+    rng = np.random.default_rng(2)
+    codes = [f"{code:04}" for code in rng.integers(0, 10000, 600)]
+    table = pl.DataFrame({"zip": codes, "age": rng.integers(0, 80, 600)}).with_columns(
+        salary=rng.integers(0, 100, 600)
+    )
+    schema = shoal.Schema(
+        quasi=["zip", "age"],
+        sensitive="salary",
+        types={"zip": "code"},
+        hierarchies={"zip": "Prefix()"},
+    )
+    losses = []
+    for method in ("Exchange()", "Split()", "Mondrian()"):
+        try:
+            found = shoal.anonymize(table, schema, require=require, method=method)
+        except shoal.UsageError:
+            continue
+        losses.append(found.loss)
+    chosen = shoal.anonymize(table, schema, require=require)
+    assert chosen.loss == min(losses)
+
+
+def test_the_cut_of_least_loss_sees_a_flat_hierarchy():
+    # Cutting a column whose every range is under one root pays only in the end.
+    rng = np.random.default_rng(4)
+    table = pl.DataFrame(
+        {"state": [f"s{state}" for state in rng.integers(0, 20, 2000)]}
+    ).with_columns(salary=rng.integers(0, 100, 2000))
+    schema = shoal.Schema(
+        quasi="state",
+        sensitive="salary",
+        hierarchies={"state": {"*": [f"s{n}" for n in range(20)]}},
+    )
+    release = shoal.anonymize(table, schema, require="KAnonymity(k=20)", method="Split()")
+    assert release.loss == 0

@@ -82,10 +82,13 @@ def open_published(
         mixed = bool(manifest.get("heterogeneous", False))
         chosen = replace_types(manifest_schema(manifest), schema)
         return Published(path.name, table, chosen, None if mixed else RESERVED, mixed)
-    if schema is None or not schema.quasi or not schema.sensitive:
-        msg = "A plain table needs --quasi and --sensitive."
-        raise UsageError(msg)
     table = read_table(source) if path is not None else take_frame(source)
+    if schema is None or not schema.quasi or not schema.sensitive:
+        msg = (
+            "A plain table needs --quasi and --sensitive, or a schema file that names them: "
+            "--schema. `shoal inspect` suggests which columns are what."
+        )
+        raise UsageError(msg)
     for name in (*schema.quasi, *schema.sensitive, *([group] if group else [])):
         if name not in table.columns:
             raise UnknownColumn(name, table.columns)

@@ -108,6 +108,11 @@ def anonymize(
     if not dry_run:
         if target is None:
             msg = "No output was named. Say where the release should go: --output published."
+            if not (schema or chosen.quasi):
+                msg = (
+                    "Nothing is said about the columns. Give --quasi, --sensitive, --require and "
+                    "--output, or let `shoal init` write a schema file and name it: --schema."
+                )
             raise shoal.UsageError(msg)
         private = {"linkage": linkage, "owner-report": owner_report}
         _check_target(source, target, private, format=written, force=force, json=json)
@@ -164,6 +169,8 @@ def anonymize(
         from shoal.schema.databases.access import name_of
 
         print_release(release, name_of(target))
+        if not is_outlet(target):
+            show.note(f"Before you pass it on, read {Path(target) / 'report.html'}.", quiet=quiet)
 
 
 def _check_target(
@@ -214,6 +221,8 @@ def _remark(
     release: shoal.Release, rows: int, *, escaped: bool, seed: int | None, quiet: bool
 ) -> None:
     """Say what the owner should know before publishing."""
+    from shoal.principles.requirement import requirements
+
     if seed is not None:
         show.note(
             "Warning: made with a seed, so the order of rows can be worked out. For testing only.",
@@ -223,6 +232,20 @@ def _remark(
         from shoal.schema.pseudonyms import warning
 
         show.note(f"Warning: {warning(release.schema.pseudonymize)}", quiet=quiet)
+    for one in requirements(release.manifest["require"], release.schema.sensitive):
+        if len(one.columns) > 1 and not one.named:
+            together = " and ".join(one.columns)
+            show.note(
+                f"Warning: {one!r} speaks of {together} together, as one value, and not of either "
+                f"alone. To protect each, ask for '{one.columns[0]}: {one!r}' and so on.",
+                quiet=quiet,
+            )
+    if release.manifest["groups"] == 1:
+        show.note(
+            "Warning: all rows are in one group, so the quasi columns tell nothing any more. Ask "
+            "for less, or see with `shoal tune` where that begins.",
+            quiet=quiet,
+        )
     suppression = release.suppression
     if suppression.rows:
         show.note(str(suppression), quiet=quiet)

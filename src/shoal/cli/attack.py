@@ -12,7 +12,11 @@ from shoal.cli import show
 def attack(
     releases: Annotated[
         list[str],
-        typer.Argument(help="Release directories, or published tables.", show_default=False),
+        typer.Argument(
+            metavar="RELEASE",
+            help="Release directories, or published tables.",
+            show_default=False,
+        ),
     ],
     quasi: show.Quasi = None,
     sensitive: show.Sensitive = None,

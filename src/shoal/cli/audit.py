@@ -12,7 +12,10 @@ from shoal.cli import show
 
 def audit(
     source: Annotated[
-        str, typer.Argument(help="Release directory, or a published table.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="RELEASE", help="Release directory, or a published table.", show_default=False
+        ),
     ],
     quasi: show.Quasi = None,
     sensitive: show.Sensitive = None,
@@ -75,7 +78,10 @@ def audit(
             said, quasi=quasi, sensitive=sensitive, types=type, hierarchies=hierarchy
         )
         if not chosen.quasi:
-            msg = "A plain table needs --quasi and, for all but KAnonymity, --sensitive."
+            msg = (
+                "A plain table needs --quasi and, for all but KAnonymity, --sensitive, or a schema "
+                "file that names them: --schema."
+            )
             raise shoal.UsageError(msg)
         found = shoal.audit_files(
             table, chosen, require=asked, original=original, population=population

@@ -10,10 +10,14 @@ from shoal.cli import show
 
 
 def count(
-    directory: Annotated[str, typer.Argument(help="Release directory.", show_default=False)],
+    directory: Annotated[
+        str, typer.Argument(metavar="RELEASE", help="Release directory.", show_default=False)
+    ],
     condition: Annotated[
         str,
-        typer.Argument(help="As '30 <= age <= 40 and income > 50000'.", show_default=False),
+        typer.Argument(
+            metavar="CONDITION", help="As '30 <= age <= 40 and income > 50000'.", show_default=False
+        ),
     ],
     json: show.Json = False,
 ) -> None:

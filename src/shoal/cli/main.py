@@ -21,6 +21,7 @@ from shoal.cli.count import count
 from shoal.cli.demo import demo
 from shoal.cli.init import init
 from shoal.cli.inspect import inspect
+from shoal.cli.panels import Command
 from shoal.cli.plan import plan
 from shoal.cli.tune import tune
 from shoal.errors import ShoalError
@@ -46,7 +47,7 @@ for command in (
     tune,
     demo,
 ):
-    app.command(no_args_is_help=command is not demo)(command)
+    app.command(cls=Command, no_args_is_help=command is not demo)(command)
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - Typer's callback
@@ -101,7 +102,10 @@ def explain(problem: BaseException) -> tuple[str, int]:
         case OSError():
             return f"shoal: cannot write: {problem.strerror}.", 4
     if hasattr(problem, "format_message") and hasattr(problem, "exit_code"):  # bad usage
-        return f"shoal: {problem.format_message()} See shoal --help.", problem.exit_code
+        said = problem.format_message()  # nothing where nothing was asked for, and help was shown
+        within = getattr(problem, "ctx", None)
+        where = within.command_path if within is not None else "shoal"
+        return f"shoal: {said} See {where} --help." if said else "", problem.exit_code
     # The text of an unforeseen error may hold a person's data, so only its kind is shown.
     return (
         f"shoal: an unforeseen {type(problem).__name__} stopped the work; nothing was left "

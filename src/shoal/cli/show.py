@@ -25,7 +25,7 @@ TABLE_HELP = (
     "directory or a pattern are one table; - is standard input; sqlite:///people.db, "
     "duckdb:///people.duckdb or postgresql://host/name is a database."
 )
-Table = Annotated[str, typer.Argument(help=TABLE_HELP, show_default=False)]
+Table = Annotated[str, typer.Argument(metavar="TABLE", help=TABLE_HELP, show_default=False)]
 Tables = Annotated[list[str], typer.Argument(metavar="TABLE", help=TABLE_HELP, show_default=False)]
 Query = Annotated[
     str | None, typer.Option(help="What to read from a database, as 'select * from people'.")
@@ -47,7 +47,7 @@ Sensitive = Annotated[str | None, typer.Option(help="Columns to protect, as a,b.
 Identifying = Annotated[str | None, typer.Option(help="Columns that name a person; dropped.")]
 Other = Annotated[str | None, typer.Option(help="Columns to publish unchanged.")]
 SchemaFile = Annotated[
-    str | None, typer.Option("--schema", help="TOML file that says all this; see shoal init.")
+    str | None, typer.Option("--schema", help="TOML file with all of this; shoal init writes one.")
 ]
 Requires = Annotated[
     list[str] | None,
@@ -232,10 +232,10 @@ def open_with(source: str | None, **options: str | None) -> Any:
 
 
 def list_dropped(columns: list[str], schema: Any, *, quiet: bool) -> None:
-    """Name the columns that no option names."""
+    """Name the columns that have no role."""
     dropped = [name for name in columns if schema.role(name) is None]
     if dropped:
-        note(f"Dropped, because no option names them: {', '.join(dropped)}.", quiet=quiet)
+        note(f"Dropped, because nothing gives them a role: {', '.join(dropped)}.", quiet=quiet)
 
 
 def announce_compiling(*, quiet: bool) -> None:

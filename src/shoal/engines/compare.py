@@ -5,14 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from shoal.engines.choice import choose_method
 from shoal.engines.learning.utility import LearningUtility, part
-from shoal.engines.local import (
-    anonymize,
-    check_budget,
-    choose_method,
-    numeric_columns,
-    take_population,
-)
+from shoal.engines.local import anonymize, check_budget, numeric_columns, take_population
 from shoal.engines.searching import search, warm_up
 from shoal.errors import InputError, NotAchievable, UsageError
 from shoal.methods.base import Method, Task

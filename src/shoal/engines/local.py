@@ -7,22 +7,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.engines.choice import choose_method, method_for
 from shoal.engines.suppression import read_share, search_within
 from shoal.errors import NotAchievable, UsageError
 from shoal.guarantee import least_risk
 from shoal.methods.base import Method, Task
-from shoal.methods.exchange import Exchange
-from shoal.methods.mondrian import Mondrian
-from shoal.methods.split import Split
-from shoal.notation import Term
 from shoal.planning import check_achievable, largest_share
-from shoal.principles.base import OneDimensional, Pairwise
+from shoal.principles.base import OneDimensional
 from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.groups import upward
-from shoal.principles.k_anonymity import KAnonymity
 from shoal.principles.population import check_population
 from shoal.principles.requirement import Require, requirements
-from shoal.principles.window import Window
 from shoal.progress import Progress, silent
 from shoal.release.randomness import Randomness
 from shoal.release.release import Release, build_release
@@ -99,8 +94,8 @@ def anonymize(
         coded = numeric_columns(coded, table, asked, schema)
         people = None if everybody is None else code_people(everybody, coded)
         table = pseudonymize(table, schema.pseudonymize, key)
-    chosen = choose_method(method, asked)
     task = Task(coded, tuple(asked), progress, check_budget(seconds), people)
+    chosen = method_for(task) if method is None else choose_method(method, asked)
     chosen.check(task)
     share = read_share(suppress)
     check_least_risk(task, gone=int(len(coded) * share))
@@ -137,26 +132,6 @@ def check_budget(seconds: float | None) -> float | None:
         msg = f"The time budget must be a number of seconds above 0. Got {seconds!r}."
         raise UsageError(msg)
     return seconds
-
-
-def choose_method(method: Method | str | None, asked: list[Requirement]) -> Method:
-    """Return the method asked for, in Python or in the notation, or the best for what is asked."""
-    if method is None:
-        values = {one.columns for one in asked if one.columns}
-        windows = all(isinstance(one.principle, Window | KAnonymity) for one in asked)
-        if windows and len(values) == 1:
-            return Split()
-        pairwise = all(isinstance(one.principle, Pairwise | KAnonymity) for one in asked)
-        if pairwise:
-            return Exchange()
-        return Mondrian()
-    if isinstance(method, str):
-        return Method.read(method)
-    if not isinstance(method, Method):
-        name = repr(method) if isinstance(method, Term) else type(method).__name__
-        msg = f"{name} is not a method."
-        raise UsageError(msg)
-    return method
 
 
 def numeric_columns(
@@ -248,7 +223,7 @@ def rehearse(
     coded = numeric_columns(coded, table, asked, schema)
     people = None if everybody is None else code_people(everybody, coded)
     task = Task(coded, tuple(asked), people=people)
-    chosen = choose_method(method, asked)
+    chosen = method_for(task) if method is None else choose_method(method, asked)
     chosen.check(task)
     check_task(task)
     check_least_risk(task)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.engines.local import choose_method, rehearse
+from shoal.engines.choice import choose_method
+from shoal.engines.local import rehearse
 from shoal.errors import NotAchievable
 from shoal.methods.split import Split
 from shoal.planning import width_bound

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from shoal.engines.choice import choose_method
 from shoal.engines.grid import Grid, grid_of
 from shoal.engines.knee import Knee, knee
-from shoal.engines.local import check_budget, choose_method, numeric_columns
+from shoal.engines.local import check_budget, numeric_columns
 from shoal.engines.searching import loss_of, search
 from shoal.errors import NotAchievable
 from shoal.methods.base import Method, Task

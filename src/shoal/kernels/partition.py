@@ -11,8 +11,8 @@ from numba import njit
 
 from shoal.kernels.arrays import Bytes, Ints, LongInts, Reals
 from shoal.kernels.assignment import FORBIDDEN, cheapest_assignment
+from shoal.kernels.medians import select
 from shoal.kernels.space import SET, extent
-from shoal.kernels.splits import select
 from shoal.kernels.windows import longest_run, most_proximate
 
 EXACT = 32  # runs up to this long are matched exactly; the cost grows with its square

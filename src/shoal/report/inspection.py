@@ -33,13 +33,10 @@ def _print_column(console: Console, column: dict[str, Any]) -> None:
     head = Text(_short(column["name"]), style="bold")
     head.append(f"  {column['type'] or 'unusable'}", style="not bold")
     head.append(f", {_values(column)}", style="not bold")
-    room = console.width - head.cell_len - len(role)
-    if room > 0:
-        head.append(" " * room + role, style="bold" if column["role"] else "dim")
-        console.print(head)
-    else:
-        console.print(head, overflow="fold")
-        console.print(Text(role, style="bold" if column["role"] else "dim", justify="right"))
+    room = console.width - len(role) - 2
+    head.truncate(room, overflow="ellipsis", pad=True)
+    head.append(f"  {role}", style="bold" if column["role"] else "dim")
+    console.print(head)
     kind = column["type"] or "unusable"
     reasons = f"{kind}: {column['reason']}; {role}: {column['why']}"
     _print_indented(console, reasons, "dim")

@@ -49,7 +49,7 @@ def print_survey(facts: dict[str, Any]) -> None:
         worst = column["riskiest"]
         table = _table(*worst[0])
         for one in worst:
-            cells = (v if isinstance(v, str) else f"{v:,.4g}" for v in one.values())
+            cells = (v if isinstance(v, str) else _rounded(v) for v in one.values())
             table.add_row(*cells)
         console.print(table)
         _heading(console, f"Riskiest records, at epsilon {_number(worst[0]['epsilon'])}")
@@ -86,3 +86,8 @@ def sentences(found: dict[str, Any]) -> list[str]:
                 "DeltaPresence, where descriptions do not overlap."
             )
     return said
+
+
+def _rounded(value: float) -> str:
+    """Spell a number with four digits, or all before the point where there are more."""
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:,.4g}"

@@ -133,7 +133,11 @@ def print_release(release: Release, output: str | None) -> None:
 
 
 def _counted(rows: int, groups: int | None) -> str:
-    how = "each recast on its own" if groups is None else f"in {groups:,} groups"
+    how = (
+        "each recast on its own"
+        if groups is None
+        else f"in {groups:,} group{'' if groups == 1 else 's'}"
+    )
     return f"{rows:,} rows {how}"
 
 

@@ -292,6 +292,11 @@ def _refuse(column: pl.Series, bad: pl.Series, cells: pl.Series, what: str) -> N
     if bad.any():
         where = column.is_in(cells.filter(bad).implode()).fill_null(value=False)
         advice = "Mend them, drop those rows, or give the column another type or role."
+        if what == "non-numeric" and bad.all():
+            advice = (
+                "It holds labels: give it another type or role, or require what is about labels, "
+                "as FrequencyL(l=3)."
+            )
         raise BadCells(column.name, what, first_rows(where), int(where.sum()), advice)
 
 

@@ -28,7 +28,8 @@ def read_levels(path: str | Path) -> Levels:
         data = Path(path).read_bytes()
         text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8-sig")
     except (OSError, EOFError, UnicodeDecodeError) as problem:
-        msg = f"Cannot read the hierarchy {name!r}: {problem}."
+        reason = getattr(problem, "strerror", None) or problem
+        msg = f"Cannot read the hierarchy {name!r}: {reason}."
         raise InputError(msg) from None
     form = Path(name.removesuffix(".gz")).suffix.lower()
     if form in {".json", ".toml"}:

@@ -102,7 +102,9 @@ def _sentinels(profile: Profile) -> Iterator[Suspicion]:
         listed = ", ".join(profile.cells.filter(pl.Series(which)).sort()[:4])
         told = _told(profile, which)
         yield Suspicion(
-            "sentinel", f"{listed} may mean missing ({told}): they are taken for numbers."
+            "sentinel",
+            f"{listed} may mean missing ({told}): they are taken for values; empty them if nothing "
+            "is known.",
         )
 
 
@@ -178,12 +180,20 @@ def _dates(profile: Profile, inferred: Inferred) -> Iterator[Suspicion]:
             if (second > 12).any()
             else "day and month cannot be told apart"
         )
-        yield Suspicion("date", f"Dates not written as 2024-01-31 ({order}): so they are text.")
+        yield _unlike(f" ({order})", "text")
     elif profile.all_match(COMPACT):
         taken = "numbers" if profile.numbers is not None else "text"
-        yield Suspicion("date", f"Dates not written as 2024-01-31: so they are {taken}.")
+        yield _unlike("", taken)
     elif profile.mostly(SLASHED) or profile.mostly(NAMED_MONTH):
-        yield Suspicion("date", "Dates not written as 2024-01-31: so they are text.")
+        yield _unlike("", "text")
+
+
+def _unlike(order: str, taken: str) -> Suspicion:
+    return Suspicion(
+        "date",
+        f"Dates not written as 2024-01-31{order}: so they are {taken}; write them so, and they are "
+        "published as intervals of dates.",
+    )
 
 
 def _look_alikes(profile: Profile) -> list[Suspicion]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.lean import inner, lean
-from shoal.kernels.space import INTERVAL, NODE, SET, highest_gap
+from shoal.kernels.space import INTERVAL, NODE, SET, promise
 
 
 class Space(NamedTuple):
@@ -49,8 +49,13 @@ def extent(space, j, low, high):
     if space.kinds[j] == INTERVAL:
         return high - low
     if space.kinds[j] >= NODE:
-        return highest_gap(
-            space.coords, space.offsets[j], space.kinds[j] - NODE, np.int64(low), np.int64(high)
+        return promise(
+            space.coords,
+            space.offsets[j],
+            space.kinds[j] - NODE,
+            np.int64(low),
+            np.int64(high),
+            space.units[j],
         )
     return (high - low) * space.units[j]
 

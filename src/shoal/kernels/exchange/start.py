@@ -5,6 +5,7 @@ from numba import njit
 
 from shoal.kernels.exchange.loss import Space, extent
 from shoal.kernels.lean import inner
+from shoal.kernels.space import NODE, promise
 
 
 def start(space: Space, values: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -65,6 +66,15 @@ def span(space, values, low, high, j):
             least = value
         elif value > most:
             most = value
+    if space.kinds[j] >= NODE:
+        return promise(
+            space.coords,
+            space.offsets[j],
+            space.kinds[j] - NODE,
+            np.int64(least),
+            np.int64(most),
+            space.units[j],
+        )
     return extent(space, j, least, most)
 
 

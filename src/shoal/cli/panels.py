@@ -1,0 +1,92 @@
+"""The help of a command: its options in panels, in the order in which people need them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer.core
+
+PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its value
+    "Columns": {
+        "schema": "FILE",
+        "quasi": "COLUMNS",
+        "sensitive": "COLUMNS",
+        "identifying": "COLUMNS",
+        "pseudonymize": "COLUMNS",
+        "key_file": "FILE",
+        "other": "COLUMNS",
+        "group": "COLUMN",
+        "type": "COLUMN=TYPE",
+        "hierarchy": "COLUMN=TREE",
+        "weight": "COLUMN=NUMBER",
+        "decimal": "SIGN",
+        "missing": "POLICY",
+    },
+    "What must hold": {
+        "require": "PRINCIPLE",
+        "method": "METHOD",
+        "suppress": "SHARE",
+        "population": "TABLE",
+        "seconds": "NUMBER",
+    },
+    "What to look at": {
+        "original": "TABLE",
+        "epsilon": "NUMBER",
+        "m": "NUMBER",
+        "relative": "",
+        "delta": "NUMBERS",
+        "distance": "DISTANCE",
+        "vary": "PARAMETER",
+        "queries": "NUMBER",
+        "learning": "",
+        "target": "COLUMN",
+    },
+    "Reading": {"query": "SQL", "sheet": "NAME", "delimiter": "SIGN"},
+    "Writing": {
+        "output": "PLACE",
+        "format": "FORMAT",
+        "force": "",
+        "escape_formulas": "",
+        "report": "FILE",
+        "threshold": "NUMBER",
+        "owner_report": "FILE",
+        "linkage": "FILE",
+    },
+    "Running": {"dry_run": "", "seed": "NUMBER", "quiet": "", "json": "", "help": ""},
+}
+PLACES = {
+    option: (panel, value) for panel, options in PANELS.items() for option, value in options.items()
+}
+
+
+class Command(typer.core.TyperCommand):
+    """A command whose options are gathered in panels."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        for one in self.params:
+            place(one)
+        order = list(PLACES)
+        self.params.sort(
+            key=lambda one: order.index(str(one.name)) if str(one.name) in PLACES else -1
+        )
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the words of the usage line; what must be given stands there bare."""
+        return [
+            piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)
+        ]
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option that shows the help, beside the others that are about running."""
+        option = super().get_help_option(ctx)
+        place(option)
+        return option
+
+
+def place(option: Any) -> None:
+    """Put an option into its panel; arguments stay where they are, without a type of Python's."""
+    if option is not None and option.param_type_name == "argument":
+        option.display_type_rich = lambda **_: ""
+    elif option is not None and option.name in PLACES:
+        option.rich_help_panel, option.metavar = PLACES[option.name]

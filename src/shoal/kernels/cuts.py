@@ -1,0 +1,127 @@
+"""What a cut costs: where ties go, the loss of both halves, and which cut is the best."""
+
+import numpy as np
+from numba import njit
+
+from shoal.kernels.arrays import Bytes, Ints, LongInts, Reals
+from shoal.kernels.space import NODE, SET, extent, promise
+
+TIE = 1e-9
+TOP = 2**31 - 1
+
+
+@njit("boolean(int64, int64, int64)", cache=True, nogil=True)
+def goes_left(tie: int, room: int, ties: int) -> bool:
+    """Return whether the tie with this number is one of the `room` among `ties` that go left.
+
+    They are spread evenly, so that either side gets its share of low and of high codes.
+    """
+    return (tie + 1) * room // ties > tie * room // ties
+
+
+@njit("UniTuple(int64, 2)(int32[:,::1], int64, int32)", cache=True, nogil=True)
+def tied(ranks: Ints, column: int, cut: int) -> tuple[int, int]:
+    """Return how many ties with the cut make the left half as large as the right, and all ties.
+
+    Where all of them belong left, nothing is divided, and both are 0 (IN: ranks).
+    """
+    below = ties = 0
+    for row in range(ranks.shape[0]):
+        below += ranks[row, column] < cut
+        ties += ranks[row, column] == cut
+    room = (ranks.shape[0] + 1) // 2 - below
+    return (0, 0) if room == ties else (room, ties)
+
+
+@njit(
+    "float64(int32[:,::1], int64, int32, int64, int64, int8[::1], float64[::1], int64[::1],"
+    " float64[::1], int32[:,::1], int64, int32[:,::1], int32[:,::1], int32[:,::1], int64[::1])",
+    cache=True,
+    nogil=True,
+)
+def cut_loss(
+    ranks: Ints,
+    column: int,
+    cut: int,
+    room: int,
+    ties: int,
+    kinds: Bytes,
+    coords: Reals,
+    offsets: LongInts,
+    units: Reals,
+    seen: Ints,
+    stamp: int,
+    low: Ints,
+    high: Ints,
+    distinct: Ints,
+    sizes: LongInts,
+) -> float:
+    """Return |G1| loss(G1) + |G2| loss(G2) for the cut at `cut` of `column` (EM section 5.2).
+
+    Of `ties` rows at the cut, `room` go left (0 of 0: all do).
+
+    IN: ranks, kinds, coords, offsets, units. Scratch: seen, low, high, distinct, a row per side.
+    OUT: sizes of both sides.
+    """
+    columns = ranks.shape[1]
+    for half in range(2):
+        sizes[half] = 0
+        for other in range(columns):
+            low[half, other] = TOP
+            high[half, other] = -1
+            distinct[half, other] = 0
+    tie = 0
+    for row in range(ranks.shape[0]):
+        side = np.int64(ranks[row, column] > cut)
+        if ties > 0 and ranks[row, column] == cut:
+            side = np.int64(not goes_left(tie, room, ties))
+            tie += 1
+        sizes[side] += 1
+        for other in range(columns):
+            rank = ranks[row, other]
+            if kinds[other] == SET:
+                place = offsets[other] + rank
+                if seen[side, place] != stamp:
+                    seen[side, place] = stamp
+                    distinct[side, other] += 1
+            else:
+                low[side, other] = min(low[side, other], rank)
+                high[side, other] = max(high[side, other], rank)
+    total = 0.0
+    for half in range(2):
+        box = 0.0
+        for other in range(columns):
+            if kinds[other] >= NODE:
+                box += promise(
+                    coords,
+                    offsets[other],
+                    kinds[other] - NODE,
+                    low[half, other],
+                    high[half, other],
+                    units[other],
+                )
+                continue
+            box += extent(
+                other,
+                low[half, other],
+                high[half, other],
+                distinct[half, other],
+                kinds,
+                coords,
+                offsets,
+                units,
+            )
+        total += sizes[half] * box
+    return total
+
+
+@njit("int64(float64[::1], int64)", cache=True, nogil=True)
+def earliest_least(scores: Reals, count: int) -> int:
+    """Return the first of the least scores; what rounding alone tells apart counts as equal."""
+    least = scores[0]
+    for place in range(1, count):
+        least = min(least, scores[place])
+    place = 0
+    while scores[place] > least + TIE:
+        place += 1
+    return place
