@@ -85,7 +85,6 @@ def anonymize(
     from shoal.outlets import STDOUT, is_outlet
     from shoal.report.charts.base import warm_up
     from shoal.report.exposure import check_threshold
-    from shoal.schema.pseudonyms import check_key, read_key
 
     said = show.settings(schema)
     chosen = show.merged_schema(
@@ -100,8 +99,7 @@ def anonymize(
         weights=weight,
         decimal=decimal,
     )
-    key = read_key(key_file) if key_file or chosen.pseudonymize else None
-    check_key(chosen.pseudonymize, key)
+    key = _key(chosen, key_file)
     source = show.tables_of(table, said)
     target = output or said.output
     written = format or said.format
@@ -114,9 +112,9 @@ def anonymize(
                     "--output, or let `shoal init` write a schema file and name it: --schema."
                 )
             raise shoal.UsageError(msg)
+        check_threshold(threshold)
         private = {"linkage": linkage, "owner-report": owner_report}
         _check_target(source, target, private, format=written, force=force, json=json)
-        check_threshold(threshold)
     options: dict[str, Any] = {
         "require": require or said.require,
         "method": method or said.method,
@@ -171,6 +169,15 @@ def anonymize(
         print_release(release, name_of(target))
         if not is_outlet(target):
             show.note(f"Before you pass it on, read {Path(target) / 'report.html'}.", quiet=quiet)
+
+
+def _key(schema: shoal.Schema, file: str | None) -> bytes | None:
+    """Read the secret of pseudonyms where there is one, and raise where one is needed."""
+    from shoal.schema.pseudonyms import check_key, read_key
+
+    key = read_key(file) if file or schema.pseudonymize else None
+    check_key(schema.pseudonymize, key)
+    return key
 
 
 def _check_target(
