@@ -24,6 +24,7 @@ CONFIG = {
         "labelFontSize": 13,
         "titleFontSize": 13,
         "titleFontWeight": "normal",
+        "titleLimit": 300,
     },
     "legend": {
         "labelColor": GREY,
