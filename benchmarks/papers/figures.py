@@ -1,0 +1,188 @@
+"""What the papers' figures share: measuring at a size, and writing picture, numbers and words.
+
+Every figure writes NAME.svg and NAME.csv and its section of papers.md, all from the numbers in the
+CSV file alone, so the words follow the numbers. `--redraw` writes picture and words anew from the
+CSV file that is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from shoal.kernels import load_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+DOCS = Path(__file__).parents[2] / "docs" / "results"
+PAGE = "papers.md"
+OPENING = """# The papers' experiments
+
+You find here the experiments of the papers that Shoal builds on, measured with Shoal, and for each
+what agrees with the paper and what differs. The papers are EM, on (ε, m)-anonymity (Li, Tao, Xiao,
+SIGMOD 2008); XC, on XColor (Wang, Liu, ICDE 2010); and HK, on heterogeneous k-anonymization (Doka
+and others, IEEE Big Data 2015).
+
+The tables of the papers could not be had. Tables of the American Community Survey of 2024 with the
+same or similar columns stand in, so shapes and bounds can be compared, and not single points. Where
+the text of a paper does not give a value, such as the points on an axis, it was chosen here.
+
+Errors are mean relative errors of 1,000 random count queries, as in the papers. Times are seconds
+of the processor, all threads together, the best of three where one takes less than a second, so
+that other work on the machine counts little (HK: one run). The files beside the pictures also give
+them as multiples of what `numpy.lexsort` over the quasi columns of the same rows takes.
+
+`python benchmarks/papers/all.py` measures everything again, `--large` at the sizes of the papers.
+"""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a paper says, what was measured here, and whether that agrees (None: beyond it)."""
+
+    said: str
+    found: str
+    agrees: bool | None
+
+
+@dataclass(frozen=True)
+class Size:
+    """How many rows a table has, the largest one where there are several, and queries asked."""
+
+    rows: int
+    queries: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """One experiment: how to measure it, how to draw it, and what to say about it.
+
+    Attributes
+    ----------
+    name : of its files; the command is its name with an underscore.
+    shows : what the picture shows, for the reader and as its alternative text.
+    measure : returns records for a size; each names the table it is from.
+    draw : returns the Vega-Lite specification of measured numbers.
+    claims : compares measured numbers with the paper.
+    """
+
+    name: str
+    heading: str
+    shows: str
+    rows: int
+    large: int
+    measure: Callable[[Size], list[dict[str, Any]]]
+    draw: Callable[[pl.DataFrame], dict[str, Any]]
+    claims: Callable[[pl.DataFrame], list[Claim]]
+
+    def section(self, frame: pl.DataFrame) -> str:
+        """Return the section of the page about measured numbers."""
+        once = frame.row(0, named=True)
+        rows = once["rows"]
+        option = {self.rows: "", self.large: " --large"}.get(rows, f" --rows {rows}")
+        script = self.name.replace("-", "_")
+        claims = self.claims(frame)
+        parts = [
+            f"## {self.heading}",
+            f"![{self.heading}]({self.name}.svg)",
+            self.shows,
+            *(
+                f"**{title}** {' '.join(_sentence(claim) for claim in chosen)}"
+                for title, wanted in (
+                    ("Agrees.", True),
+                    ("Differs.", False),
+                    ("Beyond the paper.", None),
+                )
+                if (chosen := [claim for claim in claims if claim.agrees is wanted])
+            ),
+            f"`python benchmarks/papers/{script}.py{option}`, {once['date']}, {once['machine']}; "
+            f"{rows:,} rows of {once['table']}. [All numbers]({self.name}.csv).",
+        ]
+        return "\n\n".join(parts) + "\n"
+
+
+def _sentence(claim: Claim) -> str:
+    return f"{claim.said} {claim.found}".strip()
+
+
+def run(figures: Sequence[Figure]) -> None:
+    """Measure or redraw figures as the command line asks."""
+    parser = argparse.ArgumentParser(description=" ".join(one.heading + "." for one in figures))
+    parser.add_argument("--rows", type=int, help="the number of rows, or the largest one")
+    parser.add_argument("--large", action="store_true", help="the size of the paper")
+    parser.add_argument("--queries", type=int, default=1000, help="the number of count queries")
+    parser.add_argument("--redraw", action="store_true", help="from the CSV file that is there")
+    parser.add_argument("--output", type=Path, default=DOCS, help="the directory to write into")
+    options = parser.parse_args()
+    options.output.mkdir(parents=True, exist_ok=True)
+    if not options.redraw:
+        load_all()
+    for figure in figures:
+        path = options.output / f"{figure.name}.csv"
+        if not options.redraw:
+            rows = options.rows or (figure.large if options.large else figure.rows)
+            _measured(figure, Size(rows, options.queries)).write_csv(path)
+        frame = pl.read_csv(path)  # what is drawn and said is what the file says
+        write(figure, frame, options.output)
+        print(f"{path.with_suffix('.svg')}\n\n{figure.section(frame)}")
+
+
+def _measured(figure: Figure, size: Size) -> pl.DataFrame:
+    records = figure.measure(size)
+    run_by = {"rows": size.rows, "date": datetime.now(UTC).date().isoformat(), "machine": machine()}
+    frame = pl.DataFrame([record | run_by for record in records], infer_schema_length=None)
+    return frame.with_columns(pl.col(pl.Float64).round_sig_figs(5))
+
+
+def machine() -> str:
+    """Return what the figures were measured on."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    cores = os.cpu_count() or 1
+    aside = ", busy with other work" if os.getloadavg()[0] > 2 * cores else ""
+    return f"{cores} cores, {memory:.0f} GB{aside}"
+
+
+def write(figure: Figure, frame: pl.DataFrame, output: Path) -> None:
+    """Write the picture, and put the section into its place on the page."""
+    from shoal.report.charts import draw
+
+    svg = draw(figure.draw(frame))
+    (output / f"{figure.name}.svg").write_text(svg + "\n", "utf-8")
+    page = output / PAGE
+    old = page.read_text("utf-8") if page.exists() else ""
+    sections = {text.partition("\n")[0]: text for text in old.split("\n## ")[1:]}
+    sections[figure.heading] = figure.section(frame).removeprefix("## ")
+    ordered = sorted(sections, key=lambda heading: (order(heading), heading))
+    parts = [OPENING, *(f"## {sections[heading].strip()}\n" for heading in ordered)]
+    page.write_text("\n".join(parts), "utf-8")
+
+
+def order(heading: str) -> int:
+    """Return the place of a paper on the page."""
+    return ["EM", "XC", "HK"].index(heading[:2])
+
+
+def percent(share: float) -> str:
+    """Write a share with two digits that count."""
+    return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:,.0f} %"
+
+
+def span(values: Sequence[float], write: Callable[[float], str] = percent) -> str:
+    """Write the first and the last of some values, and whether there are steps back between."""
+    upward = values if values[-1] > values[0] else values[::-1]
+    steady = all(before <= after for before, after in pairwise(upward))
+    aside = "" if steady else " (not at every step)"
+    return f"from {write(values[0])} to {write(values[-1])}{aside}"
+
+
+def rises(values: Sequence[float]) -> bool:
+    """Whether the last value is above the first."""
+    return values[-1] > values[0]
