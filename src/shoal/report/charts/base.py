@@ -6,7 +6,7 @@ from threading import Thread
 from typing import Any
 
 BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: told apart by colour-blind readers
-GREY = "#808080"  # readable on white and on black; the page's own ink where it is text
+GREY = "#808080"  # readable on white and on black; a page of ours puts its own ink in its place
 PALETTE = ["#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7", "#0072B2"]  # the same source
 WIDTH = 460  # narrow, so that letters stay readable when a phone shrinks the picture
 CONFIG = {
@@ -45,7 +45,6 @@ def warm_up() -> None:
 def draw(spec: dict[str, Any], *, height: int = 220, says: str = "") -> str:
     """Return a specification as SVG text; a facet's parts have sizes of their own.
 
-    Grey text takes the colour of the page around it, so that it is read by day and by night.
     `says` is read aloud to those who do not see the picture.
     """
     import vl_convert
@@ -53,6 +52,6 @@ def draw(spec: dict[str, Any], *, height: int = 220, says: str = "") -> str:
 
     size = {} if "facet" in spec else {"width": WIDTH, "height": height}
     whole = size | {"config": CONFIG} | spec
-    svg = vl_convert.vegalite_to_svg(whole).replace(f'fill="{GREY}"', 'fill="currentColor"')
+    svg = vl_convert.vegalite_to_svg(whole)
     label = f' aria-label="{escape(says)}"' if says else ""
     return svg.replace("<svg ", f'<svg role="img"{label} ', 1)
