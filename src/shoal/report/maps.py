@@ -96,7 +96,7 @@ def every(spans: Spans, distinct: int, step: int) -> Spans:
 
 def axis(column: Column, spans: Spans, bearers: NDArray[np.int64]) -> Axis:
     """Part a column into squares, and say which share of each box lies in which."""
-    if column.numeric and column.distinct > SIDE:
+    if column.numeric:  # squares of equal width: the values inside a box are not public
         return _numbers(column, spans, bearers)
     return _labels(column, spans)
 
@@ -131,7 +131,7 @@ def _ends(middles: NDArray[np.float64], bearers: NDArray[np.int64]) -> tuple[flo
 
 
 def _labels(column: Column, spans: Spans) -> Axis:
-    """Part labels (or few numbers) into squares: one each, or runs of them in their order."""
+    """Part labels into squares: one each, or runs of them in their order."""
     squares = min(column.distinct, SIDE)
     square = np.arange(column.distinct) * squares // column.distinct
     shares = np.zeros((squares, len(spans.low)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from threading import Thread
 from typing import Any
 
@@ -53,5 +54,6 @@ def draw(spec: dict[str, Any], *, height: int = 220, says: str = "") -> str:
     size = {} if "facet" in spec else {"width": WIDTH, "height": height}
     whole = size | {"config": CONFIG} | spec
     svg = vl_convert.vegalite_to_svg(whole)
+    svg = re.sub(r"gradient_\d+", "gradient", svg)  # numbered anew with every picture of a process
     label = f' aria-label="{escape(says)}"' if says else ""
     return svg.replace("<svg ", f'<svg role="img"{label} ', 1)
