@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from shoal.engines.compare import compare
 from shoal.engines.tune import tune
@@ -14,7 +15,6 @@ from shoal.progress import Progress, silent
 from shoal.publishing import check_private, private_text
 from shoal.report.exposure import THRESHOLD, check_threshold
 from shoal.report.owner import render_owner
-from shoal.schema.io import take_frame
 from shoal.schema.roles import Schema
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def write_owner_report(
 
 def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
     """Tune the first parameter of the requirement and compare methods, on a sample of the rows."""
-    rows = release.coded.rows
+    coded = release.coded
+    rows = np.arange(len(coded))
     facts: dict[str, Any] = {"sample": None}
     if len(rows) > SAMPLE:
         rows = np.sort(np.random.default_rng(SEED).choice(rows, SAMPLE, replace=False))
@@ -59,7 +60,9 @@ def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
             "groups are wider, so losses are larger than those of the whole table; which method "
             "and which value lose less can be read off all the same."
         )
-    table, schema = take_frame(release.given)[rows], trial_schema(release.schema)
+    columns = (*coded.quasi, *coded.sensitive)
+    table = pl.DataFrame({one.name: one.spellings.gather(one.codes[rows]) for one in columns})
+    schema = trial_schema(release.schema)
     if release.population is not None:
         why = "Not tried: what is required is about a population, which a sample does not keep."
         return facts | {"no_frontier": why, "no_comparison": why}
@@ -93,5 +96,4 @@ def trial_schema(schema: Schema) -> Schema:
         order={name: labels for name, labels in schema.order.items() if name in names},
         hierarchies=schema.hierarchies,
         weights=schema.weights,
-        decimal=schema.decimal,
     )
