@@ -21,7 +21,7 @@ import shoal
 from shoal.datasets.census import ROWS, census
 from shoal.notation import exact
 from shoal.principles.groups import Groups, upward
-from shoal.report.charts import draw
+from shoal.report.charts.base import draw
 from shoal.schema.coding import code_column
 from shoal.schema.sensitive import Sensitive
 

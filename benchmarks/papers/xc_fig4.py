@@ -14,7 +14,7 @@ from figures import Claim, Figure, Size, percent, run
 from subjects import lives
 
 import shoal
-from shoal.report.charts import CONFIG, GREY
+from shoal.report.charts.base import CONFIG, GREY
 from shoal.report.contours import contour
 
 if TYPE_CHECKING:

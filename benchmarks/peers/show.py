@@ -10,7 +10,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.report.charts import GREY, PALETTE, comparison_chart, draw
+from shoal.report.charts.base import GREY, PALETTE, draw
+from shoal.report.charts.comparison import comparison_chart
 from shoal.report.compared import Measure
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from shoal.publishing import (
     accept,
     as_output_errors,
     audit_written,
-    check_linkage,
     check_output,
+    check_private,
     private_file,
     write_table,
 )
@@ -56,7 +56,7 @@ def check_outlet(
     elif format is not None and format not in FORMATS:
         check_output(target, format=format, linkage=None, force=force)
     if linkage is not None:
-        check_linkage(Path(linkage), None, tables, force=force)
+        check_private(linkage, None, tables, force=force)
 
 
 def publish(

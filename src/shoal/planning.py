@@ -63,6 +63,11 @@ class Plan:
         """Return the plan as plain values, as `shoal plan --json` prints it."""
         return asdict(self)
 
+    def _repr_html_(self) -> str:
+        from shoal.report.notebook import plan_part
+
+        return plan_part(self.to_dict())
+
 
 def maxsize(column: Column, principle: OneDimensional) -> int:
     """Return the longest run of near values in the whole column (EM Definition 11)."""

@@ -11,7 +11,7 @@ import secrets
 import time
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,7 @@ from shoal.errors import AuditFailed, OutputError, UsageError
 from shoal.progress import Progress, silent
 from shoal.release.staging import claim, clear_leftovers, staging, swap_in, sync
 from shoal.release.writing import write_as
+from shoal.report.exposure import THRESHOLD, check_threshold
 from shoal.schema.columns import Handed
 from shoal.schema.formats import FORMATS, TABLES
 from shoal.schema.io import take_frame
@@ -63,7 +64,7 @@ def check_output(
             raise OutputError(msg)
     _check_place(target)
     if linkage is not None:
-        check_linkage(Path(linkage), target, tables, force=force)
+        check_private(linkage, target, tables, force=force)
 
 
 def check_format(format: str) -> None:
@@ -85,24 +86,44 @@ def _check_place(target: Path) -> None:
         raise OutputError(msg)
 
 
-def check_linkage(
-    linkage: Path, target: Path | None, tables: Sequence[Path], *, force: bool
+PRIVATE_FILES = {"linkage": "The linkage", "owner-report": "The owner's report"}
+
+
+def check_private(
+    path: str | Path,
+    target: Path | None = None,
+    tables: Sequence[Path] = (),
+    *,
+    what: str = "linkage",
+    force: bool,
 ) -> None:
-    """Raise where the linkage could not be written in the end, or should not be there."""
-    private = _real(linkage)
-    if target in (private, *private.parents):
-        msg = "The linkage is private and cannot lie inside the release. Choose another --linkage."
+    """Raise where a private file could not be written in the end, or should not be there.
+
+    `what` is the option that names it, `target` the release directory where that is known.
+    """
+    private, name = _real(path), PRIVATE_FILES[what]
+    if target in (private, *private.parents) or _is_release(private.parent):
+        msg = f"{name} is private and cannot lie inside the release. Choose another --{what}."
         raise UsageError(msg)
     if any(private == _real(table) for table in tables):
-        msg = "The linkage would replace the input table. Choose another --linkage."
+        msg = f"{name} would replace the input table. Choose another --{what}."
         raise UsageError(msg)
     if private.is_dir() or not private.parent.is_dir():
         msg = f"Cannot write {private.name!r}: it is a directory, or its directory is missing."
         raise OutputError(msg)
     _check_place(private)
-    if os.path.lexists(linkage) and not force:
-        msg = f"{private.name!r} exists. Choose another --linkage, or replace it with --force."
+    if os.path.lexists(path) and not force:
+        msg = f"{private.name!r} exists. Choose another --{what}, or replace it with --force."
         raise OutputError(msg)
+
+
+def _is_release(directory: Path) -> bool:
+    """Return whether a directory holds a manifest of ours."""
+    try:
+        manifest = json.loads((directory / "manifest.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and "shoal" in manifest
 
 
 def _replaceable(directory: Path) -> bool:
@@ -110,13 +131,7 @@ def _replaceable(directory: Path) -> bool:
     if directory.is_symlink() or not directory.is_dir():
         return False
     names = {path.name for path in directory.iterdir()}
-    if not names:
-        return True
-    try:
-        manifest = json.loads((directory / "manifest.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return False
-    return names <= FILES and isinstance(manifest, dict) and "shoal" in manifest
+    return not names or (names <= FILES and _is_release(directory))
 
 
 def write_release(
@@ -126,9 +141,11 @@ def write_release(
     format: str = "csv",
     linkage: str | Path | None = None,
     force: bool = False,
+    threshold: float = THRESHOLD,
     progress: Progress = silent,
 ) -> Audit:
     """Write and audit a release; nothing is left behind where the audit fails."""
+    check_threshold(threshold)
     check_output(directory, format=format, linkage=linkage, force=force)
     target = _real(directory)
     seconds = dict(release.manifest["seconds"])
@@ -146,7 +163,7 @@ def write_release(
         _write_text(staged / "manifest.json", _dump(release.manifest))
         from shoal.report.html import render_release
 
-        _write_text(staged / "report.html", render_release(release, found))
+        _write_text(staged / "report.html", render_release(release, found, threshold=threshold))
         progress("report", 1.0)
         with private_file(linkage) as stage_linkage:
             stage_linkage(release.linkage)
@@ -214,19 +231,16 @@ def private_file(path: str | Path | None) -> Iterator[Any]:
         yield lambda _linkage: None
         return
     target = _real(path)
-    staged = target.with_name(f".{target.name}.{secrets.token_hex(8)}.partial")
+    staged = _beside(target)
 
     def stage(linkage: np.ndarray) -> None:
         order = np.argsort(linkage)
         table = pl.DataFrame({"row": linkage[order], "release_row": order})
-        descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
-        lock = claim(staged)
-        if lock is not None:
-            held.callback(os.close, lock)
-        with os.fdopen(descriptor, "wb") as file:
+        with _private(staged) as file:
+            lock = claim(staged)
+            if lock is not None:
+                held.callback(os.close, lock)
             table.write_csv(file)
-            file.flush()
-            os.fsync(file.fileno())
 
     clear_leftovers(target)
     with ExitStack() as held:
@@ -235,6 +249,33 @@ def private_file(path: str | Path | None) -> Iterator[Any]:
             staged.rename(target)
         finally:
             staged.unlink(missing_ok=True)
+
+
+def private_text(path: str | Path, text: str) -> None:
+    """Write a text that only its owner can ever read, whole or not at all."""
+    target = _real(path)
+    staged = _beside(target)
+    with as_output_errors(target.name):
+        try:
+            with _private(staged) as file:
+                file.write(text.encode("utf-8"))
+            staged.rename(target)
+        finally:
+            staged.unlink(missing_ok=True)
+
+
+def _beside(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{secrets.token_hex(8)}.partial")
+
+
+@contextmanager
+def _private(path: Path) -> Iterator[IO[bytes]]:
+    """Open a new file that nobody else can read; what was written stands on the disk."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
+    with os.fdopen(descriptor, "wb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
 
 
 @contextmanager

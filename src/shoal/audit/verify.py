@@ -78,7 +78,8 @@ class Finding:
 class Audit:
     """What was measured on published rows, and what is wrong with the files, if anything.
 
-    A heterogeneous release has no groups; there `matches` counts the published rows that each
+    `alike` counts the rows of each description, that is, with equal published cells. A
+    heterogeneous release has no groups; there `matches` counts the published rows that each
     person matches, and `candidates` says how near their values are, where that was asked for.
     """
 
@@ -88,6 +89,7 @@ class Audit:
     problems: tuple[str, ...] = ()
     matches: NDArray[np.int64] | None = None
     candidates: tuple[CandidateRisk, ...] = ()
+    alike: NDArray[np.int64] | None = None
 
     @property
     def holds(self) -> bool:
@@ -130,6 +132,11 @@ class Audit:
         """Return a sentence for everything that does not hold."""
         broken = [finding.complaint() for finding in self.findings if not finding.holds]
         return broken + list(self.problems)
+
+    def _repr_html_(self) -> str:
+        from shoal.report.notebook import audit_part
+
+        return audit_part(self.to_dict(), self.complaints())
 
 
 def spread(matches: NDArray[np.int64]) -> dict[str, float]:
@@ -178,7 +185,9 @@ def audit_table(
         if grouped and one.principle.monotone:
             views.append(("cells", by_cells))
         findings += [Finding(one, by, one.principle.measure(rows, value)) for by, rows in views]
-    return Audit(published.height, len(by_group), tuple(findings), tuple(problems))
+    return Audit(
+        published.height, len(by_group), tuple(findings), tuple(problems), alike=by_cells.sizes
+    )
 
 
 def check_rows(published: pl.DataFrame) -> None:

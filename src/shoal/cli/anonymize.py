@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -52,6 +53,13 @@ def anonymize(
     linkage: Annotated[
         str | None, typer.Option(help="Private file that maps input rows to published rows.")
     ] = None,
+    owner_report: Annotated[
+        str | None,
+        typer.Option(help="Private HTML file: riskiest groups, frontier, methods compared."),
+    ] = None,
+    threshold: Annotated[
+        float, typer.Option(help="Risk of being found that the report compares with.")
+    ] = 0.09,
     suppress: Annotated[
         str | None, typer.Option(help="Rows that may be left out where that helps, as 1%.")
     ] = None,
@@ -75,10 +83,10 @@ def anonymize(
     """Publish a table so that what is required holds in every group."""
     import shoal
     from shoal.outlets import STDOUT, is_outlet
-    from shoal.report.charts import warm_up
+    from shoal.report.charts.base import warm_up
+    from shoal.report.exposure import check_threshold
     from shoal.schema.columns import Handed
     from shoal.schema.lean import read_lean
-    from shoal.schema.pseudonyms import check_key, read_key
 
     said = show.settings(schema)
     chosen = show.merged_schema(
@@ -93,20 +101,14 @@ def anonymize(
         weights=weight,
         decimal=decimal,
     )
-    key = read_key(key_file) if key_file or chosen.pseudonymize else None
-    check_key(chosen.pseudonymize, key)
+    key = _key(chosen, key_file)
     source = show.tables_of(table, said)
     target, written = output or said.output, format or said.format
     if not dry_run:
-        if target is None:
-            msg = "No output was named. Say where the release should go: --output published."
-            if not (schema or chosen.quasi):
-                msg = (
-                    "Nothing is said about the columns. Give --quasi, --sensitive, --require and "
-                    "--output, or let `shoal init` write a schema file and name it: --schema."
-                )
-            raise shoal.UsageError(msg)
-        _check_target(source, target, format=written, linkage=linkage, force=force, json=json)
+        target = _named(target, hint=not (schema or chosen.quasi))
+        check_threshold(threshold)
+        private = {"linkage": linkage, "owner-report": owner_report}
+        _check_target(source, target, private, format=written, force=force, json=json)
     options: dict[str, Any] = {
         "require": require or said.require,
         "method": method or said.method,
@@ -151,8 +153,15 @@ def anonymize(
         )
         release.manifest["seconds"] = {"read": reading} | release.manifest["seconds"]
         release.write(
-            target, format=written or "csv", linkage=linkage, force=force, progress=progress
+            target,
+            format=written or "csv",
+            linkage=linkage,
+            force=force,
+            threshold=threshold,
+            progress=progress,
         )
+        if owner_report is not None:
+            release.owner_report(owner_report, threshold=threshold, force=force, progress=progress)
     _remark(release, rows, escaped=escape, seed=seed, quiet=quiet)
     if json:
         show.print_json(release.manifest)
@@ -165,19 +174,43 @@ def anonymize(
             show.note(f"Before you pass it on, read {Path(target) / 'report.html'}.", quiet=quiet)
 
 
+def _named(target: str | None, *, hint: bool) -> str:
+    """Return where the release goes, or say what is missing."""
+    import shoal
+
+    if target is None:
+        msg = "No output was named. Say where the release should go: --output published."
+        if hint:
+            msg = (
+                "Nothing is said about the columns. Give --quasi, --sensitive, --require and "
+                "--output, or let `shoal init` write a schema file and name it: --schema."
+            )
+        raise shoal.UsageError(msg)
+    return target
+
+
+def _key(schema: shoal.Schema, file: str | None) -> bytes | None:
+    """Read the secret of pseudonyms where there is one, and raise where one is needed."""
+    from shoal.schema.pseudonyms import check_key, read_key
+
+    key = read_key(file) if file or schema.pseudonymize else None
+    check_key(schema.pseudonymize, key)
+    return key
+
+
 def _check_target(
     table: list[str],
     target: str,
+    private: dict[str, str | None],
     *,
     format: str | None,
-    linkage: str | None,
     force: bool,
     json: bool,
 ) -> None:
     """Raise before any work is done where the output could not be written in the end."""
     import shoal
     from shoal.outlets import STDOUT, check_outlet, is_outlet
-    from shoal.publishing import check_output
+    from shoal.publishing import check_output, check_private
     from shoal.schema.io import find_files
 
     if target == STDOUT and json:
@@ -185,9 +218,17 @@ def _check_target(
         raise shoal.UsageError(msg)
     files = find_files(table)
     if is_outlet(target):
-        check_outlet(target, format=format, linkage=linkage, force=force, tables=files)
+        check_outlet(target, format=format, linkage=None, force=force, tables=files)
     else:
-        check_output(target, format=format or "csv", linkage=linkage, force=force, tables=files)
+        check_output(target, format=format or "csv", linkage=None, force=force, tables=files)
+    place = None if is_outlet(target) else Path(os.path.realpath(target))
+    for what, path in private.items():
+        if path is not None:
+            check_private(path, place, files, what=what, force=force)
+    named = [os.path.realpath(path) for path in private.values() if path is not None]
+    if len(set(named)) < len(named):
+        msg = "--linkage and --owner-report name the same file. Give each its own."
+        raise shoal.UsageError(msg)
 
 
 def _rehearse(frame: Any, schema: shoal.Schema, options: dict[str, Any], *, json: bool) -> None:

@@ -48,6 +48,8 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
         "force": "",
         "escape_formulas": "",
         "report": "FILE",
+        "threshold": "NUMBER",
+        "owner_report": "FILE",
         "linkage": "FILE",
     },
     "Running": {"dry_run": "", "seed": "NUMBER", "quiet": "", "json": "", "help": ""},

@@ -67,8 +67,13 @@ class Workload(Term):
         share = number(self, "selectivity", self.selectivity, most=1, positive=True)
         object.__setattr__(self, "selectivity", share)
 
-    def draw(self, original: Any, schema: Schema, *, seed: int | None = None) -> Questions:
-        """Draw queries over the original table and answer them on it."""
+    def draw(
+        self, original: Any, schema: Schema, *, seed: int | None = None, patience: int = PATIENCE
+    ) -> Questions:
+        """Draw queries over the original table and answer them on it.
+
+        `patience` says how many draws a query that is not empty may take on average.
+        """
         for role in ("quasi", "sensitive"):
             if getattr(self, role) > len(getattr(schema, role)):
                 msg = (
@@ -76,7 +81,7 @@ class Workload(Term):
                     f"and the schema names {len(getattr(schema, role))}."
                 )
                 raise UsageError(msg)
-        table = ExactTable.of(original, schema)
+        table = original if isinstance(original, ExactTable) else ExactTable.of(original, schema)
         chance = np.random.default_rng(seed)
         drawn = _Drawer(self, schema, table.columns, chance)
         queries: list[Query] = []
@@ -90,7 +95,7 @@ class Workload(Term):
                 truth.append(found)
                 continue
             redrawn += 1
-            if redrawn > PATIENCE * (len(queries) + 1):
+            if redrawn > patience * (len(queries) + 1):
                 msg = (
                     f"Of {redrawn + len(queries)} queries all but {len(queries)} are empty: "
                     "choose a larger selectivity or fewer columns."

@@ -49,8 +49,8 @@ class Spans:
     pairs: NDArray[np.int64] | None = None
     labels: NDArray[np.int64] | None = None
 
-    def only(self, chosen: NDArray[np.int64], distinct: int) -> Spans:
-        """Return what some cells cover, given in ascending order, of a column of so many values."""
+    def only(self, chosen: NDArray, distinct: int) -> Spans:
+        """Return what some cells cover, of a column of so many values."""
         low, high = self.low[chosen], self.high[chosen]
         if self.pairs is None or self.labels is None:
             return Spans(low, high)

@@ -241,19 +241,43 @@ class Release:
         format: str = "csv",
         linkage: str | Path | None = None,
         force: bool = False,
+        threshold: float = 0.09,
         progress: Progress = silent,
     ) -> Audit:
         """Write release, manifest and report as one directory, audited before it appears.
 
-        The address of a table, as sqlite:///people.db?table=published, takes the table alone.
+        The report compares the risk of being found with `threshold`. The address of a table, as
+        sqlite:///people.db?table=published, takes the table alone.
         """
         from shoal.outlets import is_outlet, publish
         from shoal.publishing import write_release
 
-        write = publish if is_outlet(directory) else write_release
-        return write(
-            self, directory, format=format, linkage=linkage, force=force, progress=progress
-        )
+        where: dict[str, Any] = {"linkage": linkage, "force": force, "progress": progress}
+        if is_outlet(directory):
+            return publish(self, directory, format=format, **where)
+        return write_release(self, directory, format=format, threshold=threshold, **where)
+
+    def owner_report(
+        self,
+        path: str | Path,
+        *,
+        threshold: float = 0.09,
+        force: bool = False,
+        progress: Progress = silent,
+    ) -> None:
+        """Write the report for the owner alone, readable by nobody else; never publish it.
+
+        It says what report.html says, and names the riskiest groups and records, what was left out,
+        what more protection would cost, and what other methods lose (both tried on a sample).
+        """
+        from shoal.engines.owner import write_owner_report
+
+        write_owner_report(self, path, threshold=threshold, force=force, progress=progress)
+
+    def _repr_html_(self) -> str:
+        from shoal.report.notebook import release_part
+
+        return release_part(self.manifest)
 
     def __repr__(self) -> str:
         groups = self.manifest["groups"]

@@ -16,6 +16,11 @@ from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.groups import Groups, renumber
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.relations.forms import counting_work
+from shoal.report.asked import WORK, errors_by_selectivity
+from shoal.report.citing import reproduction
+from shoal.report.exposure import THRESHOLD, exposure
+from shoal.report.maps import loss_map
+from shoal.report.spread import distribution
 from shoal.schema.people import code_people
 from shoal.schema.pseudonyms import warning
 
@@ -29,6 +34,7 @@ if TYPE_CHECKING:
 
 BINS = 10  # of the risk from 0 to 1
 POINTS = 60  # of the frontier
+SHOWN = 6  # sensitive columns whose distribution is drawn
 
 LIMITS_OF_ALL = (
     "It does not cover what a reader knows from elsewhere about the sensitive value, two releases "
@@ -43,8 +49,14 @@ LIMITS = (
 )
 
 
-def collect(release: Release, audit: Audit) -> dict[str, Any]:
-    """Gather what was asked, what was measured, what it cost, and where the limits are."""
+def collect(
+    release: Release, audit: Audit, *, threshold: float = THRESHOLD, work: int | None = WORK
+) -> dict[str, Any]:
+    """Gather what was asked, what was measured, what it cost, and where the limits are.
+
+    `threshold` is the risk of being found that is held for acceptable; `work` limits the queries
+    that are asked (see `shoal.report.asked`).
+    """
     manifest = release.manifest
     before = unprotected(release.coded)
     return {
@@ -52,6 +64,8 @@ def collect(release: Release, audit: Audit) -> dict[str, Any]:
         "suppressed": manifest["suppressed"],
         "groups": manifest["groups"],
         "columns": manifest["columns"],
+        "quasi": list(release.schema.quasi),
+        "sensitive": list(release.schema.sensitive),
         "method": manifest["method"],
         "version": manifest["shoal"],
         "reproducible": manifest.get("reproducible", False),
@@ -60,9 +74,15 @@ def collect(release: Release, audit: Audit) -> dict[str, Any]:
             for finding in audit.findings
             if finding.by != "cells"
         ],
+        "guarded": any(one.columns for one in release.requirements),
         "cells": [finding.to_dict() for finding in audit.findings if finding.by == "cells"],
         "loss": manifest["loss"],
         "sizes": _counted(_sizes(release, audit)),
+        "map": loss_map(release),
+        "exposure": exposure(release, audit, before, threshold),
+        "values": [distribution(column) for column in release.coded.sensitive[:SHOWN]],
+        "queries": errors_by_selectivity(release, work=work),
+        "reproduce": reproduction(release),
         "seconds": manifest["seconds"],
         "limits": (
             *((*manifest["adversary"], *LIMITS_OF_ALL) if release.heterogeneous else LIMITS),
@@ -89,6 +109,7 @@ def _requirement(finding: Finding, release: Release, before: Groups) -> dict[str
         if finding.by == "matches" and isinstance(principle, KAnonymity)
         else principle.promise(" and ".join(names)),
         "source": principle.source,
+        "columns": list(names),
         "risk_before": float(unprotected_risk.risk),
         "risks": _shares(unprotected_risk, "before") + _shares(finding.measurement, "after"),
     }

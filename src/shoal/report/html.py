@@ -4,38 +4,59 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shoal.report.charts import frontier_chart, loss_chart, reach_chart, risk_chart, size_chart
+from shoal.report.charts.release import (
+    frontier_chart,
+    histogram_chart,
+    map_chart,
+    reach_chart,
+    risk_chart,
+    size_chart,
+)
 from shoal.report.collect import collect
+from shoal.report.exposure import THRESHOLD
+from shoal.report.pages import render
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from shoal.audit.verify import Audit
     from shoal.release.release import Release
 
 
-def render_release(release: Release, audit: Audit) -> str:
+def render_release(release: Release, audit: Audit, *, threshold: float = THRESHOLD) -> str:
     """Return the report of a release as HTML."""
-    return render(collect(release, audit))
+    facts = collect(release, audit, threshold=threshold)
+    return render("release.html", facts=facts, charts=release_charts(facts))
 
 
-def render(facts: dict[str, Any]) -> str:
-    """Return collected facts as HTML; every value is escaped."""
-    from jinja2 import Environment, PackageLoader
+def release_charts(facts: dict[str, Any]) -> dict[str, Any]:
+    """Draw what the report of a release shows."""
+    asked = facts["requirements"]
+    return {
+        "sizes": drawn(size_chart, facts["sizes"], grouped=facts["groups"] is not None),
+        "risks": [drawn(risk_chart, r["risks"], r["bound"]) for r in asked],
+        "frontiers": [
+            drawn(frontier_chart, r["frontier"]) if "frontier" in r else None for r in asked
+        ],
+        "reaches": [drawn(reach_chart, r["reach"]) if "reach" in r else None for r in asked],
+        "map": drawn(map_chart, facts["map"]) if facts["map"] else None,
+        "histograms": [
+            None if "labels" in one else drawn(histogram_chart, one) for one in facts["values"]
+        ],
+        "labels": [_labels(one) if "labels" in one else None for one in facts["values"]],
+    }
+
+
+def drawn(chart: Callable[..., str], *values: Any, **options: Any) -> Any:
+    """Draw a chart for a page, where it is not escaped once more."""
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=PackageLoader("shoal.report"), autoescape=True, trim_blocks=True
-    )
-    charts: dict[str, Any] = {
-        "loss": Markup(loss_chart(facts["loss"]["ncp"])),  # noqa: S704 - drawn here, labels escaped
-        "sizes": Markup(size_chart(facts["sizes"], grouped=facts["groups"] is not None)),  # noqa: S704
-        "risks": [Markup(risk_chart(r["risks"], r["bound"])) for r in facts["requirements"]],  # noqa: S704
-        "frontiers": [
-            Markup(frontier_chart(r["frontier"])) if "frontier" in r else None  # noqa: S704
-            for r in facts["requirements"]
-        ],
-    }
-    charts["reaches"] = [
-        Markup(reach_chart(r["reach"])) if "reach" in r else None  # noqa: S704
-        for r in facts["requirements"]
-    ]
-    return environment.get_template("release.html").render(facts=facts, charts=charts)
+    return Markup(chart(*values, **options))  # noqa: S704 - drawn here, labels escaped
+
+
+def _labels(found: dict[str, Any]) -> list[tuple[str, float]]:
+    """Return the bars of a column of labels, the rare ones together."""
+    bars = [(one["label"] or "(missing)", one["share"]) for one in found["labels"]]
+    if found["others"]:
+        bars.append((f"{found['others']:,} more", found["rest"]))
+    return bars

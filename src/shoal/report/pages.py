@@ -16,7 +16,7 @@ def survey_page(facts: dict[str, Any]) -> str:
     from shoal.report.survey import level_name, level_value, sentences
 
     said = sentences(facts["identification"])
-    return _render("survey.html", facts=facts, sentences=said, name=level_name, value=level_value)
+    return render("survey.html", facts=facts, sentences=said, name=level_name, value=level_value)
 
 
 COMPARED = 0.5  # the share of groups in breach whose lines are laid over one another
@@ -26,7 +26,7 @@ def attack_page(facts: dict[str, Any]) -> str:
     """Return an attack as HTML, the vulnerability of every release as a picture."""
     from markupsafe import Markup
 
-    from shoal.report.charts import shared_contour_chart, vulnerability_chart
+    from shoal.report.charts.attack import shared_contour_chart, vulnerability_chart
 
     charts = [
         Markup(vulnerability_chart(one["grid"]))  # noqa: S704 - drawn here, labels escaped
@@ -41,7 +41,7 @@ def attack_page(facts: dict[str, Any]) -> str:
         for column, grids in together.items()
         if len(grids) > 1
     ]
-    return _render("attack.html", facts=facts, charts=charts, compared=compared, share=COMPARED)
+    return render("attack.html", facts=facts, charts=charts, compared=compared, share=COMPARED)
 
 
 def comparison_page(facts: dict[str, Any]) -> str:
@@ -55,15 +55,20 @@ def comparison_part(facts: dict[str, Any]) -> str:
 
 
 def _compared(template: str, facts: dict[str, Any]) -> str:
+    return render(template, **comparison_values(facts))
+
+
+def comparison_values(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return what the template of a comparison needs."""
     from markupsafe import Markup
 
-    from shoal.report.charts import comparison_chart
+    from shoal.report.charts.comparison import comparison_chart
     from shoal.report.compared import explained, measures
 
     shown = [one for one in measures(facts) if any(value is not None for value in one.values)]
     methods = [entry["method"] for entry in facts["entries"]]
     chart = Markup(comparison_chart(methods, shown)) if shown else ""  # noqa: S704 - drawn here
-    return _render(template, facts=facts, measures=shown, notes=explained(facts), chart=chart)
+    return {"facts": facts, "measures": shown, "notes": explained(facts), "chart": chart}
 
 
 def frontier_page(facts: dict[str, Any]) -> str:
@@ -77,17 +82,23 @@ def frontier_part(facts: dict[str, Any]) -> str:
 
 
 def _frontier(template: str, facts: dict[str, Any]) -> str:
+    return render(template, **frontier_values(facts))
+
+
+def frontier_values(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return what the template of a frontier needs."""
     from markupsafe import Markup
 
-    from shoal.report.charts import tuning_chart
+    from shoal.report.charts.comparison import tuning_chart
     from shoal.report.compared import reasons
 
     reached = [point for point in facts["points"] if point["loss"] is not None]
     chart = Markup(tuning_chart(facts)) if reached else ""  # noqa: S704 - drawn here
-    return _render(template, facts=facts, reasons=reasons(facts), chart=chart)
+    return {"facts": facts, "reasons": reasons(facts), "chart": chart}
 
 
-def _render(template: str, **values: Any) -> str:
+def render(template: str, **values: Any) -> str:
+    """Fill a template; every value is escaped."""
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(

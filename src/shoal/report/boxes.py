@@ -1,0 +1,78 @@
+"""A release and its original as what answers count queries, without a detour over text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from shoal.queries.columns import Exact, Intervals, Sets, Spread
+from shoal.queries.ruler import Ruler
+from shoal.queries.tables import BoxTable, ExactTable, Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.release.recode import Spans
+    from shoal.release.release import Release
+    from shoal.schema.coding import Column
+    from shoal.schema.trees import Tree
+
+
+def exact_table(release: Release) -> ExactTable:
+    """Return the rows that are published, as they were."""
+    return ExactTable(
+        Rows(_exact((*release.coded.quasi, *release.coded.sensitive)), len(release.coded))
+    )
+
+
+def box_table(release: Release) -> BoxTable:
+    """Return what `release.answers()` reads from the published text, straight from the recoding.
+
+    Boxes are cells as they were recoded, so two groups with equal cells are two boxes; counts are
+    the same.
+    """
+    layout, kinds = release.recoding.layout, release.recoding.kinds
+    order = np.argsort(layout.bears, kind="stable")
+    quasi, cells = {}, []
+    for column in release.coded.quasi:
+        kind = kinds[column.name]
+        quasi[column.name], which = _spread(column, kind.spans)
+        cells.append(which[kind.which])
+    columns = _exact(release.coded.sensitive)
+    rows = Rows(columns, len(release.coded), layout.carries[order].astype(np.int64))
+    starts = np.concatenate([[0], np.cumsum(layout.bearers)]).astype(np.int64)
+    return BoxTable(quasi, np.array(cells, np.int32), starts, rows)
+
+
+def _exact(columns: tuple[Column, ...]) -> dict[str, Exact]:
+    return {c.name: Exact(c.name, c.codes, c.values, c.spellings, c.dates) for c in columns}
+
+
+def _spread(column: Column, covered: Spans) -> tuple[Spread, NDArray[np.int64]]:
+    """Return the distinct cells of a column, and which of them each box bears."""
+    every = np.arange(len(covered.low))
+    if column.tree is not None:
+        nodes, which = np.unique(column.nodes(covered.low, covered.high), return_inverse=True)
+        return _nodes(column.name, column.tree, nodes), which
+    if column.numeric:
+        shown = np.unique(np.concatenate([covered.low, covered.high, [0, column.distinct - 1]]))
+        ruler = Ruler.of(column.spellings.gather(shown), dates=column.dates)
+        places = ruler.places(column.spellings)
+        extent = float(places[-1] - places[0] + 1)
+        lows, highs = places[covered.low], places[covered.high]
+        return Intervals(column.name, lows, highs, ruler, extent), every
+    assert covered.pairs is not None
+    assert covered.labels is not None
+    starts = np.concatenate([[0], np.cumsum(covered.labels)]).astype(np.int64)
+    listed = (covered.pairs % column.distinct).astype(np.int32)
+    return Sets(column.name, column.spellings, starts, listed), every
+
+
+def _nodes(name: str, tree: Tree, nodes: NDArray[np.int32]) -> Sets:
+    sizes = tree.last[nodes] - tree.first[nodes] + 1
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    steps = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
+    listed = (np.repeat(tree.first[nodes], sizes) + steps).astype(np.int32)
+    return Sets(name, pl.Series(tree.labels, dtype=pl.String), starts, listed, tree)

@@ -1,0 +1,59 @@
+"""How every chart looks, and how a specification becomes SVG."""
+
+from __future__ import annotations
+
+import re
+from threading import Thread
+from typing import Any
+
+BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: told apart by colour-blind readers
+GREY = "#808080"  # readable on white and on black; a page of ours puts its own ink in its place
+PALETTE = ["#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7", "#0072B2"]  # the same source
+WIDTH = 460  # narrow, so that letters stay readable when a phone shrinks the picture
+CONFIG = {
+    "background": None,
+    "font": "sans-serif",
+    "aria": False,  # no words for every mark: the picture as a whole has some
+    "view": {"stroke": None},
+    "text": {"fontSize": 13},
+    "axis": {
+        "labelColor": GREY,
+        "titleColor": GREY,
+        "gridColor": "#80808033",
+        "domainColor": GREY,
+        "tickColor": GREY,
+        "labelFontSize": 13,
+        "titleFontSize": 13,
+        "titleFontWeight": "normal",
+        "titleLimit": 300,
+    },
+    "legend": {
+        "labelColor": GREY,
+        "titleColor": GREY,
+        "labelFontSize": 13,
+        "titleFontSize": 13,
+        "titleFontWeight": "normal",
+        "orient": "top",
+    },
+}
+
+
+def warm_up() -> None:
+    """Start the drawing engine in the background: its first picture takes most of a second."""
+    Thread(target=draw, args=({"data": {"values": []}, "mark": "bar"},), daemon=True).start()
+
+
+def draw(spec: dict[str, Any], *, height: int = 220, says: str = "") -> str:
+    """Return a specification as SVG text; a facet's parts have sizes of their own.
+
+    `says` is read aloud to those who do not see the picture.
+    """
+    import vl_convert
+    from markupsafe import escape
+
+    size = {} if "facet" in spec else {"width": WIDTH, "height": height}
+    whole = size | {"config": CONFIG} | spec
+    svg = vl_convert.vegalite_to_svg(whole)
+    svg = re.sub(r"gradient_\d+", "gradient", svg)  # numbered anew with every picture of a process
+    label = f' aria-label="{escape(says)}"' if says else ""
+    return svg.replace("<svg ", f'<svg role="img"{label} ', 1)

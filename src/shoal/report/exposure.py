@@ -1,0 +1,143 @@
+"""The three questions of the Article 29 Working Party, opinion 05/2014, answered by measurement.
+
+Singling out: can a row be told from all others? Linkability: can a row be joined to what is known
+from elsewhere? Inference: can a value be guessed from the rest? Each has a number before (the
+quasi columns as they were) and after (as they are published).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.audit.verify import alike
+from shoal.errors import UsageError
+from shoal.notation import exact
+from shoal.principles.groups import Groups, upward
+from shoal.schema.sensitive import Sensitive
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.audit.verify import Audit
+    from shoal.release.release import Release
+
+THRESHOLD = 0.09
+
+
+def check_threshold(threshold: float) -> Fraction:
+    """Return a threshold of risk as a rational, or raise where it is none."""
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
+        msg = f"The threshold must be a number above 0 and at most 1. Got {threshold!r}."
+        raise UsageError(msg)
+    if not 0 < threshold <= 1:
+        msg = f"The threshold must be above 0 and at most 1. Got {threshold!r}."
+        raise UsageError(msg)
+    return Fraction(exact(threshold))
+
+
+def exposure(release: Release, audit: Audit, before: Groups, threshold: float) -> dict[str, Any]:
+    """Measure all three, against a threshold for the risk of being found.
+
+    How often an exact value is guessed is left out for columns under a proximity requirement: what
+    that requirement measures says more of them.
+    """
+    limit = check_threshold(threshold)
+    after = release_groups(release)
+    measured = {n for one in release.requirements if one.principle.numeric for n in one.columns}
+    if audit.alike is not None:
+        found = identification(audit.alike, audit.alike, limit)
+    else:
+        assert audit.matches is not None
+        found = identification(audit.matches, np.ones_like(audit.matches), limit)
+    return {
+        "threshold": threshold,
+        "least_size": least_size(limit),
+        "before": identification(before.sizes, before.sizes, limit),
+        "after": found,
+        "others": list(release.schema.other),
+        "unique_with_others": _unique_with_others(release),
+        "pseudonyms": list(release.schema.pseudonymize),
+        "guesses": [
+            {
+                "column": column.name,
+                "blind": _blind(column.codes),
+                "before": guessed(before, Sensitive.of((column,))),
+                "after": None if after is None else guessed(after, Sensitive.of((column,))),
+            }
+            for column in release.coded.sensitive
+            if column.name not in measured
+        ],
+    }
+
+
+def release_groups(release: Release) -> Groups | None:
+    """Return the published groups over the rows as they were coded; None where there are none."""
+    if release.heterogeneous:
+        return None
+    layout = release.recoding.layout
+    labels = np.empty(len(layout.bears), np.int64)
+    labels[layout.carries] = layout.bears
+    return Groups(labels)
+
+
+def least_size(limit: Fraction) -> int:
+    """Return how many rows must share a description for a risk of at most a limit."""
+    return -(-limit.denominator // limit.numerator)
+
+
+def identification(
+    sizes: NDArray[np.int64], people: NDArray[np.int64], limit: Fraction
+) -> dict[str, Any]:
+    """Measure how likely a person is found, when one of `sizes` rows is taken at random.
+
+    `people[i]` persons each see sizes[i] rows that fit. The largest risk is 1 / min(sizes), the
+    average one the mean of 1 / size over all people (prosecutor and marketer of El Emam, Dankar,
+    JAMIA 2008). Both are rounded up.
+    """
+    total = int(people.sum())
+    seeing = np.bincount(sizes, weights=people).astype(np.int64)
+    kinds = np.flatnonzero(seeing)
+    counts = seeing[kinds]
+    pairs = zip(kinds.tolist(), counts.tolist(), strict=True)
+    average = sum((Fraction(count, size) for size, count in pairs), Fraction(0)) / total
+    largest = Fraction(1, int(kinds[0]))
+    return {
+        "unique": float(counts[kinds == 1].sum() / total),
+        "smallest": int(kinds[0]),
+        "largest_risk": upward(largest),
+        "average_risk": upward(average),
+        "largest_kept": largest <= limit,
+        "average_kept": average <= limit,
+        "above": float(counts[kinds < least_size(limit)].sum() / total),
+    }
+
+
+def guessed(groups: Groups, value: Sensitive) -> float:
+    """Return the share of rows whose value is the most frequent one of their group.
+
+    Whoever guesses that value for everybody in a group is right so often.
+    """
+    keys = groups.labels * value.distinct + value.codes
+    keys.sort()
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    lengths = np.diff(np.append(starts, len(keys)))
+    owners = keys[starts] // value.distinct
+    firsts = np.flatnonzero(np.concatenate([[True], owners[1:] != owners[:-1]]))
+    return float(np.maximum.reduceat(lengths, firsts).sum() / len(keys))
+
+
+def _blind(codes: NDArray[np.int32]) -> float:
+    """Return the share of rows that carry the most frequent value of the whole table."""
+    return float(np.bincount(codes).max() / len(codes))
+
+
+def _unique_with_others(release: Release) -> float | None:
+    """Return the share of rows alone in their published cells and unchanged columns together."""
+    others = release.schema.other
+    if not others:
+        return None
+    sizes = alike(release.published, (*release.schema.quasi, *others)).sizes
+    return float((sizes == 1).sum() / len(release.published))

@@ -1,0 +1,155 @@
+"""Where the loss went, as a map: group boxes over two quasi columns, gathered on a grid.
+
+Every published row spreads evenly over its box. A square of the grid has the rows that fall on it,
+and the mean loss (NCP over the two columns) of these rows. Nothing is there that the published
+table does not say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.loss.certainty import ncp_by_group
+from shoal.release.recode import Spans
+from shoal.schema.dates import days_as_dates
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.release.release import Release
+    from shoal.schema.coding import Column
+
+SIDE = 20  # squares along an axis
+BOXES = 20_000  # that a picture is made from; of more, every so many-th
+TAIL = 0.005  # of the rows at either end of an axis that may lie beyond its last square
+FAINT = 1e-5  # of the rows: fewer leave a square empty
+POINT = 1e-9  # of an axis: a cell with a single value is as good as this wide
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """One column of the map: the names of its squares, and the share of each box in each."""
+
+    column: Column
+    edges: NDArray[np.float64] | None  # of numbers and dates
+    names: list[str]
+    shares: NDArray[np.float64]  # by square and box
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a picture needs of it."""
+        return {
+            "name": self.column.name,
+            "dates": self.column.dates,
+            "edges": None if self.edges is None else self.edges.tolist(),
+            "names": self.names,
+        }
+
+
+def loss_map(release: Release) -> dict[str, Any] | None:
+    """Return the map over the two columns with the most loss; None where there are not two."""
+    ncp = release.manifest["loss"]["ncp"]
+    wide = [c for c in release.coded.quasi if c.distinct > 1]
+    chosen = sorted(wide, key=lambda column: -ncp[column.name])[:2]
+    if len(chosen) < 2:
+        return None
+    bearers = release.recoding.layout.bearers
+    step = -(-len(bearers) // BOXES)
+    bearers = bearers[::step]
+    spans = {}
+    for column in chosen:
+        kinds = release.recoding.kinds[column.name]
+        spans[column.name] = kinds.spans.only(kinds.which[::step], column.distinct)
+    x, y = (axis(column, spans[column.name], bearers) for column in chosen)
+    losses = [ncp_by_group(column, spans[column.name]) for column in chosen]
+    lost = (losses[0] + losses[1]) / 2
+    rows = (x.shares * bearers) @ y.shares.T
+    weight = (x.shares * (bearers * lost)) @ y.shares.T
+    across, along = np.nonzero(rows > FAINT * bearers.sum())
+    return {
+        "step": step,
+        "x": x.to_dict(),
+        "y": y.to_dict(),
+        "squares": [
+            {
+                "x": int(i),
+                "y": int(j),
+                "rows": float(rows[i, j] / bearers.sum()),
+                "loss": float(weight[i, j] / rows[i, j]),
+            }
+            for i, j in zip(across.tolist(), along.tolist(), strict=True)
+        ],
+    }
+
+
+def axis(column: Column, spans: Spans, bearers: NDArray[np.int64]) -> Axis:
+    """Part a column into squares, and say which share of each box lies in which."""
+    if column.numeric:  # squares of equal width: the values inside a box are not public
+        return _numbers(column, spans, bearers)
+    return _labels(column, spans)
+
+
+def _numbers(column: Column, spans: Spans, bearers: NDArray[np.int64]) -> Axis:
+    """Part numbers or dates into squares of equal width; the last ones take in what is beyond."""
+    values = column.numbers.astype(np.float64)
+    low, high = values[spans.low], values[spans.high]
+    first, last = _ends((low + high) / 2, bearers)
+    if first == last:
+        first, last = float(values[0]), float(values[-1])
+    edges = np.linspace(first, last, SIDE + 1)
+    slope = 1 / np.maximum(high - low, POINT * (values[-1] - values[0]))
+    below = np.empty((SIDE + 1, len(low)))  # the share of each box below each edge
+    below[0], below[-1] = 0.0, 1.0
+    for place, edge in enumerate(edges[1:-1], 1):
+        np.subtract(edge, low, out=below[place])
+        below[place] *= slope
+    np.clip(below, 0.0, 1.0, out=below)
+    names = days_as_dates(np.rint(edges).astype(np.int64)) if column.dates else None
+    texts = [str(day) for day in names] if names is not None else [f"{e:,.6g}" for e in edges]
+    return Axis(column, edges, texts, np.diff(below, axis=0))
+
+
+def _ends(middles: NDArray[np.float64], bearers: NDArray[np.int64]) -> tuple[float, float]:
+    """Return where an axis begins and ends: a few rows at either side may lie beyond."""
+    order = np.argsort(middles)
+    reached = np.cumsum(bearers[order])
+    places = np.searchsorted(reached, np.array([TAIL, 1 - TAIL]) * reached[-1])
+    first, last = middles[order[np.minimum(places, len(order) - 1)]]
+    return float(first), float(last)
+
+
+def _labels(column: Column, spans: Spans) -> Axis:
+    """Part labels into squares: one each, or runs of them in their order."""
+    squares = min(column.distinct, SIDE)
+    square = np.arange(column.distinct) * squares // column.distinct
+    shares = np.zeros((squares, len(spans.low)))
+    if spans.pairs is not None and spans.labels is not None:
+        cell, rank = np.divmod(spans.pairs, column.distinct)
+        np.add.at(shares, (square[rank], cell), 1 / spans.labels[cell])
+    else:
+        low, high = _ranks(column, spans)
+        filled = np.concatenate([[0], np.searchsorted(square, np.arange(squares), "right")])
+        for place in range(squares):
+            begin, end = filled[place], filled[place + 1] - 1
+            inside = np.minimum(high, end) - np.maximum(low, begin) + 1
+            shares[place] = np.maximum(inside, 0) / (high - low + 1)
+    spelled = column.spellings.to_list()
+    runs = [np.flatnonzero(square == place) for place in range(squares)]
+    names = [
+        spelled[run[0]] if len(run) == 1 else f"{spelled[run[0]]} … {spelled[run[-1]]}"
+        for run in runs
+    ]
+    return Axis(column, None, names, shares)
+
+
+def _ranks(column: Column, spans: Spans) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first and last rank of each cell; a node covers all that lies under it."""
+    if column.tree is None:
+        return spans.low.astype(np.int64), spans.high.astype(np.int64)
+    assert column.places is not None
+    nodes = column.nodes(spans.low, spans.high)
+    low = np.searchsorted(column.places, column.tree.first[nodes], "left")
+    high = np.searchsorted(column.places, column.tree.last[nodes], "right") - 1
+    return low.astype(np.int64), high.astype(np.int64)

@@ -1,0 +1,255 @@
+"""The report for everybody and the one for the owner: what each says, and what it must not."""
+
+import html
+import json
+import re
+import shlex
+import stat
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.report.asked import errors_by_selectivity
+from shoal.report.collect import collect
+from shoal.report.owner import collect_owner
+from system.shell import anonymize, names_in, people, write_csv
+from system.shell import shoal as command
+
+EPSILON_M = "EpsilonM(epsilon=1000, m=3)"
+HEADINGS = (
+    "What was promised, and what was measured",
+    "Singling out",
+    "Linkability",
+    "Inference",
+    "Risk before and after",
+    "Where the loss went",
+    "How the sensitive values are distributed",
+    "What can still be counted",
+    "What the guarantee does not cover",
+    "How to cite and reproduce",
+)
+PRIVATE = ("Riskiest groups", "Riskiest records", "in the riskiest groups", "What was left out")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a place with a table, its release and its owner's report."""
+    base = tmp_path_factory.mktemp("made")
+    table = write_csv(base / "table.csv", people(200))
+    options = ("--owner-report", base / "owner.html", "--suppress", "5%")
+    outcome = anonymize(table, base / "out", *options, require=EPSILON_M)
+    assert outcome.code == 0, outcome
+    return base
+
+
+def text_of(path: Path) -> str:
+    return path.read_text("utf-8")
+
+
+def loads_nothing(page: str) -> bool:
+    plain = re.sub(r'xmlns(:\w+)?="[^"]*"', "", page)
+    return not re.search(r"https?:|//\w+\.\w|<script|<link|<iframe|@import|url\((?!#)|<img", plain)
+
+
+def test_report_answers_every_question_and_loads_nothing(made: Path) -> None:
+    page = text_of(made / "out" / "report.html")
+    for heading in HEADINGS:
+        assert heading in page
+    assert loads_nothing(page)
+    assert "threshold 0.09" in page
+    assert "at least 12 rows" in page
+
+
+def test_public_report_says_nothing_that_only_the_owner_may_see(made: Path) -> None:
+    page, owner = text_of(made / "out" / "report.html"), text_of(made / "owner.html")
+    for words in PRIVATE:
+        assert words not in page
+        assert words in owner
+    assert "in its group" not in page  # the reason why a record is at risk
+    assert "in its group" in owner
+    assert "stood in the way" not in page
+    assert "cost the others more" not in page
+
+
+def test_owner_report_has_frontier_and_comparison_and_loads_nothing(made: Path) -> None:
+    page = text_of(made / "owner.html")
+    assert loads_nothing(page)
+    assert "What more protection costs" in page
+    assert "asked for" in page
+    assert "Methods compared" in page
+    assert "Split()" in page
+    assert "For the owner alone" in page
+
+
+def test_owner_report_is_readable_by_its_owner_alone(made: Path) -> None:
+    assert stat.S_IMODE((made / "owner.html").stat().st_mode) == 0o600
+    assert names_in(made) == ["out", "owner.html", "table.csv"]
+    assert names_in(made / "out") == ["manifest.json", "release.csv", "report.html"]
+
+
+def test_owner_report_is_not_replaced_without_force(made: Path, tmp_path: Path) -> None:
+    taken = tmp_path / "owner.html"
+    taken.write_text("mine")
+    options = ("--owner-report", taken)
+    outcome = anonymize(made / "table.csv", tmp_path / "out", *options, require=EPSILON_M)
+    assert outcome.code == 4
+    assert "--owner-report" in outcome.said
+    assert "--force" in outcome.said
+    assert taken.read_text() == "mine"
+    assert names_in(tmp_path) == ["owner.html"]
+    release = shoal.anonymize(
+        pl.DataFrame({"a": [1, 2]}), shoal.Schema(quasi="a"), require="KAnonymity(k=2)"
+    )
+    with pytest.raises(shoal.OutputError, match="exists"):
+        release.owner_report(taken)
+    release.owner_report(taken, force=True)
+    assert "Owner" in text_of(taken)
+    assert stat.S_IMODE(taken.stat().st_mode) == 0o600
+
+
+def test_owner_report_cannot_lie_inside_a_release(made: Path, tmp_path: Path) -> None:
+    inside = ("--owner-report", tmp_path / "out" / "owner.html")
+    outcome = anonymize(made / "table.csv", tmp_path / "out", *inside, require=EPSILON_M)
+    assert outcome.code == 2
+    assert "private" in outcome.said
+    assert not (tmp_path / "out").exists()
+    release = shoal.anonymize(
+        pl.DataFrame({"a": [1, 2]}), shoal.Schema(quasi="a"), require="KAnonymity(k=2)"
+    )
+    with pytest.raises(shoal.UsageError, match="private"):
+        release.owner_report(made / "out" / "owner.html")
+
+
+def test_linkage_and_owner_report_cannot_be_one_file(made: Path, tmp_path: Path) -> None:
+    both = tmp_path / "private"
+    options = ("--owner-report", both, "--linkage", tmp_path / "." / "private")
+    outcome = anonymize(made / "table.csv", tmp_path / "out", *options, require=EPSILON_M)
+    assert outcome.code == 2
+    assert "same file" in outcome.said
+    assert names_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("threshold", ["0", "-0.1", "1.5", "nan"])
+def test_threshold_outside_its_range_is_refused(made: Path, tmp_path: Path, threshold: str) -> None:
+    options = ("--threshold", threshold)
+    outcome = anonymize(made / "table.csv", tmp_path / "out", *options, require=EPSILON_M)
+    assert outcome.code == 2
+    assert "threshold" in outcome.said
+    assert names_in(tmp_path) == []
+
+
+def test_threshold_decides_what_is_above(made: Path, tmp_path: Path) -> None:
+    for threshold, word in (("0.5", "within"), ("0.01", "above")):
+        out = tmp_path / threshold
+        options = ("--threshold", threshold)
+        assert anonymize(made / "table.csv", out, *options, require="KAnonymity(k=4)").code == 0
+        page = text_of(out / "report.html")
+        row = re.search(r"largest of anybody.*?</tr>", page, re.DOTALL)
+        assert row
+        assert word in row.group()
+        assert "European Medicines Agency" not in page  # whose limit is another
+
+
+def test_reports_escape_whatever_a_table_holds(tmp_path: Path) -> None:
+    evil = "<script>alert(1)</script>"
+    table = pl.DataFrame(
+        {
+            evil: [f"<b>cell {place % 4}</b>" for place in range(60)],
+            'it\'s "x" & y': [place % 30 for place in range(60)],
+            "<i>ill</i>": [f"<u>{place % 5}</u>" for place in range(60)],
+            "&lt;": ["<em>x</em>"] * 60,
+        }
+    )
+    schema = shoal.Schema(quasi=table.columns[:2], sensitive=table.columns[2], other="&lt;")
+    release = shoal.anonymize(table, schema, require="DistinctL(l=2)")
+    release.write(tmp_path / "out")
+    release.owner_report(tmp_path / "owner.html")
+    shown = release._repr_html_() + release.audit()._repr_html_()
+    pages = [text_of(tmp_path / "out" / "report.html"), text_of(tmp_path / "owner.html"), shown]
+    for page in pages:
+        for tag in ("<script", "<b>cell", "<i>ill", "<u>1", "<em>x"):
+            assert tag not in page
+        assert "&lt;script&gt;" in page
+    assert "&lt;u&gt;1" in pages[0]
+
+
+def test_command_of_the_report_repeats_the_release(made: Path, tmp_path: Path) -> None:
+    page = text_of(made / "out" / "report.html")
+    found = re.search(r"<pre>(shoal anonymize.*?)</pre>", page, re.DOTALL)
+    assert found
+    words = shlex.split(html.unescape(found.group(1)).replace("\\\n", " "))
+    assert str(made) not in page
+    places = {"TABLE": str(made / "table.csv"), "DIR": str(tmp_path / "again"), "SHARE": "5%"}
+    outcome = command(*(places.get(word, word) for word in words[1:]))
+    assert outcome.code == 0, outcome
+    one, two = (
+        json.loads(text_of(place / "manifest.json")) for place in (made / "out", tmp_path / "again")
+    )
+    for key in ("require", "method", "columns", "rows", "loss"):
+        assert one[key] == two[key]
+
+
+def test_distribution_adds_up_and_knows_the_values() -> None:
+    values = [1] * 50 + [2] * 30 + [3] * 20
+    table = pl.DataFrame({"a": range(100), "few": values, "many": [p * p for p in range(100)]})
+    schema = shoal.Schema(quasi="a", sensitive=["few", "many"])
+    release = shoal.anonymize(table, schema, require="KAnonymity(k=5)")
+    few, many = collect(release, release.audit())["values"]
+    assert [(one["label"], one["share"]) for one in few["labels"]] == [
+        ("1", 0.5),
+        ("2", 0.3),
+        ("3", 0.2),
+    ]
+    assert few["rest"] == 0
+    assert sum(many["shares"]) == pytest.approx(1)
+    assert many["median"] == "2,401"
+
+
+def test_queries_are_asked_where_that_is_quick_and_their_absence_is_told() -> None:
+    table = pl.DataFrame({"a": range(80), "b": [place % 9 for place in range(80)]})
+    schema = shoal.Schema(quasi=["a", "b"])
+    release = shoal.anonymize(table, schema, require="KAnonymity(k=4)")
+    errors = errors_by_selectivity(release)["errors"]
+    assert [one["selectivity"] for one in errors] == [0.01, 0.02, 0.05, 0.1, 0.2]
+    assert all(0 <= one["median"] <= one["p95"] for one in errors)
+    assert "80 rows" in errors_by_selectivity(release, work=1000)["skipped"]
+    few = shoal.anonymize(table.head(8), schema, require="KAnonymity(k=4)")
+    assert "only 8 rows" in errors_by_selectivity(few)["skipped"]
+
+
+def test_release_that_changes_nothing_answers_without_error() -> None:
+    table = pl.DataFrame({"a": [1, 2, 3] * 40, "b": ["x", "y", "z"] * 40})
+    release = shoal.anonymize(table, shoal.Schema(quasi=["a", "b"]), require="KAnonymity(k=4)")
+    assert release.loss == 0
+    assert all(one["p95"] == 0 for one in errors_by_selectivity(release)["errors"])
+
+
+def test_owner_sees_the_values_of_the_groups_at_risk() -> None:
+    table = pl.DataFrame(
+        {"a": [1, 1, 1, 50, 50, 50], "ill": ["flu", "flu", "flu", "flu", "cold", "cough"]}
+    )
+    schema = shoal.Schema(quasi="a", sensitive="ill")
+    release = shoal.anonymize(table, schema, require="KAnonymity(k=3)")
+    (strips,) = collect_owner(release)["strips"]
+    assert strips["strips"][0]["labels"] == [("flu", 3)]
+    assert {label for label, _ in strips["strips"][1]["labels"]} == {"flu", "cold", "cough"}
+
+
+def test_heterogeneous_release_has_both_reports(tmp_path: Path) -> None:
+    table = pl.DataFrame(
+        {
+            "a": range(60),
+            "b": [p * 7 % 13 for p in range(60)],
+            "pay": [p * 11 % 40 for p in range(60)],
+        }
+    )
+    schema = shoal.Schema(quasi=["a", "b"], sensitive="pay")
+    release = shoal.anonymize(table, schema, require="KAnonymity(k=3)", method="Freeform()")
+    release.write(tmp_path / "out")
+    release.owner_report(tmp_path / "owner.html")
+    page = text_of(tmp_path / "out" / "report.html")
+    assert "match one published row alone" in page
+    assert "person's matches" not in page
+    assert "person's matches" in text_of(tmp_path / "owner.html").replace("&#39;", "'")
