@@ -66,6 +66,12 @@ def known_terms() -> dict[str, type[Term]]:
     }
 
 
+def _term(name: str) -> type[Term] | None:
+    """Return a term by its name, without loading all the others."""
+    value = getattr(shoal, name) if name in shoal.__all__ else None
+    return value if isinstance(value, type) and issubclass(value, Term) else None
+
+
 def parse(text: str) -> Term:
     """Read a term from its notation, never evaluating anything.
 
@@ -112,11 +118,10 @@ def _build(node: ast.expr, text: str, depth: int) -> Any:
 
 
 def _call(name: str, keywords: list[ast.keyword], text: str, depth: int) -> Term:
-    registry = known_terms()
-    if name not in registry:
-        msg = f"Unknown name {name!r} in {brief(text)}{nearest(name, sorted(registry))}"
+    cls = _term(name)
+    if cls is None:
+        msg = f"Unknown name {name!r} in {brief(text)}{nearest(name, sorted(known_terms()))}"
         raise UsageError(msg)
-    cls = registry[name]
     fields = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
     given: dict[str, Any] = {}
     for keyword in keywords:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.loss.certainty import ncp_by_group
-from shoal.release.recode import Spans
 from shoal.schema.dates import days_as_dates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shoal.release.recode import Spans
     from shoal.release.release import Release
     from shoal.schema.coding import Column
 
