@@ -69,6 +69,7 @@ def main() -> None:
     """Run the command line; every end has its exit code and no end shows a traceback."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, interrupt)
+        sys.unraisablehook = unraisable
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()
@@ -86,6 +87,12 @@ def interrupt(_signal: int, _frame: object) -> None:
     """Stop at once; should the exception be lost in foreign code, stop at the next progress."""
     show.interrupted.set()
     raise KeyboardInterrupt
+
+
+def unraisable(lost: sys.UnraisableHookArgs) -> None:
+    """Say nothing of an interrupt that was lost in foreign code: it is heeded soon after."""
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
 
 
 def explain(problem: BaseException) -> tuple[str, int]:

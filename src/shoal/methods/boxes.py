@@ -33,14 +33,21 @@ def covering_nodes(column: Column, groups: Groups) -> NDArray[np.int32]:
     return column.nodes(low.astype(np.int32), high.astype(np.int32))
 
 
-def certainty(coded: Coded, groups: Groups) -> NDArray[np.float64]:
-    """Return the NCP of each group's description, a column each, as the weights of columns say."""
+def certainty(coded: Coded, groups: Groups, *, promised: bool = False) -> NDArray[np.float64]:
+    """Return the NCP of each group's description, a column each, as the weights of columns say.
+
+    `promised` takes for a node the mean of its NCP and of the share of labels between its ends, as
+    searches for the least loss do (`kernels.space.promise`).
+    """
     space = coded.space
     found = np.empty((len(groups), len(coded.quasi)))
     for j, column in enumerate(coded.quasi):
         if column.tree is not None:
             weight = space.units[j] * max(column.distinct - 1, 1)
             found[:, j] = column.tree.ncp[covering_nodes(column, groups)] * weight
+            if promised:
+                low, high = spans(column.codes, groups)
+                found[:, j] = (found[:, j] + (high - low) * space.units[j]) / 2
         elif column.numeric:
             coords = space.coords[space.offsets[j] : space.offsets[j + 1]]
             low, high = spans(column.codes, groups)

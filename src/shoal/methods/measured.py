@@ -159,7 +159,8 @@ class Search:
         """Return |G| times the sum of NCP, of both halves of every open bucket; some are empty."""
         size = np.bincount(labels, minlength=base + len(open_buckets))
         loss = np.zeros(len(size))
-        loss[size > 0] = certainty(self.task.coded, Groups(renumber(labels))).sum(axis=1)
+        halves = Groups(renumber(labels))
+        loss[size > 0] = certainty(self.task.coded, halves, promised=True).sum(axis=1)
         loss *= size
         upper = np.arange(base, base + len(open_buckets))
         both: NDArray[np.float64] = loss[open_buckets] + loss[upper]

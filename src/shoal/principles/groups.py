@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 LARGEST = 2**62  # what integers of 64 bits are trusted with
 DOUBLE = 1e-12  # beyond what rounding to a double can change
 SPARSE = 4  # marks this many times sparser than rows are sorted instead of counted
+ROOMY = 2**21  # marks that are few enough to be sorted with their places
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +116,9 @@ def renumber(marks: NDArray) -> NDArray[np.int64]:
     """Return marks (non-negative integers) as numbers from 0 without gaps, in the same order."""
     most = int(marks.max(initial=0)) + 1
     if most > SPARSE * len(marks):
-        return np.searchsorted(np.unique(marks), marks)
+        if len(marks) <= ROOMY:
+            return np.unique(marks, return_inverse=True)[1]
+        return np.searchsorted(np.unique(marks), marks)  # three times slower, a third of the memory
     present = np.zeros(most, np.bool_)
     present[marks] = True
     numbers = np.cumsum(present, dtype=np.int32)  # there are fewer rows than 2**31

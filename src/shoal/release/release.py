@@ -312,7 +312,7 @@ def build_release(
     kept = unchanged(schema)
     source = table.select(name for name in table.columns if name in kept)
     recoding = Recoding(
-        source=(source if len(coded) == table.height else source[coded.rows]).rechunk(),
+        source=(source[coded.rows] if source.height > len(coded) else source).rechunk(),
         names=[name for name in table.columns if name in {*schema.quasi, *kept}],
         schema=schema,
         quasi={column.name: column for column in coded.quasi},

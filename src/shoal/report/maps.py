@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from shoal.schema.coding import Column
 
 SIDE = 20  # squares along an axis
+HUGE = 1e150
 BOXES = 20_000  # that a picture is made from; of more, every so many-th
 TAIL = 0.005  # of the rows at either end of an axis that may lie beyond its last square
 FAINT = 1e-5  # of the rows: fewer leave a square empty
@@ -94,11 +95,15 @@ def axis(column: Column, spans: Spans, bearers: NDArray[np.int64]) -> Axis:
 def _numbers(column: Column, spans: Spans, bearers: NDArray[np.int64]) -> Axis:
     """Part numbers or dates into squares of equal width; the last ones take in what is beyond."""
     values = column.numbers.astype(np.float64)
+    most = float(np.abs(values).max())
+    unit = most if most > HUGE else 1.0  # so that neither sums nor spans overflow
+    values /= unit
     low, high = values[spans.low], values[spans.high]
     first, last = _ends((low + high) / 2, bearers)
     if first == last:
         first, last = float(values[0]), float(values[-1])
     edges = np.linspace(first, last, SIDE + 1)
+    shown = edges * unit
     slope = 1 / np.maximum(high - low, POINT * (values[-1] - values[0]))
     below = np.empty((SIDE + 1, len(low)))  # the share of each box below each edge
     below[0], below[-1] = 0.0, 1.0
@@ -106,9 +111,9 @@ def _numbers(column: Column, spans: Spans, bearers: NDArray[np.int64]) -> Axis:
         np.subtract(edge, low, out=below[place])
         below[place] *= slope
     np.clip(below, 0.0, 1.0, out=below)
-    names = days_as_dates(np.rint(edges).astype(np.int64)) if column.dates else None
-    texts = [str(day) for day in names] if names is not None else [f"{e:,.6g}" for e in edges]
-    return Axis(column, edges, texts, np.diff(below, axis=0))
+    names = days_as_dates(np.rint(shown).astype(np.int64)) if column.dates else None
+    texts = [str(day) for day in names] if names is not None else [f"{e:,.6g}" for e in shown]
+    return Axis(column, shown, texts, np.diff(below, axis=0))
 
 
 def _ends(middles: NDArray[np.float64], bearers: NDArray[np.int64]) -> tuple[float, float]:
