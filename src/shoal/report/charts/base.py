@@ -43,6 +43,19 @@ def warm_up() -> None:
     Thread(target=draw, args=({"data": {"values": []}, "mark": "bar"},), daemon=True).start()
 
 
+def _printable(part: Any) -> Any:
+    """Return a specification without characters that have no picture: some end the whole process."""
+    if isinstance(part, str):
+        return part if part.isprintable() else "".join(map(_shown, part))
+    if isinstance(part, dict):
+        return {_printable(key): _printable(value) for key, value in part.items()}
+    return [_printable(one) for one in part] if isinstance(part, list) else part
+
+
+def _shown(letter: str) -> str:
+    return letter if letter.isprintable() else " " if letter.isspace() else "\ufffd"
+
+
 def draw(spec: dict[str, Any], *, height: int = 220, says: str = "") -> str:
     """Return a specification as SVG text; a facet's parts have sizes of their own.
 
@@ -52,7 +65,7 @@ def draw(spec: dict[str, Any], *, height: int = 220, says: str = "") -> str:
     from markupsafe import escape
 
     size = {} if "facet" in spec else {"width": WIDTH, "height": height}
-    whole = size | {"config": CONFIG} | spec
+    whole = size | {"config": CONFIG} | _printable(spec)
     svg = vl_convert.vegalite_to_svg(whole)
     svg = re.sub(r"gradient_\d+", "gradient", svg)  # numbered anew with every picture of a process
     label = f' aria-label="{escape(says)}"' if says else ""
