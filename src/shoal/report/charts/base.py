@@ -44,7 +44,7 @@ def warm_up() -> None:
 
 
 def _printable(part: Any) -> Any:
-    """Return a specification without characters that have no picture: some end the whole process."""
+    """Return a specification without characters that have no picture: some abort the process."""
     if isinstance(part, str):
         return part if part.isprintable() else "".join(map(_shown, part))
     if isinstance(part, dict):
