@@ -20,7 +20,7 @@ from rich.table import Table
 
 from shoal.datasets.census import census
 from shoal.loss.certainty import mean_over_rows, ncp_by_group
-from shoal.release.recode import spans
+from shoal.release.spans import spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -20,7 +20,7 @@ from shoal.kernels.chacha import fresh_stream
 from shoal.loss.certainty import mean_over_rows, ncp_by_group
 from shoal.methods.base import Method, Task
 from shoal.principles.requirement import requirements
-from shoal.release.recode import spans
+from shoal.release.spans import spans
 from shoal.schema.table import code_table
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from shoal.schema.formats import FORMATS, TABLES
 from shoal.schema.io import take_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from shoal.audit.verify import Audit
     from shoal.release.release import Release
@@ -142,9 +142,13 @@ def write_release(
     linkage: str | Path | None = None,
     force: bool = False,
     threshold: float = THRESHOLD,
+    trials: Callable[[], dict[str, Any]] | None = None,
     progress: Progress = silent,
 ) -> Audit:
-    """Write and audit a release; nothing is left behind where the audit fails."""
+    """Write and audit a release; nothing is left behind where the audit fails.
+
+    `trials` makes what the report shows of other methods and parameters, where it is to.
+    """
     check_threshold(threshold)
     check_output(directory, format=format, linkage=linkage, force=force)
     target = _real(directory)
@@ -159,11 +163,13 @@ def write_release(
         found = audit_written(release, staged, progress)
         seconds["audit"] = round(time.perf_counter() - start, 3)
         release.manifest.update(measured=found.measured(), seconds=seconds)
+        tried = None if trials is None else trials()
         progress("report", 0.0)
         _write_text(staged / "manifest.json", _dump(release.manifest))
         from shoal.report.html import render_release
 
-        _write_text(staged / "report.html", render_release(release, found, threshold=threshold))
+        page = render_release(release, found, threshold=threshold, trials=tried)
+        _write_text(staged / "report.html", page)
         progress("report", 1.0)
         with private_file(linkage) as stage_linkage:
             stage_linkage(release.linkage)

@@ -6,6 +6,7 @@ import json
 import re
 from fractions import Fraction
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import polars as pl
@@ -148,6 +149,21 @@ def test_the_original_is_counted_row_by_row(table, condition):
     answers = ExactTable.of(original, known)
     holds = python(condition)
     assert shoal.count(answers, condition) == sum(map(holds, original.to_dicts()))
+
+
+@given(tables(), st.lists(conditions, min_size=2, max_size=4))
+@settings(deadline=None, max_examples=20)
+def test_answers_do_not_depend_on_what_is_held_for_the_next_query(table, asked):
+    known = shoal.Schema(quasi=["age", "job"], sensitive="pay")
+    original = frame({"age": table["age"], "job": table["job"], "pay": table["salary"]})
+    labels = frame({"age": [0] * 3, "job": ["a", "b", 'c"'], "pay": [0] * 3})
+    answers = ExactTable.of(pl.concat([original, labels]), known)
+    asked = [one for one in asked if not re.search("rate|ill|home", one)]
+    held = [shoal.count(answers, one) for one in (*asked, *asked)]
+    with mock.patch("shoal.queries.tables.KEPT", 0):
+        bare = ExactTable.of(pl.concat([original, labels]), known)
+        assert [shoal.count(bare, one) for one in (*asked, *asked)] == held
+        assert len(bare.rows._stacked) <= 1
 
 
 @given(tables(most=12), st.integers(1, 4), st.booleans(), st.integers(0, 10**6))

@@ -338,7 +338,7 @@ def test_latin_1_is_refused_with_byte_and_line(tmp_path: Path, place: Path) -> N
     table = tmp_path / "latin.csv"
     rows = "age,town,salary\n30,Ulm,1\n31,M\u00fcnchen,2\n"
     table.write_bytes(rows.encode("latin-1"))
-    refuse(table, place, 2, "'latin.csv'", "UTF-8", "0xfc", "line 3")
+    refuse(table, place, 2, "'latin.csv'", "UTF-8", "0xfc", "line 3", "--encoding latin-1")
 
 
 def test_utf_16_is_refused(tmp_path: Path, place: Path) -> None:

@@ -83,6 +83,23 @@ def test_owner_report_has_frontier_and_comparison_and_loads_nothing(made: Path) 
     assert "For the owner alone" in page
 
 
+def test_trials_are_in_the_public_report_where_they_were_asked_for(
+    made: Path, tmp_path: Path
+) -> None:
+    plain = text_of(made / "out" / "report.html")
+    assert "Methods compared" not in plain
+    assert "--trials" in plain
+    outcome = anonymize(made / "table.csv", tmp_path / "out", "--trials", require=EPSILON_M)
+    assert outcome.code == 0, outcome
+    page = text_of(tmp_path / "out" / "report.html")
+    assert loads_nothing(page)
+    for words in ("What more protection costs", "asked for", "Methods compared", "Split()"):
+        assert words in page
+    assert "--trials" not in page
+    for words in PRIVATE:
+        assert words not in page
+
+
 def test_owner_report_is_readable_by_its_owner_alone(made: Path) -> None:
     assert stat.S_IMODE((made / "owner.html").stat().st_mode) == 0o600
     assert names_in(made) == ["out", "owner.html", "table.csv"]
@@ -207,14 +224,17 @@ def test_distribution_adds_up_and_knows_the_values() -> None:
     assert many["median"] == "2,401"
 
 
-def test_queries_are_asked_where_that_is_quick_and_their_absence_is_told() -> None:
+def test_fewer_queries_are_asked_of_many_rows_and_none_of_few() -> None:
     table = pl.DataFrame({"a": range(80), "b": [place % 9 for place in range(80)]})
     schema = shoal.Schema(quasi=["a", "b"])
     release = shoal.anonymize(table, schema, require="KAnonymity(k=4)")
-    errors = errors_by_selectivity(release)["errors"]
+    found = errors_by_selectivity(release)
+    errors = found["errors"]
+    assert found["queries"] == 200
     assert [one["selectivity"] for one in errors] == [0.01, 0.02, 0.05, 0.1, 0.2]
     assert all(0 <= one["median"] <= one["p95"] for one in errors)
-    assert "80 rows" in errors_by_selectivity(release, work=1000)["skipped"]
+    assert errors_by_selectivity(release, work=80 * 5 * 31)["queries"] == 31
+    assert errors_by_selectivity(release, work=1000)["queries"] == 20
     few = shoal.anonymize(table.head(8), schema, require="KAnonymity(k=4)")
     assert "only 8 rows" in errors_by_selectivity(few)["skipped"]
 
@@ -253,3 +273,27 @@ def test_heterogeneous_release_has_both_reports(tmp_path: Path) -> None:
     assert "match one published row alone" in page
     assert "person's matches" not in page
     assert "person's matches" in text_of(tmp_path / "owner.html").replace("&#39;", "'")
+
+
+@pytest.mark.parametrize("method", ["Exchange()", "Mondrian()", "Freeform()"])
+def test_rows_that_unchanged_columns_give_away_are_counted_as_the_file_shows_them(method) -> None:
+    table = pl.DataFrame(
+        {
+            "zip": [f"{place % 40:04d}" for place in range(160)],
+            "age": [20 + place * 7 % 50 for place in range(160)],
+            "town": ["east", "west", "south", None] * 40,
+            "left": [str(place % 5) if place % 11 else None for place in range(160)],
+        }
+    )
+    schema = shoal.Schema(
+        quasi=["zip", "age", "town"],
+        other="left",
+        types={"zip": "code"},
+        hierarchies={"zip": "Prefix()"},
+    )
+    release = shoal.anonymize(
+        table, schema, require="KAnonymity(k=3)", method=method, missing="value"
+    )
+    told = collect(release, release.audit())["exposure"]["unique_with_others"]
+    shown = release.published.group_by("zip", "age", "town", "left").len()
+    assert 0 < told == (shown["len"] == 1).sum() / 160

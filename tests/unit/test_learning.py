@@ -12,7 +12,7 @@ import pytest
 import shoal
 from shoal.engines.learning.features import Feature
 from shoal.engines.learning.models import balanced_accuracy
-from shoal.release.recode import spans
+from shoal.release.spans import spans
 from shoal.schema.table import code_table
 
 

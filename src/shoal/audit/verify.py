@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.principles.groups import LARGEST, Groups, Measurement, renumber, upward
+from shoal.principles.groups import Groups, Measurement, upward
 from shoal.principles.population import check_population
 from shoal.schema.coding import code_column, quantity
 from shoal.schema.columns import Handed, is_dictionary, top_code, without_cells
@@ -163,14 +163,16 @@ def audit_table(
     published = take_frame(given)
     check_rows(published)
     check_population(requirements, given=population is not None)
-    by_cells = alike(published, schema.quasi)
-    findings, problems = [], []
+    findings: list[Finding] = []
+    problems: list[str] = []
     if population is not None and any(one.principle.population for one in requirements):
         from shoal.audit.presence import count_people
 
-        by_cells, unclear = count_people(published, schema, population, requirements)
-        problems += unclear
-    published = without_cells(published, schema.quasi)  # the groups are known
+        by_cells, problems = count_people(published, schema, population, requirements)
+    else:
+        cells = [published[name] for name in schema.quasi]
+        published = without_cells(published, schema.quasi)
+        by_cells = _by_cells(published.height, cells)
     grouped = RESERVED in published.columns
     by_group = alike(published, (RESERVED,)) if grouped else by_cells
     if grouped:
@@ -212,30 +214,30 @@ def _value(published: pl.DataFrame, schema: Schema, one: Requirement) -> Sensiti
     )
 
 
+def _by_cells(rows: int, columns: list[pl.Series]) -> Groups:
+    """Group rows with equal cells; each column is let go as soon as it is looked at."""
+    return Groups.alike(rows, (cell_codes(columns.pop(0)) for _ in range(len(columns))))
+
+
 def alike(published: pl.DataFrame, columns: Sequence[str]) -> Groups:
     """Group rows with equal cells; a missing cell is a value like any other."""
-    labels = np.zeros(published.height, np.int64)
-    most = 1  # more than any label
-    for name in columns:
-        column = published[name]
-        if not is_dictionary(column):
-            column = column.cast(pl.String)
-            column = column.cast(pl.Enum(column.unique().drop_nulls()))
-        missing = top_code(column) + 1
-        if most * (missing + 1) > LARGEST:
-            labels = renumber(labels)
-            most = int(labels.max(initial=0)) + 1
-        labels *= missing + 1
-        labels += column.to_physical().cast(pl.UInt32).fill_null(missing).to_numpy()
-        most *= missing + 1
-    return Groups(renumber(labels))
+    return Groups.alike(published.height, (cell_codes(published[name]) for name in columns))
+
+
+def cell_codes(column: pl.Series) -> tuple[NDArray, int]:
+    """Return the codes of cells, and how many there are; a missing cell has the last."""
+    if not is_dictionary(column):
+        column = column.cast(pl.String)
+        column = column.cast(pl.Enum(column.unique().drop_nulls()))
+    missing = top_code(column) + 1
+    return column.to_physical().cast(pl.UInt32).fill_null(missing).to_numpy(), missing + 1
 
 
 def mixed_groups(by_group: Groups, by_cells: Groups) -> list[str]:
     """Return a sentence where rows of one group do not share their published cells."""
-    cells = by_cells.labels[by_group.order]
-    starts = by_group.starts[:-1]
-    mixed = np.minimum.reduceat(cells, starts) != np.maximum.reduceat(cells, starts)
-    if not mixed.any():
+    some = np.empty(len(by_group), np.int64)
+    some[by_group.labels] = by_cells.labels  # of each group the cells of one row or another
+    mixed = np.unique(by_group.labels[some[by_group.labels] != by_cells.labels])
+    if not len(mixed):
         return []
-    return [f"{mixed.sum()} of {len(by_group)} groups have rows with different published cells."]
+    return [f"{len(mixed)} of {len(by_group)} groups have rows with different published cells."]

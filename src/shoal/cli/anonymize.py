@@ -53,6 +53,12 @@ def anonymize(
     linkage: Annotated[
         str | None, typer.Option(help="Private file that maps input rows to published rows.")
     ] = None,
+    trials: Annotated[
+        bool,
+        typer.Option(
+            "--trials", help="Show in the report what other methods and parameters would lose."
+        ),
+    ] = False,
     owner_report: Annotated[
         str | None,
         typer.Option(help="Private HTML file: riskiest groups, frontier, methods compared."),
@@ -68,6 +74,7 @@ def anonymize(
     query: show.Query = None,
     sheet: show.Sheet = None,
     delimiter: show.Delimiter = None,
+    encoding: show.Encoding = None,
     population: show.Population = None,
     seed: Annotated[int | None, typer.Option(help="For tests: a repeatable order of rows.")] = None,
     escape_formulas: Annotated[
@@ -127,6 +134,7 @@ def anonymize(
             query=query,
             sheet=sheet,
             delimiter=delimiter,
+            encoding=encoding or said.encoding,
             wanted=(*chosen.published, *chosen.pseudonymize),
             progress=progress,
         )
@@ -158,6 +166,7 @@ def anonymize(
             linkage=linkage,
             force=force,
             threshold=threshold,
+            trials=trials,
             progress=progress,
         )
         if owner_report is not None:

@@ -42,6 +42,7 @@ def attack(
     query: show.Query = None,
     sheet: show.Sheet = None,
     delimiter: show.Delimiter = None,
+    encoding: show.Encoding = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
@@ -64,7 +65,9 @@ def attack(
     found = shoal.attack(
         releases,
         chosen,
-        original=show.open_with(original, query=query, sheet=sheet, delimiter=delimiter),
+        original=show.open_with(
+            original, query=query, sheet=sheet, delimiter=delimiter, encoding=encoding
+        ),
         group=group,
         epsilons=numbers("--epsilon", epsilon),
         deltas=numbers("--delta", delta, most=1),

@@ -41,6 +41,7 @@ def audit(
     query: show.Query = None,
     sheet: show.Sheet = None,
     delimiter: show.Delimiter = None,
+    encoding: show.Encoding = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
@@ -59,7 +60,7 @@ def audit(
     if not levels and (group or report):
         msg = "--group and --report are for a plain table without --require."
         raise shoal.UsageError(msg)
-    options = {"query": query, "sheet": sheet, "delimiter": delimiter}
+    options = {"query": query, "sheet": sheet, "delimiter": delimiter, "encoding": encoding}
     table = source if released else show.open_with(source, **options)
     if levels:
         if original is not None:

@@ -40,6 +40,7 @@ def compare(
     query: show.Query = None,
     sheet: show.Sheet = None,
     delimiter: show.Delimiter = None,
+    encoding: show.Encoding = None,
     report: show.Report = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
@@ -47,7 +48,7 @@ def compare(
     """Publish a table by several methods, in memory, and show what each loses, risks and takes."""
     import shoal
     from shoal.report.compared import print_comparison
-    from shoal.report.pages import check_page, comparison_page, write_page
+    from shoal.report.pages import check_page, comparison_page
 
     said = show.settings(schema)
     chosen = show.merged_schema(
@@ -66,7 +67,9 @@ def compare(
     show.announce_compiling(quiet=quiet)
     with show.bar(quiet=quiet) as progress:
         found = shoal.compare(
-            show.read(show.tables_of(table, said), query=query, sheet=sheet, delimiter=delimiter),
+            show.read(
+                table, said, query=query, sheet=sheet, delimiter=delimiter, encoding=encoding
+            ),
             chosen,
             require=require or said.require,
             methods=method,
@@ -78,9 +81,4 @@ def compare(
             seconds=said.seconds if seconds is None else seconds,
             progress=progress,
         )
-    if not found.reached:
-        raise shoal.NotAchievable(found.refusal)
-    facts = found.to_dict()
-    if report is not None:
-        write_page(report, comparison_page(facts))
-    show.print_json(facts) if json else print_comparison(facts)
+    show.give(found, print_comparison, comparison_page, report, json=json)

@@ -29,7 +29,7 @@ def demo(
     print_plan(shoal.plan(table, schema))
     with show.bar(quiet=quiet) as progress:
         release = shoal.anonymize(table, schema, require=REQUIRE, progress=progress)
-        release.write(output, force=True, progress=progress)
+        release.write(output, force=True, trials=True, progress=progress)
     print_head("The table that comes out", release.table)
     print_release(release, output)
     print_audit(shoal.audit_files(output))

@@ -15,6 +15,7 @@ def init(
     table: show.Table,
     output: Annotated[str, typer.Option(help="Schema file to write.")] = "shoal.toml",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    encoding: show.Encoding = None,
     quiet: show.Quiet = False,
 ) -> None:
     """Write a commented schema file for a table: roles, types, a requirement, and why."""
@@ -33,9 +34,9 @@ def init(
         msg = f"{target.name!r} exists. Choose another --output, or replace it with --force."
         raise shoal.OutputError(msg)
     show.announce_compiling(quiet=quiet)
-    frame = read_table(table)
+    frame = read_table(table, encoding=encoding)
     place = os.path.relpath(table, target.absolute().parent)
-    text, complete = starter(frame, Path(place).as_posix())
+    text, complete = starter(frame, Path(place).as_posix(), encoding)
     write_whole(target, text)
     next_step = (
         f"Look it over, then: shoal anonymize --schema {output}"

@@ -10,12 +10,14 @@ def inspect(
     query: show.Query = None,
     sheet: show.Sheet = None,
     delimiter: show.Delimiter = None,
+    encoding: show.Encoding = None,
     json: show.Json = False,
 ) -> None:
     """Say what each column is: type, values, a role with the reason, and what looks wrong."""
     import shoal
     from shoal.report.inspection import print_inspection
+    from shoal.schema.io import read_table
 
-    frame = show.read(table, query=query, sheet=sheet, delimiter=delimiter)
+    frame = read_table(table, query=query, sheet=sheet, delimiter=delimiter, encoding=encoding)
     found = shoal.inspect(frame).to_dict()
     show.print_json(found) if json else print_inspection(found)

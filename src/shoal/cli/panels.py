@@ -41,7 +41,7 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
         "learning": "",
         "target": "COLUMN",
     },
-    "Reading": {"query": "SQL", "sheet": "NAME", "delimiter": "SIGN"},
+    "Reading": {"query": "SQL", "sheet": "NAME", "delimiter": "SIGN", "encoding": "NAME"},
     "Writing": {
         "output": "PLACE",
         "format": "FORMAT",
@@ -49,6 +49,7 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
         "escape_formulas": "",
         "report": "FILE",
         "threshold": "NUMBER",
+        "trials": "",
         "owner_report": "FILE",
         "linkage": "FILE",
     },

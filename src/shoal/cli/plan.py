@@ -26,6 +26,7 @@ def plan(
     query: show.Query = None,
     sheet: show.Sheet = None,
     delimiter: show.Delimiter = None,
+    encoding: show.Encoding = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
@@ -36,7 +37,8 @@ def plan(
     said = show.settings(schema)
     chosen = show.merged_schema(said, sensitive=sensitive, decimal=decimal)
     show.announce_compiling(quiet=quiet)
-    frame = show.read(show.tables_of(table, said), query=query, sheet=sheet, delimiter=delimiter)
+    how = {"query": query, "sheet": sheet, "delimiter": delimiter, "encoding": encoding}
+    frame = show.read(table, said, **how)
     policy: Any = missing or said.missing or "error"
     if require is not None:
         known = shoal.plan(frame, chosen, require=require, missing=policy)

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
+    from shoal.engines.compare import Comparison
+    from shoal.engines.tune import Frontier
     from shoal.progress import Progress
     from shoal.schema.settings import Settings
 
@@ -33,6 +35,9 @@ Query = Annotated[
 Sheet = Annotated[str | None, typer.Option(help="Sheet of an Excel file; the first by default.")]
 Delimiter = Annotated[
     str | None, typer.Option(help="What parts cells of text: , ; or tab. The header tells else.")
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="Of text, as latin-1, cp1252 or utf-16; UTF-8 by default.")
 ]
 OptionalTables = Annotated[
     list[str] | None,
@@ -210,11 +215,32 @@ def _weight(column: str, text: str) -> float:
         raise shoal.UsageError(msg) from None
 
 
-def read(table: list[str], *, query: str | None, sheet: str | None, delimiter: str | None) -> Any:
-    """Read the table of a command, wherever it is."""
+def read(table: list[str] | None, said: Settings, **how: str | None) -> Any:
+    """Read the table of a command, or what a schema file names, as options or the file say how."""
     from shoal.schema.io import read_table
 
-    return read_table(table, query=query, sheet=sheet, delimiter=delimiter)
+    how["encoding"] = how["encoding"] or said.encoding
+    return read_table(tables_of(table, said), **how)
+
+
+def give(
+    found: Comparison | Frontier,
+    say: Callable[[dict[str, Any]], None],
+    page: Callable[[dict[str, Any]], str],
+    report: str | None,
+    *,
+    json: bool,
+) -> None:
+    """Show what was tried, on the terminal and as a page, or raise where nothing was reached."""
+    from shoal.errors import NotAchievable
+    from shoal.report.pages import write_page
+
+    if not found.reached:
+        raise NotAchievable(found.refusal)
+    facts = found.to_dict()
+    if report is not None:
+        write_page(report, page(facts))
+    print_json(facts) if json else say(facts)
 
 
 def open_with(source: str | None, **options: str | None) -> Any:

@@ -34,6 +34,7 @@ def tune(
     query: show.Query = None,
     sheet: show.Sheet = None,
     delimiter: show.Delimiter = None,
+    encoding: show.Encoding = None,
     report: show.Report = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
@@ -41,7 +42,7 @@ def tune(
     """Show what a method loses as one parameter grows, and where the curve bends."""
     import shoal
     from shoal.report.compared import print_frontier
-    from shoal.report.pages import check_page, frontier_page, write_page
+    from shoal.report.pages import check_page, frontier_page
 
     said = show.settings(schema)
     chosen = show.merged_schema(
@@ -59,7 +60,9 @@ def tune(
     show.announce_compiling(quiet=quiet)
     with show.bar(quiet=quiet) as progress:
         found = shoal.tune(
-            show.read(show.tables_of(table, said), query=query, sheet=sheet, delimiter=delimiter),
+            show.read(
+                table, said, query=query, sheet=sheet, delimiter=delimiter, encoding=encoding
+            ),
             chosen,
             require=require or said.require,
             vary=vary,
@@ -68,9 +71,4 @@ def tune(
             seconds=said.seconds if seconds is None else seconds,
             progress=progress,
         )
-    if not found.reached:
-        raise shoal.NotAchievable(found.refusal)
-    facts = found.to_dict()
-    if report is not None:
-        write_page(report, frontier_page(facts))
-    show.print_json(facts) if json else print_frontier(facts)
+    show.give(found, print_frontier, frontier_page, report, json=json)

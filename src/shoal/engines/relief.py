@@ -16,7 +16,7 @@ import numpy as np
 
 from shoal.loss.certainty import ncp_by_group
 from shoal.principles.groups import Groups
-from shoal.release.recode import Spans, spans
+from shoal.release.spans import Spans, spans
 from shoal.schema.table import coordinates
 
 if TYPE_CHECKING:

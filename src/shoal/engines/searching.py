@@ -16,7 +16,7 @@ from shoal.engines.suppression import search_within
 from shoal.errors import NotAchievable
 from shoal.loss.certainty import mean_over_rows, ncp_by_group
 from shoal.principles.groups import Groups
-from shoal.release.recode import spans
+from shoal.release.spans import spans
 
 if TYPE_CHECKING:
     from shoal.methods.base import Method, Task

@@ -21,16 +21,19 @@ PREFIXED = 20  # values from which a code is published by its beginning
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def starter(table: pl.DataFrame, source: str | None) -> tuple[str, bool]:
+def starter(
+    table: pl.DataFrame, source: str | None, encoding: str | None = None
+) -> tuple[str, bool]:
     """Return a schema file for a table, what is suggested and why, and whether it can be run.
 
     Parameters
     ----------
     source : where the table is, as seen from the file; None where it cannot be named.
+    encoding : of the table, where it is text in another one than UTF-8.
     """
     found = inspect(table)
     proposal = propose(table, found)
-    lines = [*_head(found, source), *_run(found, proposal), *_columns(found)]
+    lines = [*_head(found, source, encoding), *_run(found, proposal), *_columns(found)]
     return "\n".join(lines) + "\n", proposal is not None
 
 
@@ -55,7 +58,7 @@ def _list(names: tuple[str, ...]) -> str:
     return "[\n" + "".join(f"  {quoted(name)},\n" for name in names) + "]"
 
 
-def _head(found: Inspection, source: str | None) -> list[str]:
+def _head(found: Inspection, source: str | None, encoding: str | None) -> list[str]:
     said = [
         *_comment(
             f"How to publish a table of {found.rows:,} rows. Everything here was guessed from its "
@@ -65,7 +68,11 @@ def _head(found: Inspection, source: str | None) -> list[str]:
         "#   shoal anonymize --schema THIS_FILE",
         "",
     ]
-    return [*said, f"table = {quoted(source)}", ""] if source is not None else said
+    if source is not None:
+        said += [f"table = {quoted(source)}", ""]
+    if encoding is not None:
+        said += [f"encoding = {quoted(encoding)}", ""]
+    return said
 
 
 def _run(found: Inspection, proposal: Proposal | None) -> list[str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from shoal.release.recode import Spans
+    from shoal.release.spans import Spans
     from shoal.schema.coding import Column
 
 

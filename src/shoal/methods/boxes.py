@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.principles.groups import Groups, renumber
+from shoal.principles.groups import Groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,12 +125,14 @@ def between_children(column: Column, groups: Groups, ranks: NDArray[np.int64]) -
 def exact_matches(coded: Coded, groups: Groups, places: NDArray[np.int64]) -> NDArray[np.int64]:
     """Count the persons whose quasi values are those of each group of rows with equal ones."""
     rows = len(coded)
-    marks = np.zeros(rows + len(places), np.int64)
-    for j, column in enumerate(coded.quasi):
+
+    def both(column: Column, theirs: NDArray[np.int64]) -> tuple[NDArray, int]:
         codes = column.codes.astype(np.int64)
         own = 2 * codes + 1 if column.places is None else column.places[codes]
-        both = np.concatenate([own, places[:, j]]) + 1
-        marks = renumber(marks * (int(both.max()) + 1) + both)
+        marks = np.concatenate([own, theirs]) + 1
+        return marks, int(marks.max()) + 1
+
+    marks = Groups.alike(rows + len(places), map(both, coded.quasi, places.T)).labels
     counts = np.bincount(marks[rows:], minlength=int(marks.max()) + 1)
     found: NDArray[np.int64] = counts[marks[groups.order[groups.starts[:-1]]]]
     return found

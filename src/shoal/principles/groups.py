@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from shoal.schema.sensitive import Sensitive
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 LARGEST = 2**62  # what integers of 64 bits are trusted with
 DOUBLE = 1e-12  # beyond what rounding to a double can change
 SPARSE = 4  # marks this many times sparser than rows are sorted instead of counted
-ROOMY = 2**21  # marks that are few enough to be sorted with their places
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,20 @@ class Groups:
     def of(cls, marks: NDArray) -> Groups:
         """Return the groups of rows that carry equal marks."""
         return cls(renumber(marks))
+
+    @classmethod
+    def alike(cls, rows: int, columns: Iterable[tuple[NDArray, int]]) -> Groups:
+        """Return the groups of rows with equal codes; each column says how many codes it has."""
+        labels = np.zeros(rows, np.int64)
+        most = 1  # more than any label
+        for codes, distinct in columns:
+            if most * distinct > LARGEST:
+                labels = renumber(labels)
+                most = int(labels.max(initial=0)) + 1
+            labels *= distinct
+            labels += codes
+            most *= distinct
+        return cls(renumber(labels))
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
@@ -116,9 +131,13 @@ def renumber(marks: NDArray) -> NDArray[np.int64]:
     """Return marks (non-negative integers) as numbers from 0 without gaps, in the same order."""
     most = int(marks.max(initial=0)) + 1
     if most > SPARSE * len(marks):
-        if len(marks) <= ROOMY:
-            return np.unique(marks, return_inverse=True)[1]
-        return np.searchsorted(np.unique(marks), marks)  # three times slower, a third of the memory
+        order = np.argsort(marks)
+        ranked = marks[order].astype(np.int64, copy=False)
+        new = np.empty(len(marks), np.bool_)
+        new[:1] = False
+        np.not_equal(ranked[1:], ranked[:-1], out=new[1:])
+        ranked[order] = np.cumsum(new, dtype=np.int32)  # a third less memory than numpy.unique
+        return ranked
     present = np.zeros(most, np.bool_)
     present[marks] = True
     numbers = np.cumsum(present, dtype=np.int32)  # there are fewer rows than 2**31

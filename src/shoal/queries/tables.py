@@ -15,7 +15,7 @@ from shoal.audit.files import manifest_schema, read_manifest, read_published
 from shoal.audit.verify import check_rows
 from shoal.errors import InputError, UnknownColumn
 from shoal.kernels.queries import box_counts, count_rows, spread_count
-from shoal.principles.groups import Groups, renumber
+from shoal.principles.groups import Groups
 from shoal.queries.columns import Exact, Spread, read_cells
 from shoal.schema.io import read_table, take_frame
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from shoal.schema.roles import Schema
 
 Asked = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
+KEPT = 2**27  # bytes of columns, put together for queries, that are held for the next ones
 Query = dict[str, "Set"]  # what is asked of each column; all of it has to hold
 
 
@@ -79,7 +80,7 @@ class Rows:
 
     columns: Mapping[str, Exact]
     size: int
-    order: NDArray[np.int64] | None = None
+    order: NDArray | None = None
     _stacked: dict[tuple[str, ...], NDArray[np.int32]] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -91,7 +92,7 @@ class Rows:
         table: pl.DataFrame,
         names: Sequence[str],
         schema: Schema,
-        order: NDArray[np.int64] | None = None,
+        order: NDArray | None = None,
     ) -> Rows:
         """Take some columns of a table."""
         return cls(Coded(table, names, schema), table.height, order)
@@ -99,7 +100,11 @@ class Rows:
     def asked(self, query: Query) -> Asked:
         """Return what kernels need for the part of a query that is about these columns."""
         names = tuple(sorted(name for name in query if name in self.columns))
-        if names not in self._stacked:
+        codes = self._stacked.get(names)
+        if codes is None:
+            held = sum(one.nbytes for one in [*self._stacked.values()])
+            if held + 4 * len(names) * len(self) > KEPT:
+                self._stacked.clear()
             codes = np.empty((len(names), len(self)), np.int32)
             for place, name in enumerate(names):
                 own = self.columns[name].codes
@@ -108,7 +113,7 @@ class Rows:
         ranges = [self.columns[name].ranges(query[name]) for name in names]
         begins = np.cumsum([0, *map(len, ranges)]).astype(np.int64)
         ends = np.array([both for some in ranges for both in some], np.int32).reshape(-1, 2)
-        return self._stacked[names], begins, ends[:, 0].copy(), ends[:, 1].copy()
+        return codes, begins, ends[:, 0].copy(), ends[:, 1].copy()
 
     def by_box(self, starts: NDArray[np.int64], query: Query) -> NDArray[np.int64]:
         """Count the rows of each box that a query asks for."""
@@ -171,12 +176,12 @@ class BoxTable:
             if name not in published.columns:
                 raise UnknownColumn(name, published.columns)
             quasi[name], which[name] = read_cells(published[name], stated[name])
-        labels = np.zeros(published.height, np.int64)
         # Boxes stand in the order of the column with the most cells, whose shares are then read
         # one after the other.
-        for name in sorted(quasi, key=lambda name: -len(quasi[name].sizes)):
-            labels = renumber(labels * len(quasi[name].sizes) + which[name])
-        boxes = Groups(labels)
+        most_first = sorted(quasi, key=lambda name: -len(quasi[name].sizes))
+        boxes = Groups.alike(
+            published.height, ((which[name], len(quasi[name].sizes)) for name in most_first)
+        )
         firsts = boxes.order[boxes.starts[:-1]]
         shown = np.array([cells[firsts] for cells in which.values()], np.int32)
         exact = [name for name in stated if name not in quasi]

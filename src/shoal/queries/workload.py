@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -165,7 +166,7 @@ class Questions:
 
     def compare(self, answers: Answers) -> QueryError:
         """Ask something that answers count queries, and compare with the truth."""
-        with ThreadPoolExecutor() as threads:  # kernels compute side by side
+        with ThreadPoolExecutor(os.cpu_count()) as threads:  # kernels compute side by side
             estimates = np.fromiter(threads.map(answers.count, self.queries), np.float64)
         return QueryError(self.workload, self.truth, estimates, self.redrawn)
 

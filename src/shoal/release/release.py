@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,8 @@ import polars as pl
 from shoal.loss.certainty import mean_over_rows, ncp_by_group
 from shoal.progress import Progress, silent
 from shoal.release.layout import Found, Layout, lay_out
-from shoal.release.recode import Kinds, Spans, cells, domain, kind_of, kinds, spans, typed_cells
+from shoal.release.recode import cells, domain, kind_of, typed_cells
+from shoal.release.spans import Kinds, Spans, kinds, spans
 from shoal.release.values import count_formulas, defuse, typed_kind, unchanged
 from shoal.schema.columns import is_dictionary
 from shoal.schema.io import give_frame, take_frame
@@ -242,12 +243,14 @@ class Release:
         linkage: str | Path | None = None,
         force: bool = False,
         threshold: float = 0.09,
+        trials: bool = False,
         progress: Progress = silent,
     ) -> Audit:
         """Write release, manifest and report as one directory, audited before it appears.
 
-        The report compares the risk of being found with `threshold`. The address of a table, as
-        sqlite:///people.db?table=published, takes the table alone.
+        The report compares the risk of being found with `threshold`. With `trials` it also shows
+        what more protection would cost and what other methods lose, both tried on a sample. The
+        address of a table, as sqlite:///people.db?table=published, takes the table alone.
         """
         from shoal.outlets import is_outlet, publish
         from shoal.publishing import write_release
@@ -255,6 +258,10 @@ class Release:
         where: dict[str, Any] = {"linkage": linkage, "force": force, "progress": progress}
         if is_outlet(directory):
             return publish(self, directory, format=format, **where)
+        if trials:
+            from shoal.engines.trials import trials as attempt
+
+            where["trials"] = partial(attempt, self, progress)
         return write_release(self, directory, format=format, threshold=threshold, **where)
 
     def owner_report(

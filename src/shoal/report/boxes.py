@@ -14,8 +14,8 @@ from shoal.queries.tables import BoxTable, ExactTable, Rows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.release.recode import Spans
     from shoal.release.release import Release
+    from shoal.release.spans import Spans
     from shoal.schema.coding import Column
     from shoal.schema.trees import Tree
 
@@ -41,7 +41,7 @@ def box_table(release: Release) -> BoxTable:
         quasi[column.name], which = _spread(column, kind.spans)
         cells.append(which[kind.which])
     columns = _exact(release.coded.sensitive)
-    rows = Rows(columns, len(release.coded), layout.carries[order].astype(np.int64))
+    rows = Rows(columns, len(release.coded), layout.carries[order])
     starts = np.concatenate([[0], np.cumsum(layout.bearers)]).astype(np.int64)
     return BoxTable(quasi, np.array(cells, np.int32), starts, rows)
 
@@ -63,10 +63,8 @@ def _spread(column: Column, covered: Spans) -> tuple[Spread, NDArray[np.int64]]:
         extent = float(places[-1] - places[0] + 1)
         lows, highs = places[covered.low], places[covered.high]
         return Intervals(column.name, lows, highs, ruler, extent), every
-    assert covered.pairs is not None
-    assert covered.labels is not None
-    starts = np.concatenate([[0], np.cumsum(covered.labels)]).astype(np.int64)
-    listed = (covered.pairs % column.distinct).astype(np.int32)
+    _, listed, counts = covered.listed()
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     return Sets(column.name, column.spellings, starts, listed), every
 
 

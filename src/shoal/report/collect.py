@@ -13,7 +13,7 @@ from shoal.methods.boxes import exact_matches
 from shoal.planning import frontier
 from shoal.principles.base import OneDimensional
 from shoal.principles.dissimilarity import Dissimilarity
-from shoal.principles.groups import Groups, renumber
+from shoal.principles.groups import Groups
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.relations.forms import counting_work
 from shoal.report.asked import WORK, errors_by_selectivity
@@ -140,10 +140,7 @@ def _requirement(finding: Finding, release: Release, before: Groups) -> dict[str
 
 def unprotected(coded: Coded) -> Groups:
     """Return the groups a reader would see if the quasi columns were published as they are."""
-    labels = np.zeros(len(coded), np.int64)
-    for column in coded.quasi:
-        labels = renumber(labels * column.distinct + column.codes)
-    return Groups(labels)
+    return Groups.alike(len(coded), ((column.codes, column.distinct) for column in coded.quasi))
 
 
 def _shares(measurement: Measurement, when: str) -> list[dict[str, Any]]:

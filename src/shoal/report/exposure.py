@@ -8,11 +8,12 @@ quasi columns as they were) and after (as they are published).
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.audit.verify import alike
+from shoal.audit.verify import cell_codes
 from shoal.errors import UsageError
 from shoal.notation import exact
 from shoal.principles.groups import Groups, upward
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from shoal.audit.verify import Audit
     from shoal.release.release import Release
+    from shoal.release.spans import Kinds
+    from shoal.schema.coding import Column
 
 THRESHOLD = 0.09
 
@@ -139,5 +142,17 @@ def _unique_with_others(release: Release) -> float | None:
     others = release.schema.other
     if not others:
         return None
-    sizes = alike(release.published, (*release.schema.quasi, *others)).sizes
-    return float((sizes == 1).sum() / len(release.published))
+    recoding = release.recoding
+    layout = recoding.layout
+    cells = (_different(recoding.quasi[name], kinds) for name, kinds in recoding.kinds.items())
+    carried = (cell_codes(recoding.source[name].gather(layout.carries)) for name in others)
+    borne = ((cell[layout.bears], int(cell.max()) + 1) for cell in cells)
+    sizes = Groups.alike(len(layout.bears), chain(borne, carried)).sizes
+    return float((sizes == 1).sum() / len(layout.bears))
+
+
+def _different(column: Column, kinds: Kinds) -> NDArray[np.int32]:
+    """Return a number for each cell of a column; cells that are spelled alike share it."""
+    if column.tree is None:
+        return kinds.which
+    return column.nodes(kinds.spans.low, kinds.spans.high)[kinds.which]

@@ -14,7 +14,7 @@ from shoal.report.charts.release import (
 )
 from shoal.report.collect import collect
 from shoal.report.exposure import THRESHOLD
-from shoal.report.pages import render
+from shoal.report.pages import comparison_values, frontier_values, render
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,10 +23,27 @@ if TYPE_CHECKING:
     from shoal.release.release import Release
 
 
-def render_release(release: Release, audit: Audit, *, threshold: float = THRESHOLD) -> str:
-    """Return the report of a release as HTML."""
+def render_release(
+    release: Release,
+    audit: Audit,
+    *,
+    threshold: float = THRESHOLD,
+    trials: dict[str, Any] | None = None,
+) -> str:
+    """Return the report of a release as HTML; `trials` as for the owner's report."""
     facts = collect(release, audit, threshold=threshold)
-    return render("release.html", facts=facts, charts=release_charts(facts))
+    tried = None if trials is None else trial_values(trials)
+    return render("release.html", facts=facts, charts=release_charts(facts), tried=tried)
+
+
+def trial_values(trials: dict[str, Any]) -> dict[str, Any]:
+    """Return what the template needs of trials on a sample, with their pictures."""
+    values = dict(trials)
+    if values.get("frontier"):
+        values["frontier"] = frontier_values(values["frontier"])
+    if values.get("comparison"):
+        values["comparison"] = comparison_values(values["comparison"])
+    return values
 
 
 def release_charts(facts: dict[str, Any]) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from shoal.schema.dates import days_as_dates
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.release.recode import Spans
     from shoal.release.release import Release
+    from shoal.release.spans import Spans
     from shoal.schema.coding import Column
 
 SIDE = 20  # squares along an axis
@@ -62,7 +62,7 @@ def loss_map(release: Release) -> dict[str, Any] | None:
     spans = {}
     for column in chosen:
         kinds = release.recoding.kinds[column.name]
-        spans[column.name] = kinds.spans.only(kinds.which[::step], column.distinct)
+        spans[column.name] = kinds.spans.only(kinds.which[::step])
     x, y = (axis(column, spans[column.name], bearers) for column in chosen)
     losses = [ncp_by_group(column, spans[column.name]) for column in chosen]
     lost = (losses[0] + losses[1]) / 2
@@ -130,9 +130,9 @@ def _labels(column: Column, spans: Spans) -> Axis:
     squares = min(column.distinct, SIDE)
     square = np.arange(column.distinct) * squares // column.distinct
     shares = np.zeros((squares, len(spans.low)))
-    if spans.pairs is not None and spans.labels is not None:
-        cell, rank = np.divmod(spans.pairs, column.distinct)
-        np.add.at(shares, (square[rank], cell), 1 / spans.labels[cell])
+    if spans.ranks is not None:
+        cell, rank, counts = spans.listed()
+        np.add.at(shares, (square[rank], cell), 1 / counts[cell])
     else:
         low, high = _ranks(column, spans)
         filled = np.concatenate([[0], np.searchsorted(square, np.arange(squares), "right")])

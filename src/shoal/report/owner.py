@@ -13,8 +13,8 @@ from shoal.audit.survey import survey
 from shoal.report.charts.release import strip_chart
 from shoal.report.collect import collect
 from shoal.report.exposure import THRESHOLD
-from shoal.report.html import drawn, release_charts
-from shoal.report.pages import comparison_values, frontier_values, render
+from shoal.report.html import drawn, release_charts, trial_values
+from shoal.report.pages import render
 from shoal.report.survey import level_name, level_value
 from shoal.schema.coding import Column, code_column
 from shoal.schema.roles import RESERVED, Schema
@@ -35,22 +35,18 @@ def render_owner(
 ) -> str:
     """Return the owner's report as HTML.
 
-    `trials` has what was tried on a sample: `frontier` and `comparison` as plain values, or, under
-    `no_frontier` and `no_comparison`, a sentence that says why not.
+    `trials` has what was tried on a sample (see `shoal.engines.trials`).
     """
     facts = collect(release, audit, threshold=threshold, work=None)
-    own = collect_owner(release) | trials
+    own = collect_owner(release)
     for one in own["strips"]:
         if one["numeric"]:
             one["chart"] = drawn(strip_chart, one["column"], one["strips"], dates=one["dates"])
-    if own.get("frontier"):
-        own["frontier"] = frontier_values(own["frontier"])
-    if own.get("comparison"):
-        own["comparison"] = comparison_values(own["comparison"])
     return render(
         "owner.html",
         facts=facts,
         charts=release_charts(facts),
+        tried=trial_values(trials),
         own=own,
         name=level_name,
         value=level_value,

@@ -140,7 +140,7 @@ class Parts:
             line = self.lines + text.count(b"\n", 0, problem.start) + 1
             msg = (
                 f"{self.name!r} is not UTF-8: byte 0x{text[problem.start]:02x} in line {line}. "
-                "Save it as UTF-8 first."
+                "Say what it is, as --encoding latin-1 or cp1252, or save it as UTF-8."
             )
             raise InputError(msg) from None
 

@@ -14,6 +14,7 @@ import polars as pl
 
 from shoal.errors import InputError, UsageError
 from shoal.schema.delimited import BOM, SEPARATORS, parse_csv
+from shoal.schema.encodings import in_utf8
 from shoal.schema.extras import load
 from shoal.schema.names import check_header
 
@@ -26,16 +27,25 @@ PARQUET = b"PAR1"
 ARROW_FILE, ARROW_STREAM, FEATHER_1 = b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
 EXCEL, EXCEL_97 = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
 SQLITE, DUCKDB = b"SQLite format 3\0", b"DUCK"  # the second one after eight bytes of checksum
+OTHERS = (GZIP, ZSTD, PARQUET, ARROW_FILE, ARROW_STREAM, FEATHER_1, EXCEL, EXCEL_97, SQLITE)
 TAB_ENDINGS = (".tsv", ".tab")
 EXACT = 2**53  # up to here every integer is a double
 DELIMITERS = SEPARATORS | {"tab": "tab", "\\t": "tab"}
 
 
 def parse_file(
-    data: bytes, name: str, *, sheet: str | None = None, delimiter: str | None = None
+    data: bytes,
+    name: str,
+    *,
+    sheet: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
 ) -> pl.DataFrame:
     """Turn the bytes of a file into a table, whichever format they are in."""
     data, name = _unpack(data, name)
+    if encoding is not None:
+        refuse_encoding(data, name)
+        data = in_utf8(data, encoding, name)
     excel = data.startswith((EXCEL, EXCEL_97))
     if sheet is not None and not excel:
         msg = f"{name!r} is no Excel file, so it has no sheet {sheet!r}. Omit --sheet."
@@ -54,11 +64,17 @@ def parse_file(
     return parse_csv(data, name, choose_separator(data, name, delimiter))
 
 
+def refuse_encoding(head: bytes, name: str) -> None:
+    """Raise where a file is no text, so that it has no encoding to be said."""
+    if head.startswith(OTHERS) or head[8:12] == DUCKDB:
+        msg = f"{name!r} is no file of text, so it has no encoding. Omit --encoding."
+        raise UsageError(msg)
+
+
 def is_delimited(head: bytes) -> bool:
     """Return whether a file that begins so can only be delimited text."""
-    others = (GZIP, ZSTD, PARQUET, ARROW_FILE, ARROW_STREAM, FEATHER_1, EXCEL, EXCEL_97, SQLITE)
     json = head.removeprefix(BOM).lstrip().startswith(b"{")
-    return not (json or head.startswith(others) or head[8:12] == DUCKDB)
+    return not (json or head.startswith(OTHERS) or head[8:12] == DUCKDB)
 
 
 def _refuse_others(data: bytes, name: str) -> None:

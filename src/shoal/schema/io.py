@@ -26,6 +26,7 @@ def read_table(
     query: str | None = None,
     sheet: str | None = None,
     delimiter: str | None = None,
+    encoding: str | None = None,
 ) -> pl.DataFrame:
     """Read a table, wherever it is.
 
@@ -36,9 +37,11 @@ def read_table(
     query : what to ask a database; `?table=people` in its address asks for a whole table.
     sheet : the sheet of an Excel file, by default its first one.
     delimiter : what separates the cells of text; by default the header tells.
+    encoding : of text, as latin-1, cp1252 or utf-16; by default UTF-8.
     """
     from shoal.schema.databases.access import is_address, read_address
 
+    how = {"sheet": sheet, "delimiter": delimiter, "encoding": encoding}
     sources = [source] if isinstance(source, str | Path) else list(source)
     if len(sources) == 1 and is_address(sources[0]):
         return read_address(str(sources[0]), query)
@@ -49,19 +52,19 @@ def read_table(
         if len(sources) > 1:
             msg = "Standard input (-) cannot be read together with other tables."
             raise UsageError(msg)
-        return parse_file(sys.stdin.buffer.read(), "stdin", sheet=sheet, delimiter=delimiter)
+        return parse_file(sys.stdin.buffer.read(), "stdin", **how)
     paths = find_files(sources)
-    tables = [_read_file(path, sheet, delimiter) for path in paths]
+    tables = [_read_file(path, **how) for path in paths]
     return tables[0] if len(tables) == 1 else _join(tables, [path.name for path in paths])
 
 
-def _read_file(path: Path, sheet: str | None, delimiter: str | None) -> pl.DataFrame:
+def _read_file(path: Path, **how: str | None) -> pl.DataFrame:
     try:
         data = path.read_bytes()
     except OSError as problem:
         msg = f"Cannot read {path.name!r}: {problem.strerror or problem}."
         raise InputError(msg) from None
-    return parse_file(data, path.name, sheet=sheet, delimiter=delimiter)
+    return parse_file(data, path.name, **how)
 
 
 def find_files(source: Source) -> list[Path]:

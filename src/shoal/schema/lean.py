@@ -18,7 +18,8 @@ from shoal.progress import Progress, silent
 from shoal.schema.columns import Gathered
 from shoal.schema.databases.access import is_address
 from shoal.schema.delimited import read_csv
-from shoal.schema.files import GZIP, PARQUET, choose_separator, is_delimited
+from shoal.schema.encodings import InUtf8
+from shoal.schema.files import GZIP, PARQUET, choose_separator, is_delimited, refuse_encoding
 from shoal.schema.io import STDIN, Source, find_files, read_table
 from shoal.schema.names import check_header
 
@@ -36,6 +37,7 @@ def read_lean(
     query: str | None = None,
     sheet: str | None = None,
     delimiter: str | None = None,
+    encoding: str | None = None,
     wanted: Collection[str] | None = None,
     change: Callable[[pl.DataFrame], pl.DataFrame] = lambda batch: batch,
     progress: Progress = silent,
@@ -52,20 +54,26 @@ def read_lean(
     """
     path = None if query or sheet else _one_file(source)
     if path is None:
-        return change(read_table(source, query=query, sheet=sheet, delimiter=delimiter))
+        how = {"sheet": sheet, "delimiter": delimiter, "encoding": encoding}
+        return change(read_table(source, query=query, **how))
     try:
         with path.open("rb") as raw:
             first = raw.read(len(PARQUET))
             raw.seek(0)
-            if first == PARQUET:
+            if first == PARQUET and encoding is None:
                 return _parquet(path, wanted, change, lambda share: progress(phase, share))
             size = max(path.stat().st_size, 1)
             packed = first.startswith(GZIP)
             name = path.name.removesuffix(".gz") if packed else path.name
             text = cast("BinaryIO", gzip.GzipFile(fileobj=raw)) if packed else raw
             head = text.read(HEAD)
-            if is_delimited(head):
+            text.seek(0)
+            if encoding is not None:
+                refuse_encoding(head, name)
+                head = InUtf8(text, encoding, name).read(HEAD)
                 text.seek(0)
+                text = cast("BinaryIO", InUtf8(text, encoding, name))
+            if is_delimited(head):
                 return read_csv(
                     text,
                     name,
@@ -80,7 +88,7 @@ def read_lean(
     except OSError as problem:
         msg = f"Cannot read {path.name!r}: {problem.strerror or problem}."
         raise InputError(msg) from None
-    return change(read_table(path, delimiter=delimiter))
+    return change(read_table(path, delimiter=delimiter, encoding=encoding))
 
 
 def _one_file(source: Source) -> Path | None:

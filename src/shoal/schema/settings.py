@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from shoal.errors import InputError, UnknownColumn, UsageError, nearest
+from shoal.schema.encodings import check_encoding
 from shoal.schema.lines import key_lines
 from shoal.schema.missing import Missing
 from shoal.schema.roles import KINDS
@@ -34,6 +35,7 @@ TOP = (
     "format",
     "missing",
     "decimal",
+    "encoding",
     "suppress",
     "seconds",
     "escape_formulas",
@@ -68,6 +70,7 @@ class Settings:
     format: str | None = None
     missing: str | None = None
     decimal: str | None = None
+    encoding: str | None = None
     suppress: str | float | None = None
     seconds: float | None = None
     escape_formulas: bool = False
@@ -163,12 +166,21 @@ class _Reader:
             format=self.take("format", str, None),
             missing=self.one_of(("missing",), self.take("missing", str, None), get_args(Missing)),
             decimal=self.one_of(("decimal",), self.take("decimal", str, None), (".", ",")),
+            encoding=self.encoding(),
             suppress=suppress,
             seconds=seconds,
             escape_formulas=self.take("escape_formulas", bool, None) is True,
             file=self.name,
             lines=self.lines,
         )
+
+    def encoding(self) -> str | None:
+        """Read the encoding of the table."""
+        said = self.take("encoding", str, None)
+        try:
+            return None if said is None else check_encoding(said)
+        except UsageError as problem:
+            raise self.bad(("encoding",), str(problem)) from None
 
     def column(self, name: str, entry: Any) -> dict[str, Any]:
         """Read what is said of one column."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from shoal.release.recode import Spans
+    from shoal.release.spans import Spans
 
 MOST = 100  # labels of a column that have a feature of their own
 UNKNOWN = -1  # the code of a missing number
@@ -115,16 +115,13 @@ class Feature:
 
 def _covered_labels(
     column: Column, covered: Spans
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int64], NDArray, NDArray[np.int64]]:
     """Return cell and rank of every label that a cell covers, and how many each cell does.
 
     A node covers the labels under it that the column has.
     """
     if column.tree is None:
-        assert covered.pairs is not None
-        assert covered.labels is not None
-        cell, rank = np.divmod(covered.pairs, column.distinct)
-        return cell, rank, covered.labels
+        return covered.listed()
     node = column.nodes(covered.low, covered.high)
     assert column.places is not None
     first = np.searchsorted(column.places, column.tree.first[node])
