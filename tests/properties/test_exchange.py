@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,7 @@ import shoal
 from reference import proximity
 from shoal.errors import NotAchievable, TooCrowded, UsageError
 from shoal.methods.base import Task
+from shoal.methods.exchange import halved
 from shoal.principles.requirement import requirements
 from shoal.schema.table import code_table
 from tables import frame, schema, tables
@@ -46,6 +48,34 @@ def test_exchange_keeps_k_anonymity(table, k):
     assume(len(table["age"]) >= k)
     groups = search(table, shoal.KAnonymity(k=k), shoal.Exchange(), sensitive=())
     assert min(groups.sizes) >= k
+
+
+@given(tables(most=60), st.integers(1, 9), st.lists(st.integers(0, 59), max_size=4))
+def test_exchange_never_loses_more_than_split_under_k_anonymity(table, k, doubled):
+    """Whole runs of equal rows are there too: fixed sizes would tear them."""
+    rows = len(table["age"])
+    assume(rows >= k)
+    kept = [*range(rows), *(place % rows for place in doubled for _ in range(2 * k + 1))]
+    table = {name: [cells[place] for place in kept] for name, cells in table.items()}
+    losses = [
+        shoal.anonymize(frame(table), schema(), require=shoal.KAnonymity(k=k), method=method).loss
+        for method in (shoal.Exchange(), shoal.Split())
+    ]
+    assert losses[0] <= losses[1] + 1e-9
+
+
+@given(st.lists(st.integers(0, 50), min_size=1), st.integers(1, 6))
+def test_long_ranges_are_cut_into_equal_parts(sizes, half):
+    sizes = [half + size for size in sizes]
+    starts = np.cumsum([0, *sizes])
+    cuts = halved(starts, 2 * half).tolist()
+    assert set(starts.tolist()) <= set(cuts)
+    lengths = np.diff(cuts)
+    assert lengths.min() >= half
+    assert lengths.max() <= 2 * half
+    for begin, end in pairwise(starts.tolist()):
+        inside = [b - a for a, b in pairwise(cuts) if begin <= a < end]
+        assert max(inside) - min(inside) <= 1
 
 
 @given(

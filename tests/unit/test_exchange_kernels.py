@@ -156,14 +156,17 @@ def test_proximity_agrees_with_the_definition_on_all_pairs_of_codes(forms):
                 assert proximate(table.relations, r, u, v) == bool(table.tests[r](u, v))
 
 
+def started(table, size):
+    order, cuts = start(table.space, table.values, len(table.values) // size)
+    return Engine(table.space, table.relations, table.values, table.codes, order, cuts)
+
+
 @pytest.mark.parametrize("forms", FORMS)
 @pytest.mark.parametrize(("n", "kinds"), [(7, "ii"), (61, "iis"), (200, "s"), (203, "isi")])
 def test_engine_reports_what_it_leaves(n, kinds, forms):
     for seed in range(3):
         table = Table(seed, n, kinds, forms)
-        engine = Engine(
-            table.space, table.relations, table.values, table.codes, size=table.least + seed
-        )
+        engine = started(table, table.least + seed)
         start_loss, start_excess = total_loss(engine.groups), int(engine.groups.excess.sum())
         outcome = engine.run()
         assert_consistent(table, engine.groups)
@@ -186,15 +189,15 @@ def test_engine_reports_what_it_leaves(n, kinds, forms):
 def test_band_requirements_within_reach_are_always_met():
     for seed in range(20):
         table = Table(seed, 120, "ii", ("relative",))
-        engine = Engine(table.space, table.relations, table.values, table.codes, size=2)
+        engine = started(table, 2)
         assert engine.run().violations == 0
 
 
 def test_one_thread_equals_many(monkeypatch):
     table = Table(5, 3000, "iis", ("vector",))
-    many = Engine(table.space, table.relations, table.values, table.codes, size=5).run()
+    many = started(table, 5).run()
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0}, raising=False)
-    one = Engine(table.space, table.relations, table.values, table.codes, size=5).run()
+    one = started(table, 5).run()
     assert np.array_equal(one.labels, many.labels)
 
 

@@ -1,4 +1,4 @@
-"""The exchange engine: start close in quasi space, repair, improve.
+"""The exchange engine: from groups close in quasi space, repair, improve.
 
 The search holds no randomness. Work is divided into a fixed number of blocks of neighbouring
 groups, whatever the number of threads, and pairs of groups across blocks follow one by one, so
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from shoal.kernels.exchange.leftover import chain, merge, round_robin
-from shoal.kernels.exchange.start import start
 from shoal.kernels.exchange.state import crossing, labels_of, make_groups, refresh_each, total_loss
 from shoal.kernels.exchange.swaps import exchange_pairs, repair
 from shoal.methods.nearby import Neighbourhood
@@ -50,7 +49,11 @@ class Outcome(NamedTuple):
 
 
 class Engine:
-    """One run over one table; `run` does all."""
+    """One run over one table; `run` does all.
+
+    Group g starts with the rows `order[cuts[g]:cuts[g + 1]]`; neighbours in this numbering are to
+    be neighbours in space.
+    """
 
     def __init__(
         self,
@@ -58,17 +61,17 @@ class Engine:
         relations: Relations,
         values: Reals,
         codes: Ints,
+        order: LongInts,
+        cuts: LongInts,
         *,
-        size: int,
         seconds: float = np.inf,
         progress: Progress = silent,
     ) -> None:
-        count = values.shape[0] // size
+        count = cuts.size - 1
         room = relations.bounds.shape[1] - 1
         self.space, self.relations = space, relations
         self.begun, self.seconds = time.perf_counter(), seconds
         self.progress = progress
-        order, cuts = start(space, values, count)
         self.groups = make_groups(values, codes, order, cuts, room)
         self.block = np.arange(count) * BLOCKS // count
         self.now = 1

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.errors import UsageError
 from shoal.methods.base import Method, Task
+from shoal.methods.boxes import certainty
 from shoal.methods.reached import not_reached
 from shoal.methods.splitter import Rule, split
 from shoal.notation import whole_number
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from shoal.kernels.relations import Relations
     from shoal.schema.sensitive import Sensitive
 
+Start = tuple["NDArray[np.int64]", "NDArray[np.int64]"]  # rows, and where each group begins
 LARGEST = 8  # times the least size, up to which larger groups are tried where it fails
 TRIES = 4
 
@@ -63,6 +66,37 @@ class Board:
                 least=task.least,
             ),
         )
+
+    def start(self, size: int) -> Start:
+        """Return groups of equal sizes, or one apart."""
+        from shoal.kernels.exchange.start import start
+
+        return start(self.space, self.values, len(self.values) // size)
+
+
+def uneven_start(task: Task, size: int) -> Start:
+    """Return groups of any sizes from this one to its double, rows that tie kept together."""
+    buckets = split(task, Rule.of_size(task, size), widest=False, ties="either")
+    return buckets.rows.astype(np.int64), halved(buckets.starts, 2 * size)
+
+
+def halved(starts: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Cut ranges that are longer than `most` into equal parts, none under half of it."""
+    sizes = np.diff(starts)
+    parts = -(-sizes // most)
+    owner = np.repeat(np.arange(len(sizes)), parts)
+    place = np.arange(len(owner)) - (np.cumsum(parts) - parts)[owner]
+    begins = starts[owner] + place * sizes[owner] // parts[owner]
+    return np.append(begins, starts[-1])
+
+
+def _loss(task: Task, start: Start) -> float:
+    """Return what groups lose, as the engine measures it."""
+    order, cuts = start
+    labels = np.empty(len(order), np.int64)
+    labels[order] = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
+    groups = Groups(labels)
+    return float(groups.sizes @ certainty(task.coded, groups, promised=True).sum(axis=1))
 
 
 def pairwise_of(task: Task) -> list[tuple[Pairwise, Sensitive]]:
@@ -121,7 +155,8 @@ class Exchange(Method):
     """Start from groups close in quasi space, exchange members until all hold, then to lose less.
 
     Serves every pairwise principle, several at once, and k-anonymity alone. The start is an
-    equitable partition; violating members are exchanged with those of nearby groups, nearest
+    equitable partition, or, for k-anonymity alone, where they lose less, groups of k to 2k rows
+    that keep ties together; violating members are exchanged with those of nearby groups, nearest
     first, at the least added loss; what is left is resolved by chains of exchanges, by merging
     groups, and for ordered values by dealing a block of groups in turn (EM Theorem 1), and at the
     very last by coarser groups where the table as a whole holds. Then
@@ -130,8 +165,8 @@ class Exchange(Method):
 
     Parameters
     ----------
-    size : rows a group starts with; the least admissible number by default, and where that fails
-        larger ones in turn.
+    size : rows that every group starts with; the least admissible number by default, and where
+        that fails larger ones in turn.
 
     References
     ----------
@@ -162,12 +197,15 @@ class Exchange(Method):
         sizes = [self.size] if self.size is not None else promising_sizes(task)
         for size in sizes:
             board = Board.of(task, size)
+            start = board.start(size)
+            if self.size is None and not pairwise_of(task):
+                start = min(start, uneven_start(task, size), key=partial(_loss, task))
             engine = Engine(
                 board.space,
                 board.relations,
                 board.values,
                 board.codes,
-                size=size,
+                *start,
                 seconds=ends - time.monotonic(),
                 progress=task.progress,
             )

@@ -55,6 +55,12 @@ class Rule:
         return self.band.reach
 
     @classmethod
+    def of_size(cls, task: Task, least: int) -> Rule:
+        """Return the rule that every group has so many rows, and nothing else."""
+        codes = np.zeros(len(task.coded), np.int32)
+        return cls(equality(1), codes, Fraction(1), Fraction(1), least, dealt=False)
+
+    @classmethod
     def of(cls, task: Task, name: str) -> Rule:
         """Gather the requirements of a task; they must be about one ordered value at most."""
         near: list[Ordered] = []
@@ -72,8 +78,7 @@ class Rule:
             msg = f"{name} can protect one sensitive value at a time, not {named}. Use Exchange()."
             raise UsageError(msg)
         if not near:
-            codes = np.zeros(len(task.coded), np.int32)
-            return cls(equality(1), codes, Fraction(1), Fraction(1), task.least, dealt=False)
+            return cls.of_size(task, task.least)
         (value,) = values.values()
         bands = [principle.band(value) for principle in near]
         bound = min(principle.bound for principle in near)
