@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from shoal.kernels.exchange.loss import Space
     from shoal.kernels.exchange.state import Groups
 
-SAMPLES = 16  # of groups that the thinned-out rings draw from in turn
+SAMPLES = 16  # of groups that the thinned-out rings draw from in turn, at least
+EACH = 4  # groups in all samples together for each group that asks, where there are as many
 
 
 class Neighbourhood:
@@ -38,14 +39,16 @@ class Neighbourhood:
 
         Groups are numbered along the splits, so every t-th group is an even sample of space, and
         a tree of those alone spares the search for neighbours that would be thrown away. Several
-        samples are used in turn: with one, all groups would compete for the same few partners.
+        samples are used in turn, more where more groups ask: with few, all would compete for the
+        same partners.
         """
         count = self.points.shape[0]
         step = max(1, (min(end, count) - begin) // kept)
         low, high = begin // step + 2, min(end // step + 1, count // step)
         if high < low:
             return np.empty((which.size, 0), np.int64)
-        shifts = np.unique(np.arange(SAMPLES) * step // SAMPLES)
+        samples = max(SAMPLES, EACH * which.size // kept)
+        shifts = np.unique(np.arange(samples) * step // samples)
         near = np.empty((which.size, high - low + 1), np.int64)
         for turn, shift in enumerate(shifts):
             if (step, shift) not in self.trees:
