@@ -194,3 +194,23 @@ def by_name(frame: pl.DataFrame, x: str, y: str, **chosen: Any) -> Mapping[float
     """Return one column of the records with chosen values, by another one."""
     wanted = frame.filter(*(pl.col(name) == value for name, value in chosen.items()))
     return dict(wanted.drop_nulls(y).select(x, y).iter_rows())
+
+
+def error_grid(
+    frame: pl.DataFrame, along: str, axis: str, titles: dict[str, str]
+) -> dict[str, Any]:
+    """Return the error of queries over 2, 3 and 4 columns, a row for each kind of neighbourhood."""
+    return grid(
+        [
+            [
+                Panel(
+                    frame=series(frame, "mean", along, neighbourhood=kind, w=w),
+                    title=f"{title}, {w}D queries",
+                    x=axis,
+                    y="mean relative error" if w == 2 else "",
+                )
+                for w in (2, 3, 4)
+            ]
+            for kind, title in titles.items()
+        ]
+    )

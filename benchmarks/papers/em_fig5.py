@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from drawing import Panel, by_name, grid, series, values
+from drawing import by_name, error_grid, values
 from figures import Claim, Figure, Size, percent, rises, run, span
 from subjects import EM_METHODS, errors, salaries
 
@@ -50,20 +50,8 @@ def measure(size: Size) -> list[dict[str, Any]]:
 
 
 def draw(frame: pl.DataFrame) -> dict[str, Any]:
-    return grid(
-        [
-            [
-                Panel(
-                    frame=series(frame, "mean", "m", neighbourhood=kind, w=w),
-                    title=f"{kind} ({epsilon:g}, m), {w}D queries",
-                    x="m",
-                    y="mean relative error" if w == 2 else "",
-                )
-                for w in (2, 3, 4)
-            ]
-            for kind, epsilon in KINDS.items()
-        ]
-    )
+    titles = {kind: f"{kind} ({epsilon:g}, m)" for kind, epsilon in KINDS.items()}
+    return error_grid(frame, "m", "m", titles)
 
 
 def claims(frame: pl.DataFrame) -> list[Claim]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from drawing import Panel, grid, series, values
+from drawing import error_grid, values
 from figures import Claim, Figure, Size, percent, rises, run, span
 from subjects import EM_METHODS, errors, salaries
 
@@ -49,20 +49,8 @@ def measure(size: Size) -> list[dict[str, Any]]:
 
 
 def draw(frame: pl.DataFrame) -> dict[str, Any]:
-    return grid(
-        [
-            [
-                Panel(
-                    frame=series(frame, "mean", "s", neighbourhood=kind, w=w),
-                    title=f"{kind} ({epsilon:g}, 5), {w}D queries",
-                    x="s, volume of a query",
-                    y="mean relative error" if w == 2 else "",
-                )
-                for w in (2, 3, 4)
-            ]
-            for kind, epsilon in KINDS.items()
-        ]
-    )
+    titles = {kind: f"{kind} ({epsilon:g}, 5)" for kind, epsilon in KINDS.items()}
+    return error_grid(frame, "s", "s, volume of a query", titles)
 
 
 def claims(frame: pl.DataFrame) -> list[Claim]:

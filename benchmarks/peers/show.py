@@ -181,6 +181,7 @@ def seconds_chart(lines: Sequence[Line], limit: float) -> str:
         for line in lines
         if line["seconds"] is not None
     ]
+    stopped = any(not value["ended"] for value in values)
     dash = {
         "field": "peer",
         "type": "nominal",
@@ -200,13 +201,13 @@ def seconds_chart(lines: Sequence[Line], limit: float) -> str:
             "field": "seconds",
             "type": "quantitative",
             "title": "CPU seconds of the whole process",
-            "scale": {"type": "log"},
+            "scale": {"type": "log", "nice": False, "padding": 8},
             "axis": {"values": [1, 3, 10, 30, 100, 300], "format": "~g"},
         },
         "color": {
             "field": "by",
             "type": "nominal",
-            "title": f"× stopped after {limit:.0f} s on the clock, needs more",
+            "title": f"× stopped after {limit:.0f} s on the clock" if stopped else None,
             "sort": names,
             "scale": {"domain": names, "range": [*PALETTE, GREY, LIME]},
             "legend": {"orient": "right", "labelLimit": 260, "titleLimit": 260},
