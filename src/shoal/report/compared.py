@@ -142,9 +142,16 @@ def print_frontier(facts: dict[str, Any]) -> None:
 
 
 def reasons(facts: dict[str, Any]) -> list[str]:
-    """Return why points are not achievable, each with the value it is said of."""
-    return [
-        f"{facts['parameter']} = {point['value']:,.6g}: {point['problem']}"
-        for point in facts["points"]
-        if point["problem"]
-    ]
+    """Return why the point next to those that were reached was not, and which were not either."""
+    points = facts["points"]
+    reached = [place for place, point in enumerate(points) if not point["problem"]]
+    missed = [place for place, point in enumerate(points) if point["problem"]]
+    missed.sort(key=lambda place: min((abs(place - one) for one in reached), default=0))
+    if not missed:
+        return []
+    first, *others = (points[place] for place in missed)
+    lines = [f"{facts['parameter']} = {first['value']:,.6g}: {first['problem']}"]
+    if others:
+        values = ", ".join(f"{value:,.6g}" for value in sorted(one["value"] for one in others))
+        lines.append(f"{facts['parameter']} = {values}: not reached either.")
+    return lines
