@@ -171,7 +171,8 @@ def anonymize(
         )
         if owner_report is not None:
             release.owner_report(owner_report, threshold=threshold, force=force, progress=progress)
-    _remark(release, rows, escaped=escape, seed=seed, quiet=quiet)
+    named = bool(options["method"])
+    _remark(release, rows, named=named, escaped=escape, seed=seed, quiet=quiet)
     if json:
         show.print_json(release.manifest)
     elif target != STDOUT:
@@ -252,11 +253,15 @@ def _rehearse(frame: Any, schema: shoal.Schema, options: dict[str, Any], *, json
 
 
 def _remark(
-    release: shoal.Release, rows: int, *, escaped: bool, seed: int | None, quiet: bool
+    release: shoal.Release, rows: int, *, named: bool, escaped: bool, seed: int | None, quiet: bool
 ) -> None:
-    """Say what the owner should know before publishing."""
+    """Say what the owner should know before publishing; `named`: which method was."""
+    from shoal.engines.choice import why
     from shoal.principles.requirement import requirements
 
+    reason = why(release.manifest["method"], len(release.coded), release.requirements)
+    if reason is not None and not named:
+        show.note(reason, quiet=quiet)
     if seed is not None:
         show.note(
             "Warning: made with a seed, so the order of rows can be worked out. For testing only.",
@@ -280,6 +285,11 @@ def _remark(
             "for less, or see with `shoal tune` where that begins.",
             quiet=quiet,
         )
+    _remark_rows(release, rows, escaped=escaped, quiet=quiet)
+
+
+def _remark_rows(release: shoal.Release, rows: int, *, escaped: bool, quiet: bool) -> None:
+    """Say which rows are missing, and which cells a spreadsheet would run."""
     suppression = release.suppression
     if suppression.rows:
         show.note(str(suppression), quiet=quiet)

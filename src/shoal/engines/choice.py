@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from shoal.principles.requirement import Requirement
 
 SAMPLE = 4000  # rows that methods are tried on
+LARGE = 1_000_000  # rows above which exchanges take many minutes, and memory by the gigabyte
 TRIED = (Exchange(), Split(), Mondrian())
 
 
@@ -51,9 +52,12 @@ def method_for(task: Task) -> Method:
     """Return the best method for a table and what is required of it.
 
     Hierarchies make the loss jump, and which method copes best depends on their shape; so with
-    them, every method that serves is tried on a sample, and the one that loses least is taken.
+    them, every method that serves is tried on a sample, and the one that loses least is taken. A
+    large table is split, where that serves, rather than exchanged for hours.
     """
     usual = choose_method(None, task.requirements)
+    if spares_exchange(task, usual):
+        return Split()
     if all(column.tree is None for column in task.coded.quasi):
         return usual
     rows = len(task.coded)
@@ -61,6 +65,30 @@ def method_for(task: Task) -> Method:
     sample = replace(task, coded=task.coded.subset(some), progress=silent)
     losses = {method: _loss(method, sample) for method in (usual, *TRIED)}
     return min(losses, key=lambda method: losses[method])
+
+
+def spares_exchange(task: Task, usual: Method) -> bool:
+    """Return whether a table is too large for exchanges, and `Split()` serves instead."""
+    if len(task.coded) <= LARGE or not isinstance(usual, Exchange):
+        return False
+    try:
+        Split().check(task)
+    except UsageError:
+        return False
+    return True
+
+
+def why(method: str, rows: int, asked: Sequence[Requirement]) -> str | None:
+    """Return why a method was taken, where nobody named one and it is not the usual one."""
+    usual = repr(choose_method(None, asked))
+    if method == usual:
+        return None
+    if rows > LARGE:
+        return (
+            f"By {method}, because the table has more than {LARGE:,} rows. --method '{usual}' "
+            "loses less, and takes many times as long and as much memory."
+        )
+    return f"By {method}, because it loses least on {SAMPLE:,} rows of this table."
 
 
 def _loss(method: Method, task: Task) -> float:
