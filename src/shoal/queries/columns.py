@@ -80,6 +80,15 @@ class Exact:
         """The rank of each label."""
         return {label: rank for rank, label in enumerate(self.labels)}
 
+    @cached_property
+    def ends(self) -> tuple[int, int, Fraction]:
+        """The first and last unit of the domain, and how many there are to a number."""
+        if not self.numeric:
+            return 0, len(self.labels) - 1, Fraction(1)
+        ruler = Ruler.of(self.labels, dates=self.dates)
+        first, last = ruler.places(self.labels[[0, -1]]).tolist()
+        return int(first), int(last), ruler.units
+
     def named(self, label: str) -> frozenset[str] | None:
         """Return the labels that go by a name, None where none does."""
         return frozenset({label}) if label in self.rank_of else None

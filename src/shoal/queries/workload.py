@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,6 @@ import numpy as np
 
 from shoal.errors import BadParameter, InputError, UsageError
 from shoal.notation import Term, number, whole_number
-from shoal.queries.ruler import Ruler
 from shoal.queries.sets import Numbers
 from shoal.queries.tables import Answers, ExactTable, Query, open_answers
 
@@ -117,8 +115,6 @@ class _Drawer:
     ) -> None:
         self.workload, self.schema, self.columns, self.chance = workload, schema, columns, chance
         self.side = workload.selectivity ** (1 / (workload.quasi + workload.sensitive))
-        asked = (*schema.quasi, *schema.sensitive)
-        self.ends = {name: _ends(columns[name]) for name in asked}
 
     def query(self) -> Query:
         """Return a random query."""
@@ -132,7 +128,7 @@ class _Drawer:
         return [names[place] for place in self.chance.permutation(len(names))[:count]]
 
     def _interval(self, name: str) -> Numbers | frozenset[str]:
-        first, last, units = self.ends[name]
+        first, last, units = self.columns[name].ends
         size = last - first + 1
         # A product such as 1000 · 0.001^(1/3) must not fall short of 100 for a last digit's sake.
         length = min(max(1, floor(size * self.side * (1 + 1e-12))), size)
@@ -140,15 +136,6 @@ class _Drawer:
         if not self.columns[name].numeric:
             return frozenset(self.columns[name].labels[begin : begin + length])
         return Numbers.from_to(begin / units, (begin + length - 1) / units)
-
-
-def _ends(column: Exact) -> tuple[int, int, Fraction]:
-    """Return the first and last unit of a column's domain, and how many there are to a number."""
-    if not column.numeric:
-        return 0, len(column.labels) - 1, Fraction(1)
-    ruler = Ruler.of(column.labels, dates=column.dates)
-    first, last = ruler.places(column.labels[[0, -1]]).tolist()
-    return int(first), int(last), ruler.units
 
 
 @dataclass(frozen=True, eq=False)

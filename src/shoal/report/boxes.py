@@ -34,7 +34,7 @@ def box_table(release: Release) -> BoxTable:
     the same.
     """
     layout, kinds = release.recoding.layout, release.recoding.kinds
-    order = np.argsort(layout.bears, kind="stable")
+    order = np.argsort(layout.bears)
     quasi, cells = {}, []
     for column in release.coded.quasi:
         kind = kinds[column.name]
