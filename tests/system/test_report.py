@@ -297,3 +297,17 @@ def test_rows_that_unchanged_columns_give_away_are_counted_as_the_file_shows_the
     told = collect(release, release.audit())["exposure"]["unique_with_others"]
     shown = release.published.group_by("zip", "age", "town", "left").len()
     assert 0 < told == (shown["len"] == 1).sum() / 160
+
+
+def test_a_trial_that_fails_does_not_stand_in_the_way(monkeypatch, tmp_path) -> None:
+    def refuse(*_given: object, **_options: object) -> None:
+        msg = "there is nothing to compare"
+        raise shoal.UsageError(msg)
+
+    monkeypatch.setattr("shoal.engines.trials.compare", refuse)
+    table = pl.DataFrame({"a": range(12)})
+    release = shoal.anonymize(table, shoal.Schema(quasi="a"), require="KAnonymity(k=2)")
+    release.write(tmp_path / "out", trials=True)
+    page = text_of(tmp_path / "out" / "report.html")
+    assert "Not tried: there is nothing to compare" in page
+    assert "What more protection costs" in page

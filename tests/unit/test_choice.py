@@ -5,6 +5,7 @@ import pytest
 
 import shoal
 from shoal.engines import choice
+from shoal.principles.requirement import requirements
 from system.shell import people, write_csv
 from system.shell import shoal as command
 
@@ -47,3 +48,14 @@ def test_the_command_says_why_it_did_not_take_the_usual_method(monkeypatch, tmp_
         "anonymize", table, *roles, "--method", "Split()", "--output", tmp_path / "named"
     )
     assert "By Split()" not in named.said
+
+
+def test_only_what_was_spared_is_said_to_lose_less():
+    """With hierarchies another method can be the best of a sample, however large the table is."""
+    asked = requirements("Window(width=500, m=2)", ["pay"])
+    many = choice.LARGE + 1
+    assert choice.why("Split()", many, asked) is None
+    assert "loses least" in str(choice.why("Mondrian()", many, asked))
+    pairs = requirements("EpsilonM(epsilon=500, m=2)", ["pay"])
+    assert "Exchange()" in str(choice.why("Split()", many, pairs))
+    assert "loses least" in str(choice.why("Split()", 60, pairs))

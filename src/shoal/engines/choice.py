@@ -83,7 +83,7 @@ def why(method: str, rows: int, asked: Sequence[Requirement]) -> str | None:
     usual = repr(choose_method(None, asked))
     if method == usual:
         return None
-    if rows > LARGE:
+    if rows > LARGE and (usual, method) == (repr(Exchange()), repr(Split())):
         return (
             f"By {method}, because the table has more than {LARGE:,} rows. --method '{usual}' "
             "loses less, and takes many times as long and as much memory."

@@ -9,12 +9,16 @@ import polars as pl
 
 from shoal.engines.compare import compare
 from shoal.engines.tune import tune
-from shoal.errors import NotAchievable, ShoalError
+from shoal.errors import ShoalError
 from shoal.methods.base import Method
 from shoal.progress import Progress, silent
 from shoal.schema.roles import Schema
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shoal.engines.compare import Comparison
+    from shoal.engines.tune import Frontier
     from shoal.release.release import Release
 
 SAMPLE = 4000  # rows of the trials
@@ -50,21 +54,27 @@ def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
     options: dict[str, Any] = {"require": asked, "missing": "value", "seconds": SECONDS}
     method = Method.read(release.manifest["method"])
     progress("trials", 0.0)
-    try:
-        found = tune(table, schema, method=method, **options)
-        facts["frontier"] = found.to_dict() if found.reached else None
-        facts["no_frontier"] = None if found.reached else found.refusal
-    except ShoalError as problem:
-        facts["no_frontier"] = f"Not tried: {problem}"
+    frontier, no_frontier = _tried(lambda: tune(table, schema, method=method, **options))
     progress("trials", 0.5)
-    try:
-        compared = compare(table, schema, queries=QUERIES, **options)
-        facts["comparison"] = compared.to_dict() if compared.reached else None
-        facts["no_comparison"] = None if compared.reached else compared.refusal
-    except NotAchievable as problem:
-        facts["no_comparison"] = f"Not reached on the sample: {problem}"
+    comparison, no_comparison = _tried(lambda: compare(table, schema, queries=QUERIES, **options))
     progress("trials", 1.0)
-    return facts
+    return facts | {
+        "frontier": frontier,
+        "no_frontier": no_frontier,
+        "comparison": comparison,
+        "no_comparison": no_comparison,
+    }
+
+
+def _tried(
+    attempt: Callable[[], Comparison | Frontier],
+) -> tuple[dict[str, Any] | None, str | None]:
+    """Return what was found, or why nothing was: a trial never stands in the way of a release."""
+    try:
+        found = attempt()
+    except ShoalError as problem:
+        return None, f"Not tried: {problem}"
+    return (found.to_dict(), None) if found.reached else (None, found.refusal)
 
 
 def trial_schema(schema: Schema) -> Schema:

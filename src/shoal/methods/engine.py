@@ -45,7 +45,6 @@ class Outcome(NamedTuple):
     loss: float  # sum over groups of size * NCP
     passes: int
     seconds: float
-    resolved: dict[str, int]  # excess taken away by each kind of repair
 
 
 class Engine:
@@ -76,7 +75,6 @@ class Engine:
         self.block = np.arange(count) * BLOCKS // count
         self.now = 1
         self.passes = 0
-        self.resolved: dict[str, int] = {}
         refresh_each(space, relations, self.groups, np.arange(count), self.now)
 
     def run(self) -> Outcome:
@@ -92,7 +90,6 @@ class Engine:
             loss=total_loss(groups),
             passes=self.passes,
             seconds=time.perf_counter() - self.begun,
-            resolved=self.resolved,
         )
 
     @property
@@ -108,36 +105,27 @@ class Engine:
         """Say whether the time budget is spent."""
         return time.perf_counter() - self.begun > self.seconds
 
-    def note(self, what: str, before: int) -> None:
-        """Record how much excess a step took away."""
-        taken = before - int(self.groups.excess.sum())
-        self.resolved[what] = self.resolved.get(what, 0) + taken
-
     def price(self) -> None:
         """Pass over all neighbours at rising prices of excess: cheap repairs come first."""
         typical = total_loss(self.groups) / self.groups.sizes.sum()
-        before = int(self.groups.excess.sum())
         for turn, price in enumerate(PRICES):
             self.progress("search", turn / len(PRICES))
             if not self.late():
                 self.sweep(self.neighbours(NEAR), max(price * typical, 1e-9), 0)
-        self.note("priced exchanges", before)
 
     def mend(self) -> None:
         """Repair what is left, by wider means as long as anything is."""
         near = Neighbourhood(self.space, self.groups)
-        for name, step in (
-            ("wider exchanges", self.widen),
-            ("exchanges with any group", self.seek),
-            ("chains", partial(self.chains, NEAR)),
-            ("far chains", partial(self.chains, self.groups.sizes.size)),
-            ("mergers", self.mergers),
-            ("round-robin", self.deal),
+        for step in (
+            self.widen,
+            self.seek,
+            partial(self.chains, NEAR),
+            partial(self.chains, self.groups.sizes.size),
+            self.mergers,
+            self.deal,
         ):
-            before = int(self.groups.excess.sum())
-            if before and not self.late():
+            if self.groups.excess.any() and not self.late():
                 step(near)
-                self.note(name, before)
 
     def widen(self, near: Neighbourhood) -> None:
         """Exchange with ring after ring of neighbours, each four times as wide as the last."""
