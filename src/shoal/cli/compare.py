@@ -82,3 +82,5 @@ def compare(
             progress=progress,
         )
     show.give(found, print_comparison, comparison_page, report, json=json)
+    if not found.holds:
+        raise typer.Exit(1)

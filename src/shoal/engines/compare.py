@@ -64,7 +64,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Methods in the order of their loss; `workload` says what queries were about, if any were."""
+    """Methods in the order of their loss; `workload` says what queries were about, if any were.
+
+    Those whose release fails its own audit stand behind those that hold, whatever they lose, and
+    those that found nothing stand last.
+    """
 
     require: tuple[str, ...]
     rows: int
@@ -76,6 +80,11 @@ class Comparison:
     def reached(self) -> bool:
         """Whether any method reached what is required."""
         return any(entry.problem is None for entry in self.entries)
+
+    @property
+    def holds(self) -> bool:
+        """Whether any method's release holds what is required."""
+        return any(entry.holds for entry in self.entries)
 
     @property
     def refusal(self) -> str:
@@ -165,9 +174,14 @@ def compare(
             )
         )
     progress("compare", 1.0)
-    entries.sort(key=lambda entry: 2.0 if entry.loss is None else entry.loss)
+    entries.sort(key=_place)
     workload = None if questions is None else asdict(questions.workload)
     return Comparison(tuple(map(repr, asked)), len(coded), workload, tuple(entries), tuple(remarks))
+
+
+def _place(entry: Entry) -> tuple[bool, bool, float]:
+    """Return by what entries are sorted: what holds first, and of that what loses least."""
+    return entry.problem is not None, not entry.holds, entry.loss or 0.0
 
 
 def _draw(

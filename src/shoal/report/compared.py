@@ -6,6 +6,7 @@ from typing import Any
 
 from shoal.report.text import _console, _heading, _table
 
+FAILED = "does not hold: its release fails its own audit, so it is no choice, whatever it loses."
 METRICS = {"r2": "R²", "accuracy": "accuracy", "roc_auc": "ROC-AUC"}
 
 
@@ -16,20 +17,27 @@ def print_comparison(facts: dict[str, Any]) -> None:
     shown = [
         measure for measure in measures(facts) if any(value is not None for value in measure.values)
     ]
-    table = _table("method", *(measure.short for measure in shown), "groups")
+    table = _table("method", "holds", *(measure.short for measure in shown), "groups")
     for place, entry in enumerate(facts["entries"]):
         if entry["problem"]:
-            table.add_row(entry["method"], "not reached")
+            table.add_row(entry["method"], "", "not reached")
             continue
         groups = "none" if entry["groups"] is None else f"{entry['groups']:,}"
         cells = [measure.spelled(place) for measure in shown]
-        table.add_row(entry["method"], *cells, groups)
+        table.add_row(entry["method"], "yes" if entry["holds"] else "NO", *cells, groups)
     console.print(table)
     for entry in facts["entries"]:
         if entry["problem"]:
             console.print(f"{entry['method']}: {entry['problem']}")
+    for line in failures(facts):
+        console.print(line)
     for line in (*explained(facts), *facts["remarks"]):
         console.print(line, style="dim")
+
+
+def failures(facts: dict[str, Any]) -> list[str]:
+    """Name the methods whose release does not hold what is required."""
+    return [f"{one['method']} {FAILED}" for one in facts["entries"] if one["holds"] is False]
 
 
 def explained(facts: dict[str, Any]) -> list[str]:

@@ -63,12 +63,21 @@ def comparison_values(facts: dict[str, Any]) -> dict[str, Any]:
     from markupsafe import Markup
 
     from shoal.report.charts.comparison import comparison_chart
-    from shoal.report.compared import explained, measures
+    from shoal.report.compared import explained, failures, measures
 
     shown = [one for one in measures(facts) if any(value is not None for value in one.values)]
-    methods = [entry["method"] for entry in facts["entries"]]
+    methods = [
+        entry["method"] + (" (does not hold)" if entry["holds"] is False else "")
+        for entry in facts["entries"]
+    ]
     chart = Markup(comparison_chart(methods, shown)) if shown else ""  # noqa: S704 - drawn here
-    return {"facts": facts, "measures": shown, "notes": explained(facts), "chart": chart}
+    return {
+        "facts": facts,
+        "measures": shown,
+        "failures": failures(facts),
+        "notes": explained(facts),
+        "chart": chart,
+    }
 
 
 def frontier_page(facts: dict[str, Any]) -> str:
