@@ -58,3 +58,34 @@ def _factors(
         Fraction(0),
     )
     return [Fraction(len(rows), len(release)), (1 + mass) / (len(rows) + len(domain))]
+
+
+def matching(release: Sequence[tuple[Box, int]], value: int) -> list[int]:
+    """Return the sensitive values of the published rows whose box holds a person's quasi value."""
+    return [s for (low, high), s in release if low <= value <= high]
+
+
+def vulnerable(
+    release: Sequence[tuple[Box, int]], people: Sequence[int], epsilon: str, delta: str
+) -> int:
+    """Count the people whose matching rows, taken for a group, are in breach."""
+    return breaches([g for x in people if (g := matching(release, x))], epsilon, delta)
+
+
+def given_away(
+    releases: Sequence[Sequence[tuple[Box, int]]], people: Sequence[tuple[int, int]]
+) -> tuple[int, list[int], list[int]]:
+    """Return how many people rows of all releases match, whom they give away and whom they mislead.
+
+    Counted for each release alone and at last for all of them together: somebody is given away
+    when one value is left and it is the person's own, and misled when it is another's.
+    """
+    matched, right, wrong = 0, [0] * (len(releases) + 1), [0] * (len(releases) + 1)
+    for x, own in people:
+        left = [set(matching(release, x)) for release in releases]
+        if all(left):
+            matched += 1
+            for which, values in enumerate([*left, set.intersection(*left)]):
+                right[which] += values == {own}
+                wrong[which] += len(values) == 1 and values != {own}
+    return matched, right, wrong

@@ -210,16 +210,26 @@ def test_two_releases_together_leave_fewer_values(tmp_path: Path) -> None:
     assert both["pinned"]["first"] == 0
 
 
-def test_a_release_without_groups_is_linked_but_has_no_vulnerability(
+def test_a_release_without_groups_is_vulnerable_by_the_rows_that_people_match(
     table: Path, place: Path
 ) -> None:
     made = anonymize(table, place / "out", "--method", "Freeform()", require="KAnonymity(k=3)")
     assert made.code == 0
     found = shoal("attack", place / "out", "--original", table, "--json").json()
-    assert found["vulnerability"] == []
+    (one,) = found["vulnerability"]
+    assert one["groups"] is None
+    assert one["people"] == one["people_in_all"] == len(people())
+    assert all(entry["error"] is None for entry in one["grid"])
+    assert "among the rows of out that match them" in one["sentence"]
     assert found["linking"][0]["people"] == len(people())
     assert found["linking"][0]["unmatched"] == 0
-    assert any("no groups" in remark for remark in found["remarks"])
+    report = place / "attack.html"
+    said = shoal("attack", place / "out", "--original", table, "--report", report)
+    assert "among the rows of out that match them" in " ".join(said.out.split())
+    assert "for whom, among the rows that match them" in report.read_text("utf-8")
+    alone = shoal("attack", place / "out", "--json").json()
+    assert alone["vulnerability"] == []
+    assert any("needs the original" in remark for remark in alone["remarks"])
 
 
 def test_spellings_of_intervals_and_sets() -> None:

@@ -14,7 +14,10 @@ from shoal.audit.linking import Link, link
 from shoal.audit.nearness import widths
 from shoal.audit.published import Published, open_published
 from shoal.audit.vulnerability import Vulnerability, vulnerability
+from shoal.distances.labels import Equality
+from shoal.distances.numeric import Absolute
 from shoal.errors import InputError, UnknownColumn, UsageError
+from shoal.sampling import draw
 from shoal.schema.io import read_table, take_frame
 
 if TYPE_CHECKING:
@@ -23,12 +26,14 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shoal.distances.base import Distance
+    from shoal.sampling import Sample
     from shoal.schema.roles import Schema
 
 MINIMALITY = (
     "Not measured: whoever knows the method and its requirement may rule out tables for which it "
     "would have published something narrower (minimality). See docs/limits.md."
 )
+PEOPLE = 2000  # people who are linked with releases, at most; drawn at random from more
 GUESSES = (0.01, 0.05, 0.1)  # of the spread: how near a guess has to be
 
 
@@ -63,6 +68,7 @@ def attack(
     epsilons: Sequence[float] | None = None,
     deltas: Sequence[float] | None = None,
     distance: Distance | None = None,
+    seed: int | None = None,
 ) -> Attack:
     """Attack releases.
 
@@ -75,6 +81,8 @@ def attack(
     group : the column that names the groups of plain tables.
     epsilons, deltas : the grid of the vulnerability; chosen from the first release by default.
     distance : how far apart sensitive values are, all columns together.
+    seed : of the sample of people who are linked and intersected where they are more than 2,000;
+        by default nobody can tell which they are.
     """
     if not releases:
         msg = "Name at least one release to attack."
@@ -84,29 +92,47 @@ def attack(
         if other.schema.sensitive != opened[0].schema.sensitive:
             msg = "The releases have different sensitive columns. Choose shared ones: --sensitive."
             raise UsageError(msg)
-    grouped = [one for one in opened if not one.heterogeneous]
-    remarks = [
-        f"{one.name} has no groups, so its vulnerability is not measured."
-        for one in opened
-        if one.heterogeneous
-    ]
-    grid = vulnerability(grouped, distance=distance, epsilons=epsilons, deltas=deltas)
+    remarks = []
+    if epsilons is not None:
+        remarks += _unused(opened, distance)
+    options: Any = {"distance": distance, "epsilons": epsilons, "deltas": deltas}
     if original is None:
+        remarks += [
+            f"{one.name} has no groups, so its vulnerability is measured over the rows that match "
+            "a person, which needs the original table: --original."
+            for one in opened
+            if one.heterogeneous
+        ]
         remarks.append("Linking, learning and intersection need the original table: --original.")
-        return Attack(tuple(grid), remarks=tuple(remarks))
+        return Attack(tuple(vulnerability(opened, **options)), remarks=tuple(remarks))
+    people = _known(original, opened, remarks)
+    sample = draw(people.height, PEOPLE, seed)
+    covers = [Cover(one, one.schema.read_numbers(people, "quasi")) for one in opened]
+    grid = vulnerability(opened, covers=covers, sample=sample, **options)
+    own = epsilons if distance is None or isinstance(distance, Absolute) else None
+    return _against(covers, people, sample, own, tuple(grid), remarks)
+
+
+def _unused(releases: list[Published], distance: Distance | None) -> list[str]:
+    """Say where the widths that somebody chose say nothing: labels are equal or are not."""
+    if distance is not None:
+        labels = ["labels"] * isinstance(distance, Equality)
+    else:
+        first = releases[0]
+        labels = [
+            f"labels of {name}"
+            for name in first.schema.sensitive
+            if not first.sensitive(name).numeric
+        ]
+    return [f"The widths are not used for {one}, which are equal or not." for one in labels]
+
+
+def _known(original: Any, releases: list[Published], remarks: list[str]) -> pl.DataFrame:
+    """Return what the attacker knows of people: those who have every sensitive value.
+
+    Their sensitive numbers are read as those of the first release.
+    """
     people = read_table(original) if isinstance(original, str | Path) else take_frame(original)
-    chosen = None if distance else epsilons
-    return _against(opened, people, chosen, tuple(grid), remarks)
-
-
-def _against(
-    releases: list[Published],
-    people: pl.DataFrame,
-    epsilons: Sequence[float] | None,
-    grid: tuple[Vulnerability, ...],
-    remarks: list[str],
-) -> Attack:
-    """Add the attacks that know the people."""
     sensitive = releases[0].schema.sensitive
     for name in (*sensitive, *(name for one in releases for name in one.schema.quasi)):
         if name not in people.columns:
@@ -114,11 +140,22 @@ def _against(
     known = people.fill_nan(None).drop_nulls(list(sensitive))
     if known.height < people.height:
         remarks.append(f"{people.height - known.height:,} people without a value are left out.")
-    people = known
-    if not people.height:
+    if not known.height:
         msg = "Nobody in the original has a value of every sensitive column to be guessed."
         raise InputError(msg)
-    covers = [Cover(one, people) for one in releases]
+    return releases[0].schema.read_numbers(known, "sensitive")
+
+
+def _against(
+    covers: list[Cover],
+    people: pl.DataFrame,
+    sample: Sample,
+    epsilons: Sequence[float] | None,
+    grid: tuple[Vulnerability, ...],
+    remarks: list[str],
+) -> Attack:
+    """Add the attacks that know the people."""
+    first = covers[0].published
     remarks += [
         f"{one.unread} distinct quasi cells of {one.published.name} could not be read; they rule "
         "nobody out."
@@ -126,13 +163,16 @@ def _against(
         if one.unread
     ]
     links: list[Link] = []
-    for name in sensitive:
-        column = releases[0].sensitive(name)
+    for name in first.schema.sensitive:
+        column = first.sensitive(name)
         wanted = (epsilons if column.numeric else None) or widths(column, GUESSES)
-        links += [found for cover in covers for found in link(cover, people, name, wanted)]
+        links += [one for cover in covers for one in link(cover, people, name, wanted, sample)]
+    sensitive = first.schema.sensitive
     lessons = tuple(learn(cover, people, name) for name in sensitive for cover in covers)
     pairs = tuple(
-        intersect(one, two, name) for name in sensitive for one, two in combinations(covers, 2)
+        intersect(one, two, people, name, sample)
+        for name in sensitive
+        for one, two in combinations(covers, 2)
     )
     return Attack(grid, tuple(links), lessons, pairs, tuple(remarks))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,28 +93,50 @@ class ColumnCover:
 
     `cells[row]` is the cell of a published row, `values[person]` the value of a person, UNKNOWN
     where it is missing, which every cell covers. A cell covers the values lows … highs, or those
-    that its row of `listed` marks (row 0: none).
+    that are `listed` from its place in `starts` to the next; values are numbered under `distinct`.
     """
 
     cells: NDArray[np.int64]
     values: NDArray[np.int64]
     lows: NDArray[np.int64]
     highs: NDArray[np.int64]
-    listed: NDArray[np.bool_]
-    slots: NDArray[np.int64]
+    listed: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    distinct: int
     unread: int
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """How many values each distinct cell lists, 0 where it is a run of them."""
+        return np.diff(self.starts)
+
+    @cached_property
+    def listing(self) -> NDArray[np.int64]:
+        """The distinct cell that each place of `listed` belongs to."""
+        return np.repeat(np.arange(len(self.lows)), self.counts)
+
+    @cached_property
+    def _by_value(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The cells that list each value, one value after the other, and where each begins."""
+        order = np.argsort(self.listed, kind="stable")
+        each = np.bincount(self.listed, minlength=self.distinct)
+        return self.listing[order], np.concatenate([[0], np.cumsum(each)])
 
     def covering(self, value: int) -> NDArray[np.bool_]:
         """Return which distinct cells cover a value."""
         if value == UNKNOWN:
             return np.ones(len(self.lows), bool)
-        within = (self.lows <= value) & (value <= self.highs)
-        return within | self.listed[self.slots, value]
+        found = (self.lows <= value) & (value <= self.highs)
+        cells, starts = self._by_value
+        found[cells[starts[value] : starts[value + 1]]] = True
+        return found
 
     def covered(self, cell: int) -> NDArray[np.bool_]:
         """Return which values a distinct cell covers, and at last that it covers UNKNOWN."""
-        marks = np.append(self.listed[self.slots[cell]], [True])
+        marks = np.zeros(self.distinct + 1, bool)
+        marks[self.listed[self.starts[cell] : self.starts[cell + 1]]] = True
         marks[self.lows[cell] : self.highs[cell] + 1] = True
+        marks[UNKNOWN] = True
         return marks
 
 
@@ -130,14 +153,12 @@ def cover_column(
     texts = cells.unique().sort()
     which = cells.cast(pl.Enum(texts)).to_physical().to_numpy().astype(np.int64)
     lows, highs = np.ones(len(texts), np.int64), np.zeros(len(texts), np.int64)
-    slots = np.zeros(len(texts), np.int64)
-    listed = [np.zeros(column.distinct, bool)]
+    listed = [np.zeros(0, np.int64)] * len(texts)
     unread = 0
     place = {label: rank for rank, label in enumerate(column.spellings)}
     for cell, text in enumerate(texts):
         if text in under:
-            slots[cell] = len(listed)
-            listed.append(under[text])
+            listed[cell] = under[text]
             continue
         ends = _ends(text, column)
         if ends is not None:
@@ -145,13 +166,18 @@ def cover_column(
             highs[cell] = np.searchsorted(column.numbers, ends[1], "right") - 1
             continue
         marks = _labels(text, column, place)
-        if marks is not None and marks.sum() == 1:
-            lows[cell] = highs[cell] = int(np.argmax(marks))
+        if marks is None or len(marks) == column.distinct:
+            unread += marks is None
+            lows[cell], highs[cell] = 0, column.distinct - 1
             continue
-        unread += marks is None
-        slots[cell] = len(listed)
-        listed.append(np.ones(column.distinct, bool) if marks is None else marks)
-    return ColumnCover(which, values, lows, highs, np.array(listed), slots, unread)
+        if len(marks) == 1:
+            lows[cell] = highs[cell] = marks[0]
+            continue
+        listed[cell] = marks
+    starts = np.concatenate([[0], np.cumsum([len(some) for some in listed])]).astype(np.int64)
+    return ColumnCover(
+        which, values, lows, highs, np.concatenate(listed), starts, column.distinct, unread
+    )
 
 
 def _ends(text: str, column: Column) -> tuple[float, float] | None:
@@ -162,19 +188,18 @@ def _ends(text: str, column: Column) -> tuple[float, float] | None:
     return None if math.isnan(low + high) else (low, high)
 
 
-def _labels_under(column: Column, hierarchy: Hierarchy) -> dict[str, NDArray[np.bool_]]:
+def _labels_under(column: Column, hierarchy: Hierarchy) -> dict[str, NDArray[np.int64]]:
     """Return for the name of every node which of the known values are under it."""
     counts = np.bincount(column.codes, minlength=column.distinct)
     labels = column.spellings.to_list()
     levels = hierarchy.levels(Distinct(column.name, labels, column.values, counts))
     rank = {label: place for place, label in enumerate(labels)}
-    under: dict[str, NDArray[np.bool_]] = {}
+    under: dict[str, set[int]] = {}
     for path in levels:
         if path[0] in rank:
             for node in path:
-                marks = under.setdefault(node, np.zeros(column.distinct, bool))
-                marks[rank[path[0]]] = True
-    return under
+                under.setdefault(node, set()).add(rank[path[0]])
+    return {node: np.array(sorted(ranks), np.int64) for node, ranks in under.items()}
 
 
 def _known(known: pl.Series) -> tuple[Column, NDArray[np.int64]]:
@@ -189,18 +214,17 @@ def _known(known: pl.Series) -> tuple[Column, NDArray[np.int64]]:
     return column, values
 
 
-def _labels(text: str, column: Column, place: dict[str, int]) -> NDArray[np.bool_] | None:
+def _labels(text: str, column: Column, place: dict[str, int]) -> NDArray[np.int64] | None:
     """Return which values a cell names, None where it cannot be read."""
-    marks = np.zeros(column.distinct, bool)
-    ranks = [place[label] for label in read_labels(text) if label in place]
-    marks[ranks] = True
-    if text in EVERYTHING and not ranks:
-        return ~marks
+    ranks = np.array([place[label] for label in read_labels(text) if label in place], np.int64)
+    if text in EVERYTHING and not len(ranks):
+        return np.arange(column.distinct)
     hidden = HIDDEN.fullmatch(text)
     if hidden:
         whole = column.spellings.str.len_chars() == len(text)
-        marks |= (whole & column.spellings.str.starts_with(hidden[1])).to_numpy()
-    return marks if marks.any() else None
+        begun = whole & column.spellings.str.starts_with(hidden[1])
+        ranks = np.append(ranks, np.flatnonzero(begun.to_numpy()))
+    return np.unique(ranks) if len(ranks) else None
 
 
 class Cover:
@@ -250,7 +274,7 @@ class Cover:
         for group in range(len(self.rows)):
             cell = self.cells[lead][group]
             run = slice(0, len(order))
-            if self.columns[lead].slots[cell] == 0 and not whole:
+            if self.columns[lead].counts[cell] == 0 and not whole:
                 ends = self.columns[lead].lows[cell], self.columns[lead].highs[cell] + 1
                 run = slice(*np.searchsorted(sorted_lead, ends).tolist())
             inside = np.ones(run.stop - run.start, bool)
@@ -263,5 +287,5 @@ class Cover:
     def _mean_run(self, place: int) -> float:
         """Return which share of the values of a column a cell covers, on average."""
         column = self.columns[place]
-        spans = np.where(column.slots > 0, column.listed.shape[1], column.highs - column.lows + 1)
-        return float(spans[self.cells[place]].mean() / column.listed.shape[1])
+        spans = np.where(column.counts > 0, column.distinct, column.highs - column.lows + 1)
+        return float(spans[self.cells[place]].mean() / column.distinct)

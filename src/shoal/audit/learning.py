@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from shoal.schema.coding import Column
 
 FIFTHS = 5
+PEOPLE = 2**16  # people whose classes are scored at a time
 MOST_CLASSES = 50  # of labels; rarer ones are one class together
 
 
@@ -68,15 +69,21 @@ def learn(cover: Cover, original: pl.DataFrame, name: str) -> Lesson:
     truth, taught = classes[column.codes[:count]], classes[column.codes[count:]]
     sizes = np.bincount(taught, minlength=int(classes.max()) + 1)
     with np.errstate(divide="ignore"):  # a class that the release lacks is never named
-        scores = np.tile(np.log(sizes / len(taught)), (count, 1))
-    for one in cover.columns:
-        scores += np.log(_likelihood(one, taught, sizes)).T[one.values]
+        prior = np.log(sizes / len(taught))
+    likelihoods = [np.log(_likelihood(one, taught, sizes)).T for one in cover.columns]
+    right = 0
+    for begin in range(0, count, PEOPLE):
+        some = slice(begin, begin + PEOPLE)
+        scores = np.tile(prior, (len(truth[some]), 1))
+        for one, likelihood in zip(cover.columns, likelihoods, strict=True):
+            scores += likelihood[one.values[some]]
+        right += int(np.count_nonzero(scores.argmax(axis=1) == truth[some]))
     return Lesson(
         cover.published.name,
         name,
         len(sizes),
         count,
-        float(np.mean(scores.argmax(axis=1) == truth)),
+        right / count,
         float(np.mean(truth == sizes.argmax())),
     )
 
@@ -97,19 +104,21 @@ def _likelihood(
     column: ColumnCover, taught: NDArray[np.int64], sizes: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """Return P(value | class) of one quasi column, a row for each class, UNKNOWN at the end."""
-    values, cells = column.listed.shape[1], len(column.lows)
+    values, cells = column.distinct, len(column.lows)
     rows = np.bincount(taught * cells + column.cells, minlength=len(sizes) * cells)
     rows = rows.reshape(len(sizes), cells)
-    inside = np.where(column.slots > 0, column.listed[column.slots].sum(1), 0)
-    extent = np.where(column.slots > 0, inside, column.highs - column.lows + 1)
+    labelled = column.counts > 0
+    extent = np.where(labelled, column.counts, column.highs - column.lows + 1)
     weights = rows / np.maximum(extent, 1)
-    spans = (column.slots == 0) & (extent > 0)
+    spans = ~labelled & (extent > 0)
     steps = np.zeros((len(sizes), values + 1))
     for which in range(len(sizes)):
         np.add.at(steps[which], column.lows[spans], weights[which, spans])
         np.add.at(steps[which], column.highs[spans] + 1, -weights[which, spans])
     spread = np.maximum(np.cumsum(steps, axis=1)[:, :-1], 0)
-    labelled = column.slots > 0
-    spread += weights[:, labelled] @ column.listed[column.slots[labelled]]
+    for which in range(len(sizes)):
+        spread[which] += np.bincount(
+            column.listed, weights[which, column.listing], minlength=values
+        )
     unknown = np.ones((len(sizes), 1))  # at the end: a missing value tells no class from another
     return np.hstack([(1 + spread) / (sizes[:, None] + values), unknown])

@@ -17,6 +17,7 @@ import polars as pl
 
 from shoal.notation import exact
 from shoal.relations.bands import absolute_band
+from shoal.sampling import Sample, drawn_from, within
 from shoal.schema.coding import QUANTITY, Column, code_column
 
 if TYPE_CHECKING:
@@ -26,21 +27,34 @@ if TYPE_CHECKING:
 
     from shoal.audit.covers import Cover
 
-PEOPLE = 2000  # guesses are made about at most so many people, spread evenly over the table
-
 
 @dataclass(frozen=True)
 class Link:
-    """How often the best guess was right, against the guess from the prior alone."""
+    """How often the best guess was right, against the guess from the prior alone.
+
+    `people` are those whom guesses were made about, of `people_in_all`; where they are a sample,
+    `hits` and `candidates` may be off by their errors. The prior is that of all people.
+    """
 
     release: str
     column: str
     epsilon: float
-    people: int
+    sample: Sample
     unmatched: int
     candidates: float
+    candidates_error: float | None
     hits: float
     prior: float
+
+    @property
+    def people(self) -> int:
+        """How many people guesses were made about."""
+        return len(self.sample)
+
+    @property
+    def error(self) -> float | None:
+        """How far off the rate of hits may be, at 95 % confidence; None where all were guessed."""
+        return self.sample.share_error(self.hits)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rates, their difference, and a sentence."""
@@ -50,22 +64,20 @@ class Link:
             "column": self.column,
             "epsilon": self.epsilon,
             "people": self.people,
+            "people_in_all": self.sample.whole,
             "unmatched": self.unmatched,
             "mean_candidates": self.candidates,
+            "mean_candidates_error": self.candidates_error,
             "hits": self.hits,
+            "error": self.error,
             "prior": self.prior,
             "gain": self.hits - self.prior,
             "sentence": (
                 f"Whoever knows the quasi values of people in {self.release} guesses their "
-                f"{self.column} {near} for {self.hits:.1%} of them; without the release, for "
-                f"{self.prior:.1%}."
+                f"{self.column} {near} for {self.hits:.1%}{within(self.error)} of them; without "
+                f"the release, for {self.prior:.1%}.{drawn_from(self.sample, 'people')}"
             ),
         }
-
-
-def chosen_people(count: int, most: int = PEOPLE) -> NDArray[np.int64]:
-    """Return the people whom guesses are made about: all, or some spread evenly over the rows."""
-    return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64))
 
 
 def code_both(known: pl.Series, carried: pl.Series, *, numeric: bool) -> tuple[Column, int]:
@@ -88,8 +100,10 @@ def best_window(codes: NDArray, last: NDArray[np.int64]) -> tuple[int, int]:
     return first, int(last[first])
 
 
-def link(cover: Cover, original: pl.DataFrame, name: str, epsilons: Sequence[float]) -> list[Link]:
-    """Guess the value of people in the original from one release, to within each ε.
+def link(
+    cover: Cover, original: pl.DataFrame, name: str, epsilons: Sequence[float], sample: Sample
+) -> list[Link]:
+    """Guess the value of some people of the original from one release, to within each ε.
 
     Nobody to match is a miss: about a person whose row was left out, the release says nothing.
     """
@@ -98,26 +112,24 @@ def link(cover: Cover, original: pl.DataFrame, name: str, epsilons: Sequence[flo
     column, count = code_both(original[name], published.table[name], numeric=numeric)
     own, carried = column.codes[:count], column.codes[count:]
     lasts = [windows(column, epsilon) for epsilon in epsilons]
-    people = chosen_people(count)
     hits = np.zeros(len(epsilons), np.int64)
-    unmatched = candidates = 0
-    for person in people.tolist():
+    candidates = np.zeros(len(sample), np.int64)
+    for place, person in enumerate(sample.places.tolist()):
         values = carried[cover.candidates(person)]
-        candidates += len(values)
-        unmatched += not len(values)
+        candidates[place] = len(values)
         if len(values):
             hits += [_within(best_window(values, last), own[person]) for last in lasts]
-    known = own[people]
     return [
         Link(
             published.name,
             name,
             epsilon,
-            len(people),
-            unmatched,
-            candidates / len(people),
-            int(hit) / len(people),
-            float(np.mean(_within(best_window(own, last), known))),
+            sample,
+            int(np.count_nonzero(candidates == 0)),
+            float(candidates.mean()),
+            sample.mean_error(candidates),
+            int(hit) / len(sample),
+            float(np.mean(_within(best_window(own, last), own))),
         )
         for epsilon, hit, last in zip(epsilons, hits, lasts, strict=True)
     ]

@@ -39,6 +39,9 @@ def attack(
     report: Annotated[
         str | None, typer.Option(help="HTML file with the charts, readable by its owner.")
     ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="For tests: a repeatable sample of people.")
+    ] = None,
     query: show.Query = None,
     sheet: show.Sheet = None,
     delimiter: show.Delimiter = None,
@@ -72,6 +75,7 @@ def attack(
         epsilons=numbers("--epsilon", epsilon),
         deltas=numbers("--delta", delta, most=1),
         distance=metric,
+        seed=seed,
     ).to_dict()
     if report is not None:
         write_page(report, attack_page(found))

@@ -101,7 +101,11 @@ class Dissimilarity(Pairwise):
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure risk(G, ε) = max (|Φ(v, ε)| - 1) / (|G| - 1), and 1 for a group of one."""
         assert sensitive is not None
-        counts = most_near(self.relation(sensitive), groups, sensitive)
+        return self.measure_by(self.relation(sensitive), groups, sensitive)
+
+    def measure_by(self, relation: Relation, groups: Groups, sensitive: Sensitive) -> Measurement:
+        """Measure with a relation that was made before, as for many groups in turn."""
+        counts = most_near(relation, groups, sensitive)
         alone = groups.sizes == 1
         others = np.where(alone, 1, counts - 1)
         wholes = np.where(alone, 1, groups.sizes - 1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.errors import UsageError
+from shoal.sampling import check_seed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,9 +24,7 @@ class Randomness:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        if self.seed is not None and self.seed < 0:
-            msg = f"A seed is a whole number of at least 0. Got {self.seed}."
-            raise UsageError(msg)
+        check_seed(self.seed)
 
     @property
     def reproducible(self) -> bool:

@@ -7,11 +7,11 @@ from typing import Any
 from shoal.report.charts.base import BLUE, PALETTE, draw
 from shoal.report.contours import contour
 
-LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # shares of groups in breach that a line is drawn for
+LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # shares in breach that a line is drawn for
 
 
 def vulnerability_chart(grid: list[dict[str, float]]) -> str:
-    """Draw the share of groups in breach: shaded by delta and epsilon, with lines of equal share.
+    """Draw the share of groups or people in breach, shaded, with lines of equal share.
 
     A grid with one epsilon, as labels have it, becomes a curve over delta.
     """
@@ -40,7 +40,7 @@ def vulnerability_chart(grid: list[dict[str, float]]) -> str:
     colour = {
         "field": "name",
         "type": "nominal",
-        "title": "groups in breach",
+        "title": "in breach",
         "sort": labels,
         "scale": {"domain": labels, "range": PALETTE[: len(labels)]},
         "legend": {"symbolType": "stroke", "symbolStrokeWidth": 3},
@@ -90,7 +90,7 @@ def vulnerability_chart(grid: list[dict[str, float]]) -> str:
 
 
 def shared_contour_chart(grids: dict[str, list[dict[str, float]]], level: float) -> str:
-    """Draw for several releases the line along which one share of their groups is in breach."""
+    """Draw for several releases the line along which one share is in breach."""
     lines, names = [], []
     for release, grid in grids.items():
         found = _contour(grid, level, release)
@@ -102,7 +102,7 @@ def shared_contour_chart(grids: dict[str, list[dict[str, float]]], level: float)
     colour = {
         "field": "name",
         "type": "nominal",
-        "title": f"{level:.0%} of the groups in breach",
+        "title": f"{level:.0%} in breach",
         "sort": releases,
         "scale": {
             "domain": releases,
@@ -155,7 +155,7 @@ def _axes(epsilons: list[float], deltas: list[float]) -> dict[str, Any]:
 
 
 def _grid(grid: list[dict[str, float]]) -> tuple[list[float], list[float], list[list[float]]]:
-    """Return the ε, the δ, and the share of groups in breach at each pair."""
+    """Return the ε, the δ, and the share of groups or people in breach at each pair."""
     epsilons = sorted({one["epsilon"] for one in grid})
     deltas = sorted({one["delta"] for one in grid})
     share = {(one["epsilon"], one["delta"]): one["share"] for one in grid}
@@ -182,7 +182,7 @@ def _by_line(points: list[dict[str, Any]], name: str) -> list[list[dict[str, Any
 
 
 def _curve(grid: list[dict[str, float]], along: str) -> str:
-    """Draw the share of groups in breach over the one parameter that varies."""
+    """Draw the share of groups or people in breach over the one parameter that varies."""
     return draw(
         {
             "data": {"values": grid},
@@ -197,7 +197,7 @@ def _curve(grid: list[dict[str, float]], along: str) -> str:
                 "y": {
                     "field": "share",
                     "type": "quantitative",
-                    "title": "groups in breach",
+                    "title": "in breach",
                     "axis": {"format": "~%"},
                     "scale": {"domain": [0, 1]},
                 },

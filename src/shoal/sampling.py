@@ -1,0 +1,128 @@
+"""Some of many, drawn at random, and how far off what is measured on them may be.
+
+What is drawn depends on no order of the rows: every row is as likely as any other. Chance comes
+from the operating system unless a seed is given. Where all are taken, nothing is off.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.errors import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CONFIDENCE = 0.95
+Z = 1.959963984540054  # the normal quantile that leaves 2.5 % on either side
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Places drawn without repetition from 0 to under `whole`, ascending."""
+
+    places: NDArray[np.int64]
+    whole: int
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all were taken."""
+        return len(self) == self.whole
+
+    def only(self, which: NDArray[np.bool_]) -> Sample:
+        """Return those of the sample for whom something is so, as a sample of all of them.
+
+        How many all of them are, the sample tells.
+        """
+        places = self.places[which]
+        if self.complete:
+            return Sample(places, len(places))
+        return Sample(places, max(len(places), round(self.whole * len(places) / len(self))))
+
+    @property
+    def _left_out(self) -> float:
+        """The factor of the variance that is left when a finite whole is drawn from."""
+        return (self.whole - len(self)) / max(self.whole - 1, 1)
+
+    def share_error(self, share: float) -> float | None:
+        """Return how far the share in the whole is from that in the sample, at 95 % confidence.
+
+        The further end of Wilson's interval, so that a share of 0 or 1 is not taken for certain;
+        None where all were taken.
+        """
+        if self.complete:
+            return None
+        if not len(self):
+            return 1.0
+        z = Z * math.sqrt(self._left_out)
+        size = len(self)
+        width = 1 + z * z / size
+        middle = (share + z * z / (2 * size)) / width
+        half = z / width * math.sqrt(share * (1 - share) / size + z * z / (4 * size * size))
+        return max(middle + half - share, share - middle + half)
+
+    def mean_error(self, values: NDArray) -> float | None:
+        """Return the same for the mean of one value of each that was drawn.
+
+        None where all were taken, and where fewer than two were: then nothing can be said.
+        """
+        if self.complete or len(values) < 2:
+            return None
+        spread = float(np.std(values, ddof=1))
+        return Z * spread * math.sqrt(self._left_out / len(values))
+
+
+def draw(whole: int, most: int, seed: int | None = None) -> Sample:
+    """Draw so many at random, or take all where there are no more.
+
+    Examples
+    --------
+    >>> draw(3, 5).places.tolist(), len(draw(100, 5))
+    ([0, 1, 2], 5)
+    """
+    check_seed(seed)
+    if whole <= most:
+        return Sample(np.arange(whole), whole)
+    chance = np.random.Generator(np.random.PCG64(seed))
+    return Sample(np.sort(chance.choice(whole, most, replace=False)), whole)
+
+
+def check_seed(seed: int | None) -> None:
+    """Raise where a seed is none."""
+    if seed is not None and seed < 0:
+        msg = f"A seed is a whole number of at least 0. Got {seed}."
+        raise UsageError(msg)
+
+
+def within(error: float | None) -> str:
+    """Return how far a share may be off, for behind it in a sentence; nothing where nothing is.
+
+    Examples
+    --------
+    >>> within(0.0213), within(None)
+    (' ± 2.1 points', '')
+    """
+    return "" if error is None else f" ± {100 * error:.1f} points"
+
+
+def drawn_from(sample: Sample, what: str) -> str:
+    """Say what was drawn, for the end of a sentence; nothing where all were taken.
+
+    Examples
+    --------
+    >>> drawn_from(draw(3, 5), "people"), drawn_from(draw(1234, 5), "people")
+    ('', ' Measured on 5 of 1,234 people, drawn at random; ± is at 95% confidence.')
+    """
+    if sample.complete:
+        return ""
+    return (
+        f" Measured on {len(sample):,} of {sample.whole:,} {what}, drawn at random; ± is at "
+        f"{CONFIDENCE:.0%} confidence."
+    )
