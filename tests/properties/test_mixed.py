@@ -78,9 +78,9 @@ def test_groups_equal_those_of_the_definition(require, parts, holds, table, wide
     method = shoal.Mondrian(split="widest" if widest else "least-loss")
     if not admissible(range(len(rows))):
         with pytest.raises(NotAchievable):
-            method.search(task)
+            method.find(task)
         return
-    found = method.search(task).labels
+    found = method.find(task).labels
     if widest:
         buckets = splitting.mondrian(rows, KINDS, 1, admissible=admissible)
     else:

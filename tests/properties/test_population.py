@@ -80,9 +80,9 @@ def test_groups_equal_those_of_the_definition(principle, holds, both, widest, k)
     method = shoal.Mondrian(split="widest" if widest else "least-loss")
     if not admissible(range(len(rows))):
         with pytest.raises(NotAchievable):
-            method.search(task)
+            method.find(task)
         return
-    found = method.search(task).labels
+    found = method.find(task).labels
     sets = {frozenset(np.flatnonzero(found == g).tolist()) for g in set(found.tolist())}
     if widest:
         assert sets == set(splitting.mondrian(rows, KINDS, 1, admissible=admissible))

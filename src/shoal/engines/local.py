@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from shoal.release.release import Release, build_release
 from shoal.schema.coding import code_column, quantity
 from shoal.schema.columns import without_cells
 from shoal.schema.io import read_table, take_frame
+from shoal.schema.missing import is_missing
 from shoal.schema.people import code_people
 from shoal.schema.pseudonyms import check_key, pseudonymize
 from shoal.schema.table import Coded, code_table
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shoal.principles.requirement import Requirement
+    from shoal.schema.coding import Column
     from shoal.schema.missing import Missing
     from shoal.schema.roles import Schema
 
@@ -140,20 +143,27 @@ def check_budget(seconds: float | None) -> float | None:
 def numeric_columns(
     coded: Coded, table: pl.DataFrame, asked: list[Requirement], schema: Schema
 ) -> Coded:
-    """See to it that columns under numeric principles are numeric, or say which cells are not."""
-    table, types = schema.read_numbers(table, "sensitive"), schema.types
-    needed = {name for one in asked if one.principle.needs_numbers for name in one.columns}
-    return Coded(
-        coded.quasi,
-        tuple(
-            code_column(table[column.name][coded.rows], kind=quantity(types.get(column.name)))
-            if column.name in needed and not column.numeric
-            else column
-            for column in coded.sensitive
-        ),
-        coded.rows,
-        coded.weights,
-    )
+    """See to it that columns under numeric principles are numeric, or say which cells are not.
+
+    A column of numbers with missing cells is refused where a requirement is about it, and left
+    alone where none is.
+    """
+    table = schema.read_numbers(table, "sensitive")
+    named = {name for one in asked for name in one.columns}
+    numeric = {name for one in asked if one.principle.needs_numbers for name in one.columns}
+
+    def strict(column: Column) -> Column:
+        name = column.name
+        if column.numeric or name not in named:
+            return column
+        cells, said = table[name][coded.rows], schema.types.get(name)
+        if name in numeric:
+            return code_column(cells, kind=quantity(said))
+        if is_missing(cells).any():
+            return code_column(cells, kind=said, order=schema.order.get(name))
+        return column
+
+    return replace(coded, sensitive=tuple(map(strict, coded.sensitive)))
 
 
 def check_task(task: Task) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from shoal.errors import UsageError
 from shoal.methods.base import Method, Task
 from shoal.methods.boxes import certainty
+from shoal.methods.exhaustive import Thorough
 from shoal.methods.reached import not_reached
 from shoal.methods.splitter import Rule, split
 from shoal.notation import whole_number
@@ -151,7 +152,7 @@ def coarse_groups(task: Task) -> Groups | None:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Exchange(Method):
+class Exchange(Thorough):
     """Start from groups close in quasi space, exchange members until all hold, then to lose less.
 
     Serves every pairwise principle, several at once, and k-anonymity alone. The start is an
@@ -189,7 +190,7 @@ class Exchange(Method):
             msg = f"Groups of {self.size} are not possible: {task.least} to {rows} rows are."
             raise UsageError(msg)
 
-    def search(self, task: Task) -> Groups:
+    def find(self, task: Task) -> Groups:
         """Find groups that keep every requirement."""
         from shoal.methods.engine import Engine
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.errors import BadParameter, NotAchievable, UsageError
-from shoal.methods.base import Method, Task
+from shoal.methods.exhaustive import Thorough
 from shoal.methods.measured import Search
 from shoal.methods.splitter import Rule, Ties, split
 from shoal.principles.base import Ordered, Pairwise, Searchable
@@ -15,11 +16,14 @@ from shoal.principles.groups import Groups
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.principles.population import check_population
 
+if TYPE_CHECKING:
+    from shoal.methods.base import Task
+
 SPLITS = ("widest", "least-loss")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Mondrian(Method):
+class Mondrian(Thorough):
     """Cut a column at its median while both halves hold.
 
     Any principles that survive the union of groups will do, also several of them on several
@@ -77,7 +81,7 @@ class Mondrian(Method):
             )
             raise UsageError(msg)
 
-    def search(self, task: Task) -> Groups:
+    def find(self, task: Task) -> Groups:
         """Find groups that keep every requirement."""
         widest = self.split == "widest"
         if not quick(task):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import BadParameter, NotAchievable
-from shoal.methods.base import Method, Task
+from shoal.methods.exhaustive import Thorough
 from shoal.methods.splitter import Buckets, Rule, admissible, split
 from shoal.principles.groups import Groups
 from shoal.progress import in_threads
@@ -17,13 +17,15 @@ from shoal.progress import in_threads
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shoal.methods.base import Task
+
 
 PARTITIONS = ("cheapest", "round-robin")
 BATCH = 4096  # buckets dealt by one job
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Split(Method):
+class Split(Thorough):
     """Median splits of least loss while both halves stay achievable, then the partition step.
 
     `partition="round-robin"` is the algorithm of the paper to the letter. The default adds what
@@ -50,7 +52,7 @@ class Split(Method):
         """Raise where the requirements are not about one ordered value."""
         Rule.of(task, repr(self))
 
-    def search(self, task: Task) -> Groups:
+    def find(self, task: Task) -> Groups:
         """Find groups that keep every requirement."""
         rule = Rule.of(task, repr(self))
         if not admissible(rule, len(task.coded)):

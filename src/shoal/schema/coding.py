@@ -151,13 +151,13 @@ def code_column(
     return labels
 
 
-def code_quasi(
+def code_lenient(
     column: pl.Series, *, kind: str | None = None, order: Sequence[str] | None = None
 ) -> Column:
-    """Code a quasi column, where a missing cell may be a value of its own.
+    """Code a column where a missing cell may be a value of its own.
 
-    A number cannot be missing and lie in an interval, so a column of numbers or dates with missing
-    cells is one of labels, in the order of the numbers, missing ones at the end.
+    A number cannot be missing and lie in an interval, or have a distance, so a column of numbers or
+    dates with missing cells is one of labels, in the order of the numbers, missing ones at the end.
     """
     missing = is_missing(column)
     if order is None and kind not in LABELS and missing.any():

@@ -2,8 +2,8 @@
 
 `error` refuses quasi and sensitive columns that have any; `drop` leaves out their rows; `value`
 takes missing for a label of its own. A number cannot be missing and have a place in an interval, so
-a numeric quasi column with missing cells is published as sets of labels; one that a distance is
-about is refused. Other columns keep missing cells as they are.
+a numeric quasi column with missing cells is published as sets of labels; a numeric sensitive column
+that a requirement is about is refused. Others keep missing cells as they are.
 """
 
 from __future__ import annotations

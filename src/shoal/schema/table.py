@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.errors import InputError, UsageError
 from shoal.progress import Progress, silent
-from shoal.schema.coding import Column, check_type, code_column, code_known, code_quasi
+from shoal.schema.coding import Column, check_type, code_known, code_lenient
 from shoal.schema.missing import Missing, complete_rows
 from shoal.schema.sensitive import Sensitive
 
@@ -185,9 +185,7 @@ def code_table(
         if name in schema.hierarchies:
             known = code_known(table[name], kind=said, order=order)
             return known.under(schema.hierarchies[name])
-        if name in schema.quasi:
-            return code_quasi(table[name], kind=said, order=order)
-        return code_column(table[name], kind=said, order=order)
+        return code_lenient(table[name], kind=said, order=order)
 
     return Coded(
         quasi=tuple(map(code, schema.quasi)),
