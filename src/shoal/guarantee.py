@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.distances.numeric import SMALLEST
-from shoal.principles.groups import upward
+from shoal.exact import upward
 from shoal.relations.forms import Band, Points, counting_work, neighbourhood_sizes
 
 if TYPE_CHECKING:

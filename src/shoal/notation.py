@@ -17,6 +17,7 @@ import numpy as np
 
 import shoal
 from shoal.errors import BadParameter, UsageError, nearest
+from shoal.exact import written
 
 LONG = 80  # characters of what was typed that a message repeats
 DEPTH = 8  # how deep terms and lists may nest
@@ -148,7 +149,7 @@ def _call(name: str, keywords: list[ast.keyword], text: str, depth: int) -> Term
 
 def exact(value: float | Fraction) -> Fraction:
     """Return the rational that was written: 0.1 is one tenth, not its nearest double."""
-    return value if isinstance(value, Fraction) else Fraction(str(value))
+    return value if isinstance(value, Fraction) else written(value)
 
 
 def whole_number(owner: object, name: str, value: object, *, least: int) -> int:

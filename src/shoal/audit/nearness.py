@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.audit.candidates import SPREAD
-from shoal.audit.levels import downward
+from shoal.exact import downward, upward
 from shoal.notation import exact
-from shoal.principles.groups import upward
 from shoal.relations.bands import absolute_band
 from shoal.relations.forms import equality, most_near
 

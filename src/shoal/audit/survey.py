@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.audit.covers import Cover
-from shoal.audit.levels import NEARLY, Level, downward, measure_levels
+from shoal.audit.levels import levels_of_groups, measure_levels
 from shoal.audit.nearness import Nearness, nearness, widths
 from shoal.audit.published import Published, open_published
 from shoal.audit.records import riskiest_records
 from shoal.audit.verify import mixed_groups
 from shoal.errors import UnknownColumn, UsageError
-from shoal.principles.groups import upward
+from shoal.principles.groups import Groups
+from shoal.principles.population import DeltaPresence, KMap
 from shoal.schema.io import read_table, take_frame
 from shoal.schema.sensitive import Sensitive
 
@@ -143,31 +143,28 @@ def journalist(published: Published, people: pl.DataFrame) -> tuple[dict[str, An
         "journalist": float(1 / matched.min()),
         "marketer_population": float((sizes / matched).sum() / sizes.sum()),
         "population_unique_rows": int(sizes[matched == 1].sum()),
-        "k_map": None if cover.unread else int(counted.min()),
-        "presence": None if cover.unread else _presence(sizes, counted),
+        **_against(published.by_cells.labels, None if cover.unread else counted),
     }, remarks
 
 
-def _presence(sizes: NDArray[np.int64], counted: NDArray[np.int64]) -> tuple[float, float] | None:
-    """Return the least and the largest share of matching people in the table, None if unknown.
-
-    The strictest `low`, rounded down, and `high`, rounded up, with which `DeltaPresence` holds.
-    """
-    if (counted < sizes).any():
-        return None
-    shares = sizes / counted
-    ends = []
-    for extreme in (shares.min(), shares.max()):
-        near = np.flatnonzero(np.abs(shares - extreme) <= NEARLY)
-        ends.append([Fraction(int(sizes[g]), int(counted[g])) for g in near.tolist()])
-    return downward(min(ends[0])), upward(max(ends[1]))
+def _against(labels: NDArray[np.int64], people: NDArray[np.int64] | None) -> dict[str, Any]:
+    """Return the k of `KMap`, and `low` and `high` of `DeltaPresence`, None where none holds."""
+    if people is None:
+        return {"k_map": None, "presence": None}
+    described = Groups(labels, people)
+    fewest = KMap(k=1).strongest(described, None)
+    shares = DeltaPresence(high=1).strongest(described, None)
+    return {
+        "k_map": 0 if fewest is None else fewest.k,
+        "presence": None if shares is None else (shares.low, shares.high),
+    }
 
 
 def survey_column(published: Published, name: str) -> dict[str, Any]:
     """Measure the levels of one sensitive column, and name the worst groups and records."""
     column = published.sensitive(name)
     value = Sensitive.of((column,))
-    levels = list(measure_levels(published.groups, value))
+    levels = measure_levels(published.groups, value)
     near = nearness(published.groups, value, widths(column))
     middle = near[len(near) // 2]
     return {
@@ -176,22 +173,23 @@ def survey_column(published: Published, name: str) -> dict[str, Any]:
         "distinct": column.distinct,
         "levels": [level.to_dict() for level in levels],
         "proximity": [one.to_dict() for one in near],
-        "riskiest": _riskiest(published, levels, middle),
+        "riskiest": _riskiest(published, levels_of_groups(published.groups, value), middle),
         "riskiest_records": riskiest_records(published, value, middle.epsilon),
     }
 
 
-def _riskiest(published: Published, levels: list[Level], near: Nearness) -> list[dict[str, Any]]:
+def _riskiest(
+    published: Published, levels: dict[str, NDArray[np.float64]], near: Nearness
+) -> list[dict[str, Any]]:
     """Name the groups with the highest risk at the middle width, the smaller first among equals."""
     sizes = published.groups.sizes
-    shown = ("DistinctL", "EntropyL", "FrequencyL", "KE")
     return [
         {
             "group": published.group_id(group),
             "rows": int(sizes[group]),
             "epsilon": near.epsilon,
             "risk": float(near.risks[group]),
-            **{one.principle: float(one.groups[group]) for one in levels if one.principle in shown},
+            **{name: float(of_groups[group]) for name, of_groups in levels.items()},
         }
         for group in np.lexsort((published.first_rows, sizes, -near.risks))[:WORST].tolist()
     ]

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.principles.groups import Groups, Measurement, upward
+from shoal.exact import at_most, upward
+from shoal.principles.groups import Groups, Measurement
 from shoal.principles.population import check_population
 from shoal.schema.coding import code_column, quantity
 from shoal.schema.columns import Handed, is_dictionary, top_code, without_cells
@@ -60,7 +61,8 @@ class Finding:
     def complaint(self) -> str:
         """Say in a sentence what does not hold."""
         found = self.to_dict()
-        risks = f"the worst risk is {found['risk']:.4g}, allowed is {found['bound']:.4g}"
+        worst, bound = at_most(self.measurement.risk), at_most(self.measurement.bound)
+        risks = f"the worst risk is {worst}, allowed is {bound}"
         if self.by == "matches":
             return (
                 f"{found['principle']} does not hold for {found['breaches']} of {found['people']} "

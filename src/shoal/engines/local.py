@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from shoal.engines.choice import choose_method, method_for
 from shoal.engines.suppression import read_share, search_within
 from shoal.errors import NotAchievable, UsageError
+from shoal.exact import at_least, at_most
 from shoal.guarantee import least_risk
 from shoal.methods.base import Method, Task
 from shoal.planning import check_achievable, largest_share
 from shoal.principles.base import OneDimensional
 from shoal.principles.dissimilarity import Dissimilarity
-from shoal.principles.groups import upward
 from shoal.principles.population import check_population
 from shoal.principles.requirement import Require, requirements
 from shoal.progress import Progress, silent
@@ -204,7 +204,7 @@ def check_least_risk(task: Task, *, gone: int = 0) -> None:
             msg = (
                 f"{principle!r} is not achievable on these {len(task.coded)} rows{few}: so many "
                 f"values of {value.name} are near to one another that every grouping has a risk "
-                f"of at least {upward(least):.4g}. Delta can be {float(1 - least):.4g} at most."
+                f"of at least {at_most(least)}. Delta can be {at_least(1 - least)} at most."
             )
             raise NotAchievable(msg)
 

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import NotAchievable
+from shoal.exact import at_most
 from shoal.methods.boxes import apart, between_children, certainty, inside
 from shoal.principles.base import Pairwise
-from shoal.principles.groups import Groups, renumber, upward
+from shoal.principles.groups import Groups, renumber
 from shoal.principles.population import DeltaPresence
 from shoal.relations.forms import Band
 
@@ -285,7 +286,7 @@ class Search:
         """Say which requirement the whole table, where splitting begins, does not keep."""
         measured = self.task.measure(self.with_people(self.whole()))
         failing = [
-            f"{one.principle!r} (risk {upward(found.risk):.4g}, allowed {float(found.bound):.4g})"
+            f"{one.principle!r} (risk {at_most(found.risk)}, allowed {at_most(found.bound)})"
             for one, found in zip(self.task.requirements, measured, strict=True)
             if not found.holds
         ]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
+from shoal.exact import at_most
 from shoal.kernels.kinds import RUN
 from shoal.notation import Term
 from shoal.principles.demand import Demand
-from shoal.principles.groups import Groups, Measurement, upward
+from shoal.principles.groups import Groups, Measurement
 from shoal.principles.surplus import cliques, counts_of, spread_out, thinned
 from shoal.relations.forms import Band, Relation, most_near
 
@@ -30,6 +32,8 @@ class Principle(Term):
     columns: ClassVar[int] = 1  # how many sensitive columns it needs at least
     population: ClassVar[bool] = False  # whether it needs a table of everybody
     source: ClassVar[str]
+    graded: ClassVar[tuple[str, ...]]  # the parameters that `strongest` measures
+    rising: ClassVar[bool] = True  # whether a larger one of them is a stronger one
 
     @property
     def least(self) -> int:
@@ -43,6 +47,14 @@ class Principle(Term):
 
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure every group."""
+        raise NotImplementedError
+
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:
+        """Return the principle at the strongest level that holds on groups, None for none.
+
+        The level is that of the parameters in `graded`; all others stay as they are. It is a
+        number that, as it is written, holds: what is measured is rounded to the safe side.
+        """
         raise NotImplementedError
 
     def surplus(self, sensitive: Sensitive) -> NDArray[np.int64]:
@@ -111,7 +123,7 @@ class Pairwise(Principle):
 
     def reached(self, measured: Measurement) -> str:
         """Say in the principle's own letters what a measurement keeps."""
-        return f"a risk of {upward(measured.risk):.4g}"
+        return f"a risk of {at_most(measured.risk)}"
 
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure the risk of proximity breach, x / |G| (EM Definition 5)."""
@@ -157,6 +169,7 @@ class OneDimensional(Ordered):
     numeric = True
     share_name: ClassVar[str] = "m"
     width_name: ClassVar[str] = "epsilon"
+    graded: ClassVar[tuple[str, ...]] = ("m",)
     width_scale: ClassVar[int] = 1  # how many times the named width two near values may be apart
 
     @property
@@ -168,6 +181,11 @@ class OneDimensional(Ordered):
     def bound(self) -> Fraction:  # type: ignore[override]
         """The largest risk allowed."""
         return Fraction(1, self.share)
+
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self:
+        """Return it with the largest m (or l) that holds for its neighbourhoods."""
+        most = int(1 / self.measure(groups, sensitive).risk)
+        return replace(self, **{self.share_name: most})  # type: ignore[type-var]
 
     @property
     def least(self) -> int:

@@ -34,7 +34,9 @@ class Demand:
 
     @property
     def ratio(self) -> tuple[int, int]:
-        """The bound in numbers of few bits, never above it."""
+        """The bound in numbers of few bits, never above it; no share or gain is above FINEST."""
+        if self.bound > FINEST:
+            return FINEST, 1
         if self.bound.denominator <= FINEST:
             return self.bound.as_integer_ratio()
         return int(self.bound * FINEST), FINEST

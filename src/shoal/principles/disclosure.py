@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from shoal.errors import BadParameter
+from shoal.exact import LEAST, exponential, logarithm, upward
 from shoal.kernels.kinds import DISCLOSURE, LIKENESS
 from shoal.notation import exact, number
 from shoal.principles.base import Searchable
@@ -32,7 +33,8 @@ class DeltaDisclosure(Searchable):
 
     Here p is the value's share of a group and q its share of the table. A value of the table that
     a group lacks has p = 0 and is a breach, whatever δ is. The risk is 1 - min(p/q, q/p), exact;
-    the bound is 1 - exp(-δ), rounded down. It bounds p from two sides, so it survives the union
+    the bound is 1 - exp(-δ), rounded down
+    by less than 1e-50. It bounds p from two sides, so it survives the union
     of groups.
 
     References
@@ -43,6 +45,8 @@ class DeltaDisclosure(Searchable):
     delta: float
 
     monotone = True
+    graded = ("delta",)
+    rising = False
     source = "Brickell, Shmatikov, KDD 2008"
 
     def __post_init__(self) -> None:
@@ -50,8 +54,8 @@ class DeltaDisclosure(Searchable):
 
     @property
     def bound(self) -> Fraction:
-        """The largest risk allowed, 1 - exp(-δ), rounded down by a few units in the last place."""
-        return Fraction(-math.expm1(-self.delta) * (1 - 2**-50))
+        """The largest risk allowed, 1 - exp(-δ), rounded down and always under 1."""
+        return max(1 - exponential(-exact(self.delta)), Fraction(0))
 
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure 1 - min(p/q, q/p), the largest over all values."""
@@ -65,17 +69,34 @@ class DeltaDisclosure(Searchable):
             parts[group], wholes[group] = (1 - factor).as_integer_ratio()
         return Measurement(parts, wholes, groups.sizes, self.bound, self.least)
 
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:
+        """Return it with the least δ that holds, None where a group lacks a value of the table."""
+        risk = self.measure(groups, sensitive).risk
+        if risk == 1:
+            return None
+        found = replace(self, delta=upward(-logarithm(1 - risk)) or LEAST)
+        while found.bound < risk:
+            found = replace(found, delta=math.nextafter(found.delta, math.inf))
+        return found
+
     def demand(self, sensitive: Sensitive) -> Demand:
         """Return that p/q and q/p are above exp(-δ) for every value in a bucket."""
         codes, totals = counted(sensitive.codes)
         level = float(1 - self.bound)
         return Demand(DISCLOSURE, codes, len(totals), totals.astype(np.float64), level=level)
 
+    def _factor(self) -> str:
+        """Spell exp(δ), which may be beyond all doubles."""
+        try:
+            return f"{math.exp(self.delta):.4g}"
+        except OverflowError:
+            return f"e^{self.delta:g}"
+
     def promise(self, column: str) -> str:
         """Say it in plain words."""
         return (
             f"In every group, every {column} is as frequent as in the whole table up to a factor "
-            f"of {math.exp(self.delta):.4g}."
+            f"of {self._factor()}."
         )
 
 
@@ -99,6 +120,8 @@ class BetaLikeness(Searchable):
     enhanced: bool = False
 
     monotone = True
+    graded = ("beta",)
+    rising = False
     source = "Cao, Karras, VLDB 2012"
 
     def __post_init__(self) -> None:
@@ -118,15 +141,23 @@ class BetaLikeness(Searchable):
         gain = histogram.counts / histogram.totals[histogram.codes]
         gain = gain * histogram.rows / histogram.sizes[histogram.groups] - 1
         allowed = self.allowed(histogram.totals)[histogram.codes]
-        scaled = np.where(allowed < self.beta, gain * self.beta / np.maximum(allowed, TINY), 0)
-        worst = np.ceil(histogram.most(np.maximum(scaled, 0)) * (SCALE + 2)).astype(np.int64)
-        parts, wholes = worst.astype(object), np.full(len(groups), SCALE, object)
+        scaled = np.where(allowed < self.beta, gain / np.maximum(allowed, TINY), 0)
+        shares = np.ceil(histogram.most(np.maximum(scaled, 0)) * (SCALE + 2))
+        bound = min(self.bound, Fraction(histogram.rows))  # no gain is so large
+        parts = np.array([int(share) for share in shares.tolist()], object) * bound.numerator
+        wholes = np.full(len(groups), SCALE * bound.denominator, object)
         plain = np.where(allowed < self.beta, 0, gain)
         for group, entry in enumerate(histogram.last(plain)):
-            if plain[entry] > 0 and plain[entry] > worst[group] / SCALE:
-                exact_gain = histogram.factor(entry) - 1
+            exact_gain = histogram.factor(entry) - 1 if plain[entry] > 0 else Fraction(0)
+            if exact_gain * wholes[group] > parts[group]:
                 parts[group], wholes[group] = exact_gain.as_integer_ratio()
-        return Measurement(parts, wholes, groups.sizes, self.bound, self.least)
+        return Measurement(parts, wholes, groups.sizes, bound, self.least)
+
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:
+        """Return it with the least β that holds; enhanced, None where a gain is above -ln q."""
+        gain = replace(self, enhanced=False).measure(groups, sensitive).risk
+        found = replace(self, beta=upward(gain) or LEAST)
+        return found if found.measure(groups, sensitive).holds else None
 
     def allowed(self, totals: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the gain that each value may have: β, or min(β, -ln q) where enhanced."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from shoal.distances.base import Distance
 from shoal.distances.numeric import Lp
 from shoal.errors import BadParameter
+from shoal.exact import at_least, at_most, downward
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups, Measurement
@@ -48,6 +49,7 @@ class Dissimilarity(Pairwise):
     distance: Distance = DEFAULT
 
     monotone = False
+    graded = ("delta",)
     source = "XColor, Definition 7 and Theorem 1"
 
     def __post_init__(self) -> None:
@@ -111,14 +113,19 @@ class Dissimilarity(Pairwise):
         wholes = np.where(alone, 1, groups.sizes - 1)
         return Measurement(others, wholes, groups.sizes, self.bound, self.k)
 
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:
+        """Return it with the largest δ that holds for its ε, in groups of at least k."""
+        if groups.sizes.min() < self.k:
+            return None
+        return replace(self, delta=downward(1 - self.measure(groups, sensitive).risk))
+
     def reached(self, measured: Measurement) -> str:
         """Say which δ a measurement keeps, rounded down."""
-        kept = np.floor(float(1 - measured.risk) * 10_000) / 10_000
-        return f"delta={kept:g} at k={int(measured.sizes.min())}"
+        return f"delta={at_least(1 - measured.risk)} at k={int(measured.sizes.min())}"
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""
         return (
             f"Every group has at least {self.k} people, and whichever of them one picks, at most "
-            f"{float(self.bound):.4g} of the others have {column} within {self.epsilon:g} of it."
+            f"{at_most(self.bound)} of the others have {column} within {self.epsilon:g} of it."
         )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
+from shoal.exact import upward
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import Ordered, Pairwise
 from shoal.relations.forms import Band, equality
 
 if TYPE_CHECKING:
+    from shoal.principles.groups import Groups
     from shoal.schema.sensitive import Sensitive
 
 
@@ -41,6 +43,7 @@ class FrequencyL(_Frequency):
 
     l: int
 
+    graded = ("l",)
     source = "Xiao, Tao, VLDB 2006"
 
     def __post_init__(self) -> None:
@@ -55,6 +58,10 @@ class FrequencyL(_Frequency):
     def least(self) -> int:
         """A group that holds has at least l different values."""
         return self.l
+
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self:
+        """Return it with the largest l that holds."""
+        return replace(self, l=int(1 / self.measure(groups, sensitive).risk))
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""
@@ -78,6 +85,8 @@ class AlphaK(_Frequency):
     alpha: float
     k: int
 
+    graded = ("alpha",)
+    rising = False
     source = "Wong, Li, Fu, Wang, KDD 2006"
 
     def __post_init__(self) -> None:
@@ -94,6 +103,12 @@ class AlphaK(_Frequency):
         """The least size of a group: k, and enough for one member to be a share of α."""
         share = exact(self.alpha)
         return max(self.k, -(-share.denominator // share.numerator))
+
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:
+        """Return it with the least α that holds, in groups of at least k."""
+        if groups.sizes.min() < self.k:
+            return None
+        return replace(self, alpha=upward(self.measure(groups, sensitive).risk))
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""

@@ -142,9 +142,3 @@ def renumber(marks: NDArray) -> NDArray[np.int64]:
     present[marks] = True
     numbers = np.cumsum(present, dtype=np.int32)  # there are fewer rows than 2**31
     return (numbers[marks] - 1).astype(np.int64)
-
-
-def upward(ratio: Fraction) -> float:
-    """Return the least double that is not below a rational: a risk is never understated."""
-    nearest = float(ratio)
-    return nearest if Fraction(nearest) >= ratio else float(np.nextafter(nearest, np.inf))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -33,6 +33,7 @@ class KAnonymity(Principle):
 
     monotone = True
     columns = 0
+    graded = ("k",)
     source = "Samarati, TKDE 2001"
 
     def __post_init__(self) -> None:
@@ -55,6 +56,10 @@ class KAnonymity(Principle):
         """
         ones = np.ones(len(matches), np.int64)
         return Measurement(ones, np.maximum(matches, 1), ones, Fraction(1, self.k), 1)
+
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self:  # noqa: ARG002
+        """Return it for the size of the smallest group."""
+        return replace(self, k=int(groups.sizes.min()))
 
     def promise(self, column: str) -> str:  # noqa: ARG002 - it is about no column
         """Say it in plain words."""

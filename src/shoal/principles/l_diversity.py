@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from shoal.errors import BadParameter
+from shoal.exact import LOST, above, exponential, logarithm, upward
 from shoal.kernels.kinds import DISTINCT, ENTROPY, RECURSIVE
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import Searchable
@@ -44,6 +46,7 @@ class DistinctL(Searchable):
     l: int
 
     monotone = True
+    graded = ("l",)
     source = SOURCE
 
     def __post_init__(self) -> None:
@@ -61,6 +64,10 @@ class DistinctL(Searchable):
         return Measurement(
             np.ones_like(distinct), distinct, groups.sizes, Fraction(1, self.l), self.least
         )
+
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self:
+        """Return it for the fewest different values that a group has."""
+        return replace(self, l=int(1 / self.measure(groups, sensitive).risk))
 
     def demand(self, sensitive: Sensitive) -> Demand:
         """Return that a bucket has l different values."""
@@ -90,6 +97,7 @@ class EntropyL(Searchable):
     l: float
 
     monotone = True
+    graded = ("l",)
     source = SOURCE
 
     def __post_init__(self) -> None:
@@ -116,19 +124,32 @@ class EntropyL(Searchable):
         parts = np.where(even, 1, np.ceil(risks * (1 + ROUNDING) * SCALE).astype(np.int64))
         wholes = np.where(even, distinct, SCALE)
         doubtful = ~even & (np.abs(risks - float(self.bound)) < DOUBT)
-        for group in np.flatnonzero(doubtful):
-            inside = slice(histogram.starts[group], histogram.ends[group])
-            parts[group], wholes[group] = self._settled(counts[inside], int(parts[group]))
+        if doubtful.any():
+            parts, wholes = parts.astype(object), wholes.astype(object)
+        known: dict[Shape, bool] = {}
+        near = np.flatnonzero(doubtful)
+        for group, shape in zip(near.tolist(), _shapes(histogram, near), strict=True):
+            if shape not in known:
+                known[shape] = _reaches(shape, exact(self.l))
+            rounded = Fraction(int(parts[group]), SCALE)
+            if known[shape]:
+                settled = min(rounded, self.bound)
+            else:
+                settled = max(rounded, Fraction(math.floor(self.bound * SCALE) + 1, SCALE))
+            parts[group], wholes[group] = settled.as_integer_ratio()
         return Measurement(parts, wholes, groups.sizes, self.bound, self.least)
 
-    def _settled(self, counts: NDArray[np.int64], rounded: int) -> tuple[int, int]:
-        """Return a risk that is over the bound exactly when l^n Π c^c is over n^n."""
-        size = int(counts.sum())
-        top, bottom = exact(self.l).as_integer_ratio()
-        asked = top**size * math.prod(int(count) ** int(count) for count in counts)
-        if asked > (size * bottom) ** size:
-            return max(rounded, math.floor(self.bound * SCALE) + 1), SCALE
-        return min(Fraction(rounded, SCALE), self.bound).as_integer_ratio()
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self:
+        """Return it with the largest l that holds; a tie is settled in integers."""
+        assert sensitive is not None
+        histogram = Histogram.of(groups, sensitive.codes)
+        risks = self.measure(groups, sensitive).risks
+        near = np.flatnonzero(risks >= risks.max() - DOUBT)
+        worst = min(set(_shapes(histogram, near)), key=_entropy)
+        found = upward((1 + LOST) / exponential(-_entropy(worst)))
+        while not _reaches(worst, exact(found)):
+            found = max(math.nextafter(found, 0), 1.0)
+        return replace(self, l=found)
 
     def surplus(self, sensitive: Sensitive) -> NDArray[np.int64]:
         """Return what is too much of the most frequent values for the entropy of the table.
@@ -173,6 +194,38 @@ class EntropyL(Searchable):
         )
 
 
+Shape = tuple[int, ...]  # the counts of a group, ascending
+
+
+def _shapes(histogram: Histogram, groups: NDArray) -> list[Shape]:
+    """Return the shapes of some groups."""
+    starts, ends = histogram.starts[groups].tolist(), histogram.ends[groups].tolist()
+    counts = histogram.counts
+    return [
+        tuple(sorted(counts[start:end].tolist())) for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def _entropy(shape: Shape) -> Fraction:
+    """Return ln n - Σ c ln c / n, but for a few times LOST."""
+    inner = sum(
+        (count * times * logarithm(Fraction(count)) for count, times in Counter(shape).items()),
+        Fraction(0),
+    )
+    return max(logarithm(Fraction(sum(shape))) - inner / sum(shape), Fraction(0))
+
+
+def _reaches(shape: Shape, l: Fraction) -> bool:
+    """Return whether n^n >= l^n Π c^c, by logarithms where those leave no doubt."""
+    spare = _entropy(shape) - logarithm(l)
+    if abs(spare) > LOST * 10**6:
+        return spare > 0
+    size = sum(shape)
+    top, bottom = l.as_integer_ratio()
+    asked = top**size * math.prod(count**count for count in shape)
+    return asked <= (size * bottom) ** size
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RecursiveCL(Searchable):
     """Recursive (c,l)-diversity: r1 < c (r_l + … + r_d), with counts r1 >= r2 >= … >= r_d.
@@ -191,6 +244,8 @@ class RecursiveCL(Searchable):
     l: int
 
     monotone = True
+    graded = ("c",)
+    rising = False
     source = SOURCE
 
     def __post_init__(self) -> None:
@@ -226,6 +281,11 @@ class RecursiveCL(Searchable):
         counts = counts_of(sensitive)
         level = highest_level(counts, lambda left: holds_with(self, sensitive, left))
         return counts - np.minimum(counts, level) if level else np.zeros_like(counts)
+
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:
+        """Return it with the least c that holds, None where a group has fewer than l values."""
+        risk = self.measure(groups, sensitive).risk
+        return None if risk == 1 else replace(self, c=above(risk / (1 - risk)))
 
     def demand(self, sensitive: Sensitive) -> Demand:
         """Return that r1 < c (r_l + … + r_d) in a bucket."""

@@ -6,13 +6,14 @@ the table, in the quasi columns as they really are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from shoal.errors import BadParameter, UsageError
+from shoal.exact import downward, upward
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import Principle
 from shoal.principles.groups import Groups, Measurement
@@ -70,6 +71,7 @@ class KMap(OfPopulation):
     k: int
 
     monotone = True
+    graded = ("k",)
     source = "Sweeney, PhD thesis, MIT 2001"
 
     def __post_init__(self) -> None:
@@ -80,6 +82,11 @@ class KMap(OfPopulation):
         people = self.matched(groups)
         parts = np.where(people > 0, 1, 2).astype(np.int64)
         return Measurement(parts, np.maximum(people, 1), groups.sizes, Fraction(1, self.k), 1)
+
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:  # noqa: ARG002
+        """Return it for the description that fits fewest, None where one fits nobody."""
+        fewest = int(self.matched(groups).min())
+        return replace(self, k=fewest) if fewest else None
 
     def promise(self, column: str) -> str:  # noqa: ARG002 - it is about no column
         """Say it in plain words."""
@@ -111,6 +118,7 @@ class DeltaPresence(OfPopulation):
     high: float
 
     monotone = False
+    graded = ("low", "high")
     source = "Nergiz, Atzori, Clifton, SIGMOD 2007"
 
     def __post_init__(self) -> None:
@@ -130,6 +138,15 @@ class DeltaPresence(OfPopulation):
         nobody = people == 0
         parts, wholes = np.where(nobody, 2, parts), np.where(nobody, 1, wholes)
         return Measurement(parts, wholes, rows, exact(self.high), 1)
+
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:  # noqa: ARG002
+        """Return it from the least share to the largest, None where one is above 1."""
+        people, rows = self.matched(groups), groups.sizes
+        if (people < rows).any():
+            return None
+        least = 1 / Measurement(people, rows, rows, Fraction(1), 1).risk
+        most = Measurement(rows, people, rows, Fraction(1), 1).risk
+        return replace(self, low=downward(least), high=upward(most))
 
     def promise(self, column: str) -> str:  # noqa: ARG002 - it is about no column
         """Say it in plain words."""

@@ -160,6 +160,7 @@ class DeltaL(_Proximity):
 
     source = "(δ,l)-diversity, Definition 5"
     share_name = "l"
+    graded = ("l",)
     width_name = "delta"
     width_scale = 2
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from shoal.exact import LARGEST as LARGEST_NUMBER
+from shoal.exact import downward
 from shoal.kernels.kinds import SPREAD, VARIANCE
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import Searchable
@@ -32,10 +34,9 @@ class _Spread(Searchable):
 
     def _lacking(self, levels: NDArray, asked: NDArray | int, groups: Groups) -> Measurement:
         """Measure max(0, asked - level) / asked, in integers; nothing lacks where 0 is asked."""
-        wholes = np.maximum(asked, 1) + levels * 0
-        return Measurement(
-            np.maximum(asked - levels, 0), wholes, groups.sizes, Fraction(0), self.least
-        )
+        wanted = levels * 0 + asked  # integers of any size, one for each group
+        lacking, wholes = np.maximum(wanted - levels, 0), np.maximum(wanted, 1)
+        return Measurement(lacking, wholes, groups.sizes, Fraction(0), self.least)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -53,6 +54,7 @@ class KE(_Spread):
     k: int
     e: float
 
+    graded = ("e",)
     source = "Zhang, Koudas, Srivastava, Yu, ICDE 2007"
 
     def __post_init__(self) -> None:
@@ -69,13 +71,20 @@ class KE(_Spread):
         assert sensitive is not None
         histogram = Histogram.of(groups, sensitive.codes)
         asked = exact(self.e)
-        numbers, scale = whole_numbers(sensitive, asked.denominator)
-        values = np.array(numbers, object)[histogram.named[histogram.codes]]
-        length = values[histogram.ends - 1] - values[histogram.starts]
+        length, scale = _ranges(histogram, sensitive, asked.denominator)
         levels = histogram.distinct.astype(object) * int(asked * scale or 1)
         if asked:
             levels = np.minimum(levels, length * self.k)
         return self._lacking(levels, self.k * int(asked * scale or 1), groups)
+
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:
+        """Return it with the largest e that holds, None where a group has fewer than k values."""
+        assert sensitive is not None
+        histogram = Histogram.of(groups, sensitive.codes)
+        if histogram.distinct.min() < self.k:
+            return None
+        length, scale = _ranges(histogram, sensitive)
+        return replace(self, e=_most(Fraction(min(length.tolist()), scale)))
 
     def demand(self, sensitive: Sensitive) -> Demand:
         """Return that a bucket has k different values and a range of e."""
@@ -108,6 +117,7 @@ class Variance(_Spread):
 
     at_least: float
 
+    graded = ("at_least",)
     source = "LeFevre, DeWitt, Ramakrishnan, KDD 2006"
 
     def __post_init__(self) -> None:
@@ -121,18 +131,31 @@ class Variance(_Spread):
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure the variance, (n Σ v² - (Σ v)²) / n²."""
         assert sensitive is not None
-        histogram = Histogram.of(groups, sensitive.codes)
         asked = exact(self.at_least)
-        numbers, scale = whole_numbers(sensitive, asked.denominator)
+        levels, scale = self._levels(groups, sensitive, asked.denominator)
+        sizes = groups.sizes.astype(object)
+        return self._lacking(levels, sizes * sizes * int(asked * scale**2), groups)
+
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self:
+        """Return it with the largest variance that every group has."""
+        assert sensitive is not None
+        levels, scale = self._levels(groups, sensitive)
+        pairs = set(zip(levels.tolist(), groups.sizes.tolist(), strict=True))
+        least = min(Fraction(level, size * size) for level, size in pairs)
+        return replace(self, at_least=_most(least / scale**2))
+
+    @staticmethod
+    def _levels(groups: Groups, sensitive: Sensitive, unit: int = 1) -> tuple[NDArray, int]:
+        """Return n² times the variance of each group, in squares of one over a scale."""
+        histogram = Histogram.of(groups, sensitive.codes)
+        numbers, scale = whole_numbers(sensitive, unit)
         span = numbers[-1] - numbers[0]
         wide = object if (int(groups.sizes.max()) * span) ** 2 >= LARGEST else np.int64
         shifted = np.array([value - numbers[0] for value in numbers], wide)
         values = shifted[histogram.named[histogram.codes]]
         first = histogram.sum(values * histogram.counts)
         second = histogram.sum(values * values * histogram.counts)
-        sizes = groups.sizes.astype(object)
-        levels = (groups.sizes * second - first * first).astype(object)
-        return self._lacking(levels, sizes * sizes * int(asked * scale**2), groups)
+        return (groups.sizes * second - first * first).astype(object), scale
 
     def demand(self, sensitive: Sensitive) -> Demand:
         """Return that a bucket has the variance."""
@@ -144,6 +167,18 @@ class Variance(_Spread):
     def promise(self, column: str) -> str:
         """Say it in plain words."""
         return f"In every group, the variance of {column} is at least {self.at_least:,}."
+
+
+def _ranges(histogram: Histogram, sensitive: Sensitive, unit: int = 1) -> tuple[NDArray, int]:
+    """Return the range of each group as whole numbers, of one over a scale."""
+    numbers, scale = whole_numbers(sensitive, unit)
+    values = np.array(numbers, object)[histogram.named[histogram.codes]]
+    return values[histogram.ends - 1] - values[histogram.starts], scale
+
+
+def _most(level: Fraction) -> float:
+    """Return the largest parameter of at most a level."""
+    return downward(min(level, LARGEST_NUMBER))
 
 
 def _shifted(numbers: list[int]) -> NDArray[np.float64]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from shoal.distances.hierarchical import Hierarchical
 from shoal.errors import BadParameter, UsageError
+from shoal.exact import upward
 from shoal.kernels.kinds import APART, ORDERED
 from shoal.notation import exact, number
 from shoal.principles.base import Searchable
@@ -51,6 +52,8 @@ class TCloseness(Searchable):
     ground: str | Hierarchical = "equal"
 
     monotone = True
+    graded = ("t",)
+    rising = False
     source = "Li, Li, Venkatasubramanian, ICDE 2007"
 
     def __post_init__(self) -> None:
@@ -82,6 +85,10 @@ class TCloseness(Searchable):
             parts = np.sum(each, axis=0) if each else np.zeros(len(groups), np.int64)
             wholes = 2 * len(sensitive.codes) * max(len(levels), 1) * groups.sizes
         return Measurement(parts, wholes, groups.sizes, self.bound, self.least)
+
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self:
+        """Return it with the least t that holds."""
+        return replace(self, t=upward(self.measure(groups, sensitive).risk))
 
     def demand(self, sensitive: Sensitive) -> Demand:
         """Return that a bucket is at most t from the table."""

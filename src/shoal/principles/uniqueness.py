@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from shoal.notation import whole_number
 from shoal.principles.base import Pairwise
@@ -31,6 +31,7 @@ class MUniqueness(Pairwise):
     m: int
 
     monotone = False
+    graded = ("m",)
     source = "Xiao, Tao, SIGMOD 2007"
 
     def __post_init__(self) -> None:
@@ -67,6 +68,12 @@ class MUniqueness(Pairwise):
         assert sensitive is not None
         counts = most_near(self.relation(sensitive), groups, sensitive)
         return Measurement(counts - 1, groups.sizes, groups.sizes, self.bound, self.least)
+
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:
+        """Return it for the size of the smallest group, None where two members share a value."""
+        if self.measure(groups, sensitive).risk > 0:
+            return None
+        return replace(self, m=int(groups.sizes.min()))
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from shoal.exact import upward, written
 from shoal.report.text import _console, _heading, _table
 
 FAILED = "does not hold: its release fails its own audit, so it is no choice, whatever it loses."
@@ -100,6 +101,7 @@ def measures(facts: dict[str, Any]) -> list[Measure]:
     def column(name: str) -> list[float | None]:
         return [entry[name] for entry in entries]
 
+    risks = [one and upward(written(one), 4) for one in column("risk")]
     errors = [one["query_error"] and one["query_error"]["median"] for one in entries]
     learned = [
         one["learning"] and best(one["learning"]["release"], one["learning"]["metric"])
@@ -117,7 +119,7 @@ def measures(facts: dict[str, Any]) -> list[Measure]:
         Measure("GCP", "information lost (GCP)", "{:.2%}", column("loss")),
         Measure("error", "median relative error of a count", "{:.2%}", errors),
         Measure("learned", f"learned from it ({metric})", "{:z.3f}", learned, beside),
-        Measure("risk", "worst measured risk", "{:.4g}", column("risk")),
+        Measure("risk", "worst measured risk", "{:.4g}", risks),
         Measure("s", "seconds of search", "{:.2f}", column("seconds")),
         Measure("MB", "megabytes of search", "{:,.1f}", column("megabytes")),
     ]

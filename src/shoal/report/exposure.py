@@ -15,8 +15,9 @@ import numpy as np
 
 from shoal.audit.verify import cell_codes
 from shoal.errors import UsageError
+from shoal.exact import upward
 from shoal.notation import exact
-from shoal.principles.groups import Groups, upward
+from shoal.principles.groups import Groups
 from shoal.schema.sensitive import Sensitive
 
 if TYPE_CHECKING:

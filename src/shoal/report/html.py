@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from shoal.report.charts.base import drawn
 from shoal.report.charts.release import (
     frontier_chart,
     histogram_chart,
@@ -17,8 +18,6 @@ from shoal.report.exposure import THRESHOLD
 from shoal.report.pages import comparison_values, frontier_values, render
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from shoal.audit.verify import Audit
     from shoal.release.release import Release
 
@@ -62,13 +61,6 @@ def release_charts(facts: dict[str, Any]) -> dict[str, Any]:
         ],
         "labels": [_labels(one) if "labels" in one else None for one in facts["values"]],
     }
-
-
-def drawn(chart: Callable[..., str], *values: Any, **options: Any) -> Any:
-    """Draw a chart for a page, where it is not escaped once more."""
-    from markupsafe import Markup
-
-    return Markup(chart(*values, **options))  # noqa: S704 - drawn here, labels escaped
 
 
 def _labels(found: dict[str, Any]) -> list[tuple[str, float]]:

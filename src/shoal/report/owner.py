@@ -10,10 +10,11 @@ import numpy as np
 from shoal.audit.candidates import SPREAD
 from shoal.audit.matches import audit_matches
 from shoal.audit.survey import survey
+from shoal.report.charts.base import drawn
 from shoal.report.charts.release import strip_chart
 from shoal.report.collect import collect
 from shoal.report.exposure import THRESHOLD
-from shoal.report.html import drawn, release_charts, trial_values
+from shoal.report.html import release_charts, trial_values
 from shoal.report.pages import render
 from shoal.report.survey import level_name, level_value
 from shoal.schema.coding import Column, code_column

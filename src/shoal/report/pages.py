@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import OutputError
+from shoal.exact import at_least, at_most
+from shoal.report.charts.base import drawn
 
 PRIVATE = 0o600
 
@@ -24,20 +26,15 @@ COMPARED = 0.5  # the share of groups in breach whose lines are laid over one an
 
 def attack_page(facts: dict[str, Any]) -> str:
     """Return an attack as HTML, the vulnerability of every release as a picture."""
-    from markupsafe import Markup
-
     from shoal.report.charts.attack import shared_contour_chart, vulnerability_chart
 
-    charts = [
-        Markup(vulnerability_chart(one["grid"]))  # noqa: S704 - drawn here, labels escaped
-        for one in facts["vulnerability"]
-    ]
+    charts = [drawn(vulnerability_chart, one["grid"]) for one in facts["vulnerability"]]
     together: dict[str, dict[str, Any]] = {}
     for one in facts["vulnerability"]:
         if len({entry["epsilon"] for entry in one["grid"]}) > 1:
             together.setdefault(one["column"], {})[one["release"]] = one["grid"]
     compared = [
-        (column, Markup(shared_contour_chart(grids, COMPARED)))  # noqa: S704 - as above
+        (column, drawn(shared_contour_chart, grids, COMPARED))
         for column, grids in together.items()
         if len(grids) > 1
     ]
@@ -60,8 +57,6 @@ def _compared(template: str, facts: dict[str, Any]) -> str:
 
 def comparison_values(facts: dict[str, Any]) -> dict[str, Any]:
     """Return what the template of a comparison needs."""
-    from markupsafe import Markup
-
     from shoal.report.charts.comparison import comparison_chart
     from shoal.report.compared import explained, failures, measures
 
@@ -70,7 +65,7 @@ def comparison_values(facts: dict[str, Any]) -> dict[str, Any]:
         entry["method"] + (" (does not hold)" if entry["holds"] is False else "")
         for entry in facts["entries"]
     ]
-    chart = Markup(comparison_chart(methods, shown)) if shown else ""  # noqa: S704 - drawn here
+    chart = drawn(comparison_chart, methods, shown) if shown else ""
     return {
         "facts": facts,
         "measures": shown,
@@ -96,13 +91,11 @@ def _frontier(template: str, facts: dict[str, Any]) -> str:
 
 def frontier_values(facts: dict[str, Any]) -> dict[str, Any]:
     """Return what the template of a frontier needs."""
-    from markupsafe import Markup
-
     from shoal.report.charts.comparison import tuning_chart
     from shoal.report.compared import reasons
 
     reached = [point for point in facts["points"] if point["loss"] is not None]
-    chart = Markup(tuning_chart(facts)) if reached else ""  # noqa: S704 - drawn here
+    chart = drawn(tuning_chart, facts) if reached else ""
     return {"facts": facts, "reasons": reasons(facts), "chart": chart}
 
 
@@ -113,6 +106,7 @@ def render(template: str, **values: Any) -> str:
     environment = Environment(
         loader=PackageLoader("shoal.report"), autoescape=True, trim_blocks=True
     )
+    environment.filters |= {"at_most": at_most, "at_least": at_least}
     return environment.get_template(template).render(**values)
 
 

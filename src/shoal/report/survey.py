@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from shoal.exact import WHOLE, at_least, at_most, downward, upward, written
 from shoal.report.text import _console, _heading, _number, _table
+
+SHOWN = 6  # digits of a level
 
 
 def level_name(level: dict[str, Any]) -> str:
@@ -14,8 +17,16 @@ def level_name(level: dict[str, Any]) -> str:
 
 
 def level_value(level: dict[str, Any]) -> str:
-    """Write the measured level."""
-    return "nothing holds" if level["level"] is None else f"{level['level']:,.6g}"
+    """Write the measured level in few digits, so that it holds as it is written."""
+    if level["level"] is None:
+        return "nothing holds"
+    rounded = downward if level["stronger"] == "larger" else upward
+    return spelled(rounded(written(level["level"]), SHOWN))
+
+
+def spelled(value: float) -> str:
+    """Spell a number as the notation reads it, without a point where it is whole."""
+    return str(int(value)) if float(value).is_integer() and abs(value) < WHOLE else str(value)
 
 
 def print_survey(facts: dict[str, Any]) -> None:
@@ -41,7 +52,9 @@ def print_survey(facts: dict[str, Any]) -> None:
         for one in column["proximity"]:
             table.add_row(
                 _number(one["epsilon"]),
-                *(f"{one[name]:.4g}" for name in ("risk", "mean_risk", "delta")),
+                at_most(one["risk"]),
+                f"{one['mean_risk']:.4g}",
+                at_least(one["delta"]),
                 f"{one['likely_rows']:.2%}",
             )
         console.print(table)
@@ -55,7 +68,7 @@ def print_survey(facts: dict[str, Any]) -> None:
         _heading(console, f"Riskiest records, at epsilon {_number(worst[0]['epsilon'])}")
         table = _table("row", "group", "risk", "why")
         for one in column["riskiest_records"]:
-            table.add_row(f"{one['row']:,}", one["group"], f"{one['risk']:.4g}", one["why"])
+            table.add_row(f"{one['row']:,}", one["group"], at_most(one["risk"]), one["why"])
         console.print(table)
 
 
@@ -82,8 +95,8 @@ def sentences(found: dict[str, Any]) -> list[str]:
         if found["presence"] is not None:
             low, high = found["presence"]
             said.append(
-                f"Of those whom a description fits, from {low:.4g} to {high:.4g} are in the table: "
-                "DeltaPresence, where descriptions do not overlap."
+                f"Of those whom a description fits, from {at_least(low)} to {at_most(high)} are in "
+                "the table: DeltaPresence, where descriptions do not overlap."
             )
     return said
 

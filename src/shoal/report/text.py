@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
+from shoal.exact import at_least, at_most
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -96,11 +98,11 @@ def print_guarantee(found: Guarantee) -> None:
         None: "Outside what a theorem guarantees; the search may well reach it.",
     }
     console.print(verdict[found.achievable])
-    console.print(f"No grouping can have a risk under {found.least_risk:.4g}.\n")
+    console.print(f"No grouping can have a risk under {at_least(found.least_risk)}.\n")
     _heading(console, "Largest delta that is certain, by k")
     table = _table("k", "near ones allowed", "delta")
     for reach in found.reaches:
-        shown = "none" if reach.delta is None else f"{reach.delta:.4g}"
+        shown = "none" if reach.delta is None else at_least(reach.delta)
         table.add_row(str(reach.k), str(reach.neighbours if reach.delta is not None else ""), shown)
     console.print(table)
     console.print()
@@ -149,8 +151,8 @@ def print_measured(measured: list[dict[str, Any]]) -> None:
         by = {"cells": " (by equal cells)", "matches": " (by matches)"}.get(entry.get("by", ""), "")
         table.add_row(
             f"{entry['principle']}{by}",
-            f"{entry['risk']:.4g}",
-            f"{entry['bound']:.4g}",
+            at_most(entry["risk"]),
+            at_most(entry["bound"]),
             "yes" if entry["holds"] else "NO",
         )
     _console().print(table)

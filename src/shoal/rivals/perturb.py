@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import BadParameter, NotAchievable, UsageError
+from shoal.exact import downward
 from shoal.notation import Term, exact, number
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import Require, requirements
@@ -17,7 +18,7 @@ from shoal.queries.sets import Numbers
 from shoal.queries.tables import ExactTable
 from shoal.release.randomness import Randomness
 from shoal.rivals.grid import Grid, column_units
-from shoal.rivals.retention import Retention, downward
+from shoal.rivals.retention import Retention
 from shoal.schema.coding import Column, code_column
 from shoal.schema.io import give_frame, take_frame
 

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.exact import at_least, downward
 from shoal.notation import exact
 from shoal.rivals.grid import Grid, column_units
 from shoal.schema.sensitive import Sensitive
@@ -140,13 +141,7 @@ class Retention:
             )
         if self.p == 0:
             return f"Perturbation keeps {what} only with p = 0, where all values are noise."
-        return f"Perturbation keeps {what} with p up to {downward(self.p):.4g}."
-
-
-def downward(ratio: Fraction) -> float:
-    """Return the largest double that, as it is written, is not above a rational."""
-    nearest = float(ratio)
-    return nearest if exact(nearest) <= ratio else float(np.nextafter(nearest, -np.inf))
+        return f"Perturbation keeps {what} with p up to {at_least(self.p)}."
 
 
 def _reach(units: NDArray[np.int64], require: EpsilonM, grid: Grid) -> NDArray[np.int64]:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from markupsafe import Markup
 
 BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: told apart by colour-blind readers
 GREY = "#808080"  # readable on white and on black; a page of ours puts its own ink in its place
@@ -70,3 +75,16 @@ def draw(spec: dict[str, Any], *, height: int = 220, says: str = "") -> str:
     svg = re.sub(r"gradient_\d+", "gradient", svg)  # numbered anew with every picture of a process
     label = f' aria-label="{escape(says)}"' if says else ""
     return svg.replace("<svg ", f'<svg role="img"{label} ', 1)
+
+
+def drawn(chart: Callable[..., str], *values: Any, **options: Any) -> Markup:
+    """Draw a chart for a page; where that fails, a sentence stands in its place.
+
+    No picture may cost a release: whatever goes wrong in drawing, all that is lost is the picture.
+    """
+    from markupsafe import Markup
+
+    try:
+        return Markup(chart(*values, **options))  # noqa: S704 - drawn here, labels escaped
+    except Exception as problem:  # noqa: BLE001 - the drawing engine raises what it likes
+        return Markup("<p>This picture could not be drawn ({}).</p>").format(type(problem).__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from shoal.exact import at_most
 from shoal.report.charts.base import BLUE, GREY, ORANGE, WIDTH, draw
 
 MILLISECONDS = 86_400_000  # in a day, as charts count time
@@ -65,7 +66,7 @@ def risk_chart(risks: list[dict[str, Any]], bound: float) -> str:
                         },
                         "color": {
                             "field": "when",
-                            "title": f"allowed: {bound:.3g}",
+                            "title": f"allowed: {at_most(bound, 3)}",
                             "sort": ["before", "after"],
                             "scale": {"domain": ["before", "after"], "range": [ORANGE, BLUE]},
                         },

@@ -1,0 +1,108 @@
+"""The one rounding of what is exact: to a decimal that, as it is written, is on the safe side.
+
+Risks, bounds and levels are rationals. What is printed of them is a decimal, and whoever reads it
+back reads that decimal, not the double nearest to it: `0.1` is one tenth. So a number is on the
+safe side of a rational where `Fraction(str(number))` is.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+
+WHOLE = 2**53  # from here on doubles are sparser than whole numbers, which are spelled in full
+LARGEST = Fraction(str(sys.float_info.max))  # the largest level that is reported
+LEAST = math.nextafter(0, 1)  # the least one above 0
+PRECISE = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)
+LOST = Fraction(1, 10**50)  # more than what rounding to so many digits can change, as a share
+VANISHED = -1000  # exp of this is less than any share of people
+
+
+def written(value: float) -> Fraction:
+    """Return the rational that the spelling of a number says."""
+    return Fraction(str(value))
+
+
+def upward(ratio: Fraction, digits: int | None = None) -> float:
+    """Return the least number, of so many digits if that is said, that is not below a rational.
+
+    >>> upward(Fraction(1, 3)), upward(Fraction(1, 3), 4), upward(Fraction(1, 2))
+    (0.33333333333333337, 0.3334, 0.5)
+    """
+    if abs(ratio) >= WHOLE and digits is None:
+        short = float(ratio)
+        return short if written(short) == ratio else math.ceil(ratio)
+    found = _near(ratio, digits)
+    while written(found) < ratio:
+        found = math.nextafter(found, math.inf)
+    while digits is None and written(less := math.nextafter(found, -math.inf)) >= ratio:
+        found = less
+    return found or 0.0  # no minus before a zero
+
+
+def downward(ratio: Fraction, digits: int | None = None) -> float:
+    """Return the largest number, of so many digits if that is said, that is not above a rational.
+
+    >>> downward(Fraction(2, 3)), downward(Fraction(2, 3), 4), downward(Fraction(1, 2))
+    (0.6666666666666666, 0.6666, 0.5)
+    """
+    return -upward(-ratio, digits) or 0.0
+
+
+def above(ratio: Fraction) -> float:
+    """Return the least number that is above a rational, for what has to be more than it."""
+    found = upward(ratio)
+    if written(found) > ratio:
+        return found
+    return math.floor(ratio) + 1 if abs(found) >= WHOLE else math.nextafter(found, math.inf)
+
+
+def at_most(value: float | Fraction, digits: int = 4) -> str:
+    """Spell a number in few digits, rounded up: a risk is at most what is shown of it.
+
+    >>> at_most(Fraction(1, 3)), at_most(0.25), at_most(1.0)
+    ('0.3334', '0.25', '1')
+    """
+    ratio = value if isinstance(value, Fraction) else written(value)
+    return f"{upward(ratio, digits):.{digits}g}"
+
+
+def at_least(value: float | Fraction, digits: int = 4) -> str:
+    """Spell a number in few digits, rounded down: a level is at least what is shown of it.
+
+    >>> at_least(Fraction(2, 3)), at_least(12.5)
+    ('0.6666', '12.5')
+    """
+    ratio = value if isinstance(value, Fraction) else written(value)
+    return f"{downward(ratio, digits):.{digits}g}"
+
+
+def _near(ratio: Fraction, digits: int | None) -> float:
+    """Return a double near a rational; of up to 15 digits, the one that is spelled with them."""
+    if digits is None:
+        return float(ratio)
+    context = Context(prec=digits, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    return float(context.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)))
+
+
+def logarithm(ratio: Fraction) -> Fraction:
+    """Return the natural logarithm of a positive rational, but for less than LOST.
+
+    >>> float(logarithm(Fraction(1, 2)))
+    -0.6931471805599453
+    """
+    top, bottom = (PRECISE.ln(Decimal(part)) for part in ratio.as_integer_ratio())
+    return Fraction(PRECISE.subtract(top, bottom))
+
+
+def exponential(power: Fraction) -> Fraction:
+    """Return a rational of at least exp(power), for powers of at most 0, by a share of LOST.
+
+    >>> float(exponential(Fraction(-1)))
+    0.36787944117144233
+    """
+    reached = max(power, Fraction(VANISHED))
+    rounded = PRECISE.divide(Decimal(reached.numerator), Decimal(reached.denominator))
+    return Fraction(PRECISE.exp(rounded)) * (1 + LOST)
