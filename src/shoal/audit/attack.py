@@ -13,12 +13,13 @@ from shoal.audit.learning import Lesson, learn
 from shoal.audit.linking import Link, link
 from shoal.audit.nearness import widths
 from shoal.audit.published import Published, open_published
+from shoal.audit.verify import GUESSED
 from shoal.audit.vulnerability import Vulnerability, vulnerability
 from shoal.errors import InputError, UnknownColumn, UsageError
 from shoal.schema.io import read_table, take_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -63,6 +64,7 @@ def attack(
     epsilons: Sequence[float] | None = None,
     deltas: Sequence[float] | None = None,
     distance: Distance | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
 ) -> Attack:
     """Attack releases.
 
@@ -75,11 +77,13 @@ def attack(
     group : the column that names the groups of plain tables.
     epsilons, deltas : the grid of the vulnerability; chosen from the first release by default.
     distance : how far apart sensitive values are, all columns together.
+    hierarchies : those that the owner listed, for releases whose manifests cannot say what a node
+        covers.
     """
     if not releases:
         msg = "Name at least one release to attack."
         raise UsageError(msg)
-    opened = _named([open_published(one, schema, group) for one in releases])
+    opened = _named([open_published(one, schema, group, hierarchies) for one in releases])
     for other in opened[1:]:
         if other.schema.sensitive != opened[0].schema.sensitive:
             msg = "The releases have different sensitive columns. Choose shared ones: --sensitive."
@@ -119,6 +123,7 @@ def _against(
         msg = "Nobody in the original has a value of every sensitive column to be guessed."
         raise InputError(msg)
     covers = [Cover(one, people) for one in releases]
+    remarks += [f"{one.name}: {GUESSED}" for one in releases if not one.kinds]
     remarks += [
         f"{one.unread} distinct quasi cells of {one.published.name} could not be read; they rule "
         "nobody out."

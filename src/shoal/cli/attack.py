@@ -20,6 +20,7 @@ def attack(
     ],
     quasi: show.Quasi = None,
     sensitive: show.Sensitive = None,
+    hierarchy: show.Hierarchies = None,
     original: Annotated[
         str | None,
         typer.Option(help="The original table, as what the attacker knows of people; owners only."),
@@ -72,6 +73,7 @@ def attack(
         epsilons=numbers("--epsilon", epsilon),
         deltas=numbers("--delta", delta, most=1),
         distance=metric,
+        hierarchies=said.hierarchies | show.by_column("--hierarchy", hierarchy),
     ).to_dict()
     if report is not None:
         write_page(report, attack_page(found))
