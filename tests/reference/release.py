@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from reference.proximity import risk
-from reference.recoding import leaves, lowest_ncp, node_ncp
+from reference.recoding import leaves
 
 Row = dict[str, str]
 Requirement = Mapping[str, Any]
@@ -170,13 +170,18 @@ def days(text: str) -> Fraction:
     return Fraction(passed // dt.timedelta(microseconds=1), 86_400_000_000)
 
 
-def paths_of(nested: Any, above: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
-    """Return the paths from the labels to the root of a nested hierarchy."""
-    if isinstance(nested, dict):
-        return [p for node, under in nested.items() for p in paths_of(under, (node, *above))]
-    if isinstance(nested, list):
-        return [path for item in nested for path in paths_of(item, above)]
-    return [(nested, *above)]
+def node_covers(column: Mapping[str, Any], node: str, value: str) -> bool:
+    """Say whether a node covers a value, by its rule, or by ``paths`` where it was listed."""
+    names = {one["name"]: one["parent"] for one in column["domain"]["nodes"]}
+    if node == value or names.get(node, "") is None:
+        return True
+    if "paths" in column:
+        return value in leaves(column["paths"], node)
+    if column["hierarchy"] != "Prefix()":
+        msg = f"This oracle does not know {column['hierarchy']}."
+        raise ValueError(msg)
+    code = node.rstrip("*")
+    return code != node and value.startswith(code) and len(value) <= len(node)
 
 
 def size_of(column: Mapping[str, Any]) -> Callable[[Any], Fraction]:
@@ -194,7 +199,7 @@ def covers(column: Mapping[str, Any], cell: str, original: str) -> bool:
     if column["kind"] == "set":
         return original in parse_set(cell)
     if column["kind"] == "node":
-        return original in leaves(paths_of(column["domain"]), cell)
+        return node_covers(column, cell, original)
     size = size_of(column)
     low, high = map(size, ends_of(column, cell))
     return low <= size(original) <= high
@@ -203,11 +208,12 @@ def covers(column: Mapping[str, Any], cell: str, original: str) -> bool:
 def cell_ncp(column: Mapping[str, Any], cell: str, domain: Any) -> Fraction:
     """Return the NCP of a cell: extent over the extent of the domain, 0 for a one-value domain.
 
-    ``domain`` is (least, greatest) for an interval, all distinct labels for a set, and the nested
-    hierarchy for a node.
+    ``domain`` is (least, greatest) for an interval, all distinct labels for a set, and the named
+    nodes with their leaves for a node.
     """
     if column["kind"] == "node":
-        return node_ncp(paths_of(domain), cell)
+        (under,) = (one["leaves"] for one in domain["nodes"] if one["name"] == cell)
+        return Fraction(under - 1, max(domain["leaves"] - 1, 1))
     if column["kind"] == "set":
         part, whole = Fraction(len(parse_set(cell)) - 1), Fraction(len(set(domain)) - 1)
     else:
@@ -315,7 +321,7 @@ def check_cells(release: Release, original: Sequence[Row] | None = None) -> Iter
     for column in release.columns("quasi"):
         name, kind = column["name"], column["kind"]
         if kind == "node":
-            known = {node for path in paths_of(column["domain"]) for node in path}
+            known = {node["name"] for node in column["domain"]["nodes"]}
             for cell in sorted({row[name] for row in release.rows} - known):
                 yield f"Cell {cell!r} of column {name!r} is no node of its hierarchy."
             continue
@@ -380,8 +386,11 @@ def check_loss(release: Release, original: Sequence[Row] | None = None) -> Itera
         if column["kind"] == "interval":
             same = [*map(size_of(column), stated)] == [*map(size_of(column), given)]
         elif column["kind"] == "node":
-            labels = {path[0] for path in paths_of(stated)}
-            same = labels >= {row[column["name"]] for row in original}
+            values = {row[column["name"]] for row in original}
+            same = stated["leaves"] == len(values) and all(
+                node["leaves"] == sum(node_covers(column, node["name"], one) for one in values)
+                for node in stated["nodes"]
+            )
         else:
             same = sorted(stated) == given
         if not same:
@@ -440,8 +449,14 @@ def check_tight(
             if kind == "set":
                 tight = set(parse_set(cell)) == cells
             elif kind == "node":
-                paths = paths_of(column["domain"])
-                tight = node_ncp(paths, cell) == lowest_ncp(paths, cells)
+                narrower = [
+                    node["name"]
+                    for node in column["domain"]["nodes"]
+                    if all(node_covers(column, node["name"], one) for one in cells)
+                ]
+                tight = cell_ncp(column, cell, column["domain"]) == min(
+                    cell_ncp(column, node, column["domain"]) for node in narrower
+                )
             else:
                 size = size_of(column)
                 ends = [*map(size, ends_of(column, cell))]
@@ -450,15 +465,27 @@ def check_tight(
                 yield f"Group {group}: {cell!r} is wider than {name} needs."
 
 
+def add_paths(release: Release, paths: Mapping[str, Sequence[tuple[str, ...]]]) -> None:
+    """Tell the columns of a release which hierarchies were listed for them."""
+    for column in release.manifest["columns"]:
+        if column["name"] in paths:
+            column["paths"] = paths[column["name"]]
+
+
 def problems(
     directory: str | Path,
     requirements: Sequence[Requirement] = (),
     original: str | Path | Sequence[Row] | None = None,
     linkage: str | Path | Mapping[int, int] | None = None,
+    paths: Mapping[str, Sequence[tuple[str, ...]]] | None = None,
 ) -> list[str]:
-    """Return everything that is wrong with a release directory, one sentence each."""
+    """Return everything that is wrong with a release directory, one sentence each.
+
+    ``paths`` are the listed hierarchies, by column, each label with its ancestors.
+    """
     try:
         release = read_release(directory)
+        add_paths(release, paths or {})
         rows = read_table(original)[1] if isinstance(original, str | Path) else original
         links = read_linkage(linkage) if isinstance(linkage, str | Path) else linkage
     except (OSError, ValueError, csv.Error) as error:

@@ -13,6 +13,7 @@ from shoal.audit.learning import Lesson, learn
 from shoal.audit.linking import Link, link
 from shoal.audit.nearness import widths
 from shoal.audit.published import Published, open_published
+from shoal.audit.verify import GUESSED
 from shoal.audit.vulnerability import Vulnerability, vulnerability
 from shoal.distances.labels import Equality
 from shoal.distances.numeric import Absolute
@@ -21,7 +22,7 @@ from shoal.sampling import draw
 from shoal.schema.io import read_table, take_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -69,6 +70,7 @@ def attack(
     deltas: Sequence[float] | None = None,
     distance: Distance | None = None,
     seed: int | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
 ) -> Attack:
     """Attack releases.
 
@@ -83,11 +85,13 @@ def attack(
     distance : how far apart sensitive values are, all columns together.
     seed : of the sample of people who are linked and intersected where they are more than 2,000;
         by default nobody can tell which they are.
+    hierarchies : those that the owner listed, for releases whose manifests cannot say what a node
+        covers.
     """
     if not releases:
         msg = "Name at least one release to attack."
         raise UsageError(msg)
-    opened = _named([open_published(one, schema, group) for one in releases])
+    opened = _named([open_published(one, schema, group, hierarchies) for one in releases])
     for other in opened[1:]:
         if other.schema.sensitive != opened[0].schema.sensitive:
             msg = "The releases have different sensitive columns. Choose shared ones: --sensitive."
@@ -156,6 +160,7 @@ def _against(
 ) -> Attack:
     """Add the attacks that know the people."""
     first = covers[0].published
+    remarks += [f"{one.published.name}: {GUESSED}" for one in covers if not one.published.kinds]
     remarks += [
         f"{one.unread} distinct quasi cells of {one.published.name} could not be read; they rule "
         "nobody out."

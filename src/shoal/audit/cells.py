@@ -11,8 +11,6 @@ import polars as pl
 from shoal.schema.coding import MISSING_LABEL
 from shoal.schema.columns import change_text, is_dictionary
 from shoal.schema.dates import days
-from shoal.schema.hierarchy import Levels, nested_levels
-from shoal.schema.trees import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,7 +111,7 @@ def cell_ncp(texts: pl.Series, column: dict[str, Any]) -> tuple[NDArray[np.float
     """
     domain = column["domain"]
     if column["kind"] == "node":
-        return _node_ncp(texts, nested_levels(domain), column["name"])
+        return _node_ncp(texts, domain)
     if column["kind"] == "set":
         return _set_ncp(texts, domain)
     if column.get("type") != "date":
@@ -123,9 +121,9 @@ def cell_ncp(texts: pl.Series, column: dict[str, Any]) -> tuple[NDArray[np.float
     return _interval_ncp(low, high, *days(pl.Series(domain)).tolist())
 
 
-def _node_ncp(texts: pl.Series, levels: Levels, name: str) -> tuple[NDArray[np.float64], int]:
-    tree = Tree.of(levels, name)
-    known = dict(zip(tree.names, tree.ncp.tolist(), strict=True))
+def _node_ncp(texts: pl.Series, domain: dict[str, Any]) -> tuple[NDArray[np.float64], int]:
+    whole = max(domain["leaves"] - 1, 1)
+    known = {node["name"]: (node["leaves"] - 1) / whole for node in domain["nodes"]}
     found = np.array([known.get(text, np.nan) for text in texts.fill_null(MISSING_LABEL)])
     return found, int(np.isnan(found).sum())
 

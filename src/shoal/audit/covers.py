@@ -1,9 +1,10 @@
-"""Which known people a published cell covers, however the cell is spelled.
+"""Which known people a published cell covers.
 
-Closed, open and half-open intervals (`[17, 24]`, `(17, 24]`, `17-24`, `17..24`), one-sided ones
-(`<=24`, `>24`), numbers with hidden digits (`11***`), sets (`["a", "b"]`, `{a, b}`, `a|b`), plain
-values, names of nodes where a hierarchy is given, and `*`. A cell that is none of these rules
-nobody out and is counted as unread.
+A manifest says what the cells of a column are: intervals, sets or nodes. Of a table without one,
+cells are taken for what they look like: closed, open and half-open intervals (`[17, 24]`,
+`(17, 24]`, `17-24`, `17..24`), one-sided ones (`<=24`, `>24`), numbers with hidden digits
+(`11***`), sets (`["a", "b"]`, `{a, b}`, `a|b`), plain values, names of nodes where a hierarchy is
+given, and `*`. A cell that is none of these rules nobody out and is counted as unread.
 """
 
 from __future__ import annotations
@@ -18,16 +19,20 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import interval_ends, read_set
+from shoal.audit.reading import code_by_kind, labels_in, ranks_between, values_under
 from shoal.schema.coding import MISSING_LABEL, Column, code_column
 from shoal.schema.dates import days
-from shoal.schema.grouping import Distinct
 from shoal.schema.missing import is_missing
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from shoal.audit.published import Published
     from shoal.schema.grouping import Hierarchy
+
+    Found = tuple[int, int] | NDArray[np.int64] | None
 
 NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 BETWEEN = r"\s*(?:[,;:]|-|–|\.\.+|to)\s*"
@@ -141,43 +146,72 @@ class ColumnCover:
 
 
 def cover_column(
-    cells: pl.Series, known: pl.Series, hierarchy: Hierarchy | None = None
+    cells: pl.Series,
+    known: pl.Series,
+    hierarchy: Hierarchy | None = None,
+    *,
+    kind: str | None = None,
+    type: str | None = None,
 ) -> ColumnCover:
     """Compare the published cells of a column with the values that people are known to have.
 
-    With a hierarchy, the name of a node stands for the labels under it.
+    `kind` and `type` come from the manifest and say what cells are; without a kind, how they are
+    spelled is guessed. With a hierarchy, the name of a node stands for the values under it.
     """
-    column, values = _known(known)
-    under = {} if hierarchy is None else _labels_under(column, hierarchy)
+    column, values = _known(known, kind, type)
     cells = cells.cast(pl.String).fill_null(MISSING_LABEL)
     texts = cells.unique().sort()
     which = cells.cast(pl.Enum(texts)).to_physical().to_numpy().astype(np.int64)
+    read = _guessed if kind is None else _stated
     lows, highs = np.ones(len(texts), np.int64), np.zeros(len(texts), np.int64)
     listed = [np.zeros(0, np.int64)] * len(texts)
     unread = 0
-    place = {label: rank for rank, label in enumerate(column.spellings)}
-    for cell, text in enumerate(texts):
-        if text in under:
-            listed[cell] = under[text]
-            continue
-        ends = _ends(text, column)
-        if ends is not None:
-            lows[cell] = np.searchsorted(column.numbers, ends[0], "left")
-            highs[cell] = np.searchsorted(column.numbers, ends[1], "right") - 1
-            continue
-        marks = _labels(text, column, place)
-        if marks is None or len(marks) == column.distinct:
-            unread += marks is None
+    for cell, found in enumerate(read(texts, column, kind, hierarchy)):
+        if isinstance(found, tuple):
+            lows[cell], highs[cell] = found
+        elif found is None or len(found) == column.distinct:
+            unread += found is None
             lows[cell], highs[cell] = 0, column.distinct - 1
-            continue
-        if len(marks) == 1:
-            lows[cell] = highs[cell] = marks[0]
-            continue
-        listed[cell] = marks
+        elif len(found) == 1:
+            lows[cell] = highs[cell] = found[0]
+        else:
+            listed[cell] = found
     starts = np.concatenate([[0], np.cumsum([len(some) for some in listed])]).astype(np.int64)
     return ColumnCover(
         which, values, lows, highs, np.concatenate(listed), starts, column.distinct, unread
     )
+
+
+def _stated(
+    texts: pl.Series, column: Column, kind: str | None, hierarchy: Hierarchy | None
+) -> Iterator[Found]:
+    """Yield what each cell covers, by the kind of the column."""
+    if kind == "interval":
+        lows, highs, good = ranks_between(texts, column)
+        for low, high, fine in zip(lows.tolist(), highs.tolist(), good.tolist(), strict=True):
+            yield (low, high) if fine else None
+    elif kind == "set":
+        yield from labels_in(texts, column)
+    else:
+        assert hierarchy is not None
+        under = values_under(texts, column, hierarchy)
+        yield from map(under.get, texts)
+
+
+def _guessed(
+    texts: pl.Series, column: Column, kind: str | None, hierarchy: Hierarchy | None
+) -> Iterator[Found]:
+    """Yield what each cell covers, by how it is spelled; `kind` is not known."""
+    assert kind is None
+    under = {} if hierarchy is None else values_under(texts, column, hierarchy)
+    place = {label: rank for rank, label in enumerate(column.spellings)}
+    for text in texts:
+        ends = None if text in under else _ends(text, column)
+        if ends is None:
+            yield under[text] if text in under else _labels(text, column, place)
+            continue
+        low = np.searchsorted(column.numbers, ends[0], "left")
+        yield int(low), int(np.searchsorted(column.numbers, ends[1], "right")) - 1
 
 
 def _ends(text: str, column: Column) -> tuple[float, float] | None:
@@ -188,24 +222,16 @@ def _ends(text: str, column: Column) -> tuple[float, float] | None:
     return None if math.isnan(low + high) else (low, high)
 
 
-def _labels_under(column: Column, hierarchy: Hierarchy) -> dict[str, NDArray[np.int64]]:
-    """Return for the name of every node which of the known values are under it."""
-    counts = np.bincount(column.codes, minlength=column.distinct)
-    labels = column.spellings.to_list()
-    levels = hierarchy.levels(Distinct(column.name, labels, column.values, counts))
-    rank = {label: place for place, label in enumerate(labels)}
-    under: dict[str, set[int]] = {}
-    for path in levels:
-        if path[0] in rank:
-            for node in path:
-                under.setdefault(node, set()).add(rank[path[0]])
-    return {node: np.array(sorted(ranks), np.int64) for node, ranks in under.items()}
-
-
-def _known(known: pl.Series) -> tuple[Column, NDArray[np.int64]]:
+def _known(
+    known: pl.Series, kind: str | None, type: str | None
+) -> tuple[Column, NDArray[np.int64]]:
     """Code what people are known to have; numbers may be missing, labels have a label for it."""
+    if kind in {"set", "node"}:
+        column = code_by_kind(known, kind, type)
+        return column, column.codes.astype(np.int64)
     present = ~is_missing(known)
-    column = code_column(known.filter(present))
+    some = known.filter(present)
+    column = code_by_kind(some, kind, type) if kind else code_column(some, kind=type)
     if not column.numeric:
         column = code_column(known, kind="categorical")
         return column, column.codes.astype(np.int64)
@@ -237,7 +263,13 @@ class Cover:
         table = published.table
         trees = published.schema.hierarchies
         self.columns = [
-            cover_column(table[name], people[name], trees.get(name))
+            cover_column(
+                table[name],
+                people[name],
+                trees.get(name),
+                kind=published.kinds.get(name),
+                type=published.schema.types.get(name),
+            )
             for name in published.schema.quasi
         ]
         self.cells = [column.cells[self.rows] for column in self.columns]

@@ -13,6 +13,7 @@ import polars as pl
 
 from shoal.audit.cells import as_text, cell_ncp, interval_text, unescape
 from shoal.audit.matches import audit_matches
+from shoal.audit.nodes import Stated, wrong_nodes
 from shoal.audit.verify import Audit, audit_table, check_rows
 from shoal.errors import InputError, UsageError
 from shoal.principles.requirement import Require, requirements
@@ -20,14 +21,14 @@ from shoal.progress import Progress, silent
 from shoal.schema.columns import Handed
 from shoal.schema.dates import days
 from shoal.schema.formats import TABLES, separator_of
-from shoal.schema.hierarchy import nested_levels
+from shoal.schema.grouping import Hierarchy
 from shoal.schema.io import read_table, take_frame
 from shoal.schema.lean import read_lean
 from shoal.schema.roles import PSEUDONYM, RESERVED, Schema
 from shoal.schema.table import Coded, code_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 CLOSE = 1e-9  # losses are means of doubles, added up in another order
 
@@ -39,6 +40,7 @@ def audit_files(
     require: Require | Iterable[Require] | None = None,
     original: Any = None,
     population: Any = None,
+    hierarchies: Mapping[str, Any] | None = None,
 ) -> Audit:
     """Measure what published files keep, from the files alone.
 
@@ -52,6 +54,8 @@ def audit_files(
     original : the path or frame of the original table, for a heterogeneous release.
     population : the path or frame of a table of everybody who could be in the table, for
         requirements about them.
+    hierarchies : for a release, those that its owner listed (files, nested nodes), which say what
+        a node covers where the manifest cannot.
     """
     everybody = (
         read_table(population)
@@ -61,7 +65,10 @@ def audit_files(
         else take_frame(population)
     )
     if isinstance(source, str | Path) and Path(source).is_dir():
-        return audit_directory(Path(source), require, original, everybody)
+        return audit_directory(Path(source), require, original, everybody, hierarchies)
+    if hierarchies:
+        msg = "A plain table has its hierarchies in its schema."
+        raise UsageError(msg)
     if original is not None:
         msg = "Only a release directory is audited against its original table."
         raise UsageError(msg)
@@ -81,12 +88,13 @@ def audit_directory(
     require: Require | Iterable[Require] | None = None,
     original: Any = None,
     population: pl.DataFrame | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
 ) -> Audit:
     """Audit a release directory: the requirements, and whether its manifest tells the truth."""
     manifest = read_manifest(directory)
     published = read_published(directory, manifest, lean=True)
     check_rows(published)
-    schema = manifest_schema(manifest)
+    schema = manifest_schema(manifest, hierarchies)
     asked = requirements(require or manifest["require"], schema.sensitive)
     problems = check_manifest(published, manifest)
     if not manifest.get("heterogeneous", False):
@@ -95,14 +103,14 @@ def audit_directory(
             raise UsageError(msg)
         handed = Handed(published)
         del published  # so that quasi cells can go as soon as the groups are known
-        found = audit_table(handed, schema, asked, population)
+        found = audit_table(handed, schema, asked, population, kinds_of(manifest))
     elif original is None and not problems:
         raise UsageError(WITHOUT_ORIGINAL)
     elif original is None or not set(schema.published).issubset(published.columns):
         return Audit(published.height, None, (), tuple(problems))
     else:
         table = read_table(original) if isinstance(original, str | Path) else take_frame(original)
-        coded = code_original(table, manifest)
+        coded = code_original(table, manifest, hierarchies)
         problems += check_domains(coded, manifest)
         found = audit_matches(published, coded, asked, candidates=True)
     if require is None and found.measured() != manifest["measured"]:
@@ -117,13 +125,17 @@ WITHOUT_ORIGINAL = (
 )
 
 
-def code_original(table: pl.DataFrame, manifest: dict[str, Any]) -> Coded:
+def code_original(
+    table: pl.DataFrame,
+    manifest: dict[str, Any],
+    hierarchies: Mapping[str, Any] | None = None,
+) -> Coded:
     """Code the original table as the release was made from it.
 
     Whether a quasi column is numeric, the manifest says. Rows with missing cells were left out
     where the release, with what it suppressed, has fewer rows than the original.
     """
-    stated = manifest_schema(manifest)
+    stated = manifest_schema(manifest, hierarchies)
     by_kind = {"interval": "numeric", "set": "categorical"}
     types = {c["name"]: by_kind[c["kind"]] for c in manifest["columns"] if c.get("kind") in by_kind}
     schema = Schema(
@@ -148,7 +160,7 @@ def check_domains(original: Coded, manifest: dict[str, Any]) -> list[str]:
     problems = []
     for column in original.quasi:
         if column.tree is not None:
-            continue  # that its labels are in the hierarchy was checked when it was coded
+            continue  # what its nodes cover was asked when it was coded
         if column.dates:
             ends = days(pl.Series(stated[column.name])).tolist()
             same = [column.numbers[0], column.numbers[-1]] == ends
@@ -229,7 +241,7 @@ def _has_domain(column: dict[str, Any]) -> bool:
     if not isinstance(domain, list | dict) or not domain:
         return False
     if column.get("kind") == "node":
-        return _is_nested(domain)
+        return not wrong_nodes(domain)
     if column.get("kind") == "interval":
         dates = column.get("type") == "date"
         right = _is_date if dates else _is_number
@@ -239,14 +251,6 @@ def _has_domain(column: dict[str, Any]) -> bool:
 
 def _is_date(value: object) -> bool:
     return isinstance(value, str) and not np.isnan(days(pl.Series([value]))).any()
-
-
-def _is_nested(domain: Any) -> bool:
-    try:
-        nested_levels(domain)
-    except InputError:
-        return False
-    return True
 
 
 def read_published(
@@ -286,8 +290,21 @@ def read_published(
     return manifest_schema(manifest).read_numbers(table, "sensitive")
 
 
-def manifest_schema(manifest: dict[str, Any]) -> Schema:
-    """Return the schema that a manifest states."""
+def kinds_of(manifest: dict[str, Any]) -> dict[str, str]:
+    """Return how the cells of every quasi column are to be read."""
+    return {c["name"]: c["kind"] for c in manifest["columns"] if c["role"] == "quasi"}
+
+
+def manifest_schema(
+    manifest: dict[str, Any], hierarchies: Mapping[str, Any] | None = None
+) -> Schema:
+    """Return the schema that a manifest states, with hierarchies that its owner adds."""
+    owned = {name: Hierarchy.of(said) for name, said in (hierarchies or {}).items()}
+    nodes = {c["name"]: c for c in manifest["columns"] if c.get("kind") == "node"}
+    for name in owned:
+        if name not in nodes:
+            msg = f"Column {name!r} of the release has no nodes, so it needs no hierarchy."
+            raise UsageError(msg)
     named = {
         role: [column["name"] for column in manifest["columns"] if column["role"] == role]
         for role in ("quasi", "sensitive", "other", PSEUDONYM)
@@ -300,9 +317,7 @@ def manifest_schema(manifest: dict[str, Any]) -> Schema:
         pseudonymize=named[PSEUDONYM],
         types={name: kind for name, kind in types.items() if kind != "ordered"},
         decimal=manifest.get("decimal"),
-        hierarchies={
-            c["name"]: c["domain"] for c in manifest["columns"] if c.get("kind") == "node"
-        },
+        hierarchies={name: Stated.of(c, owned.get(name)) for name, c in nodes.items()},
     )
 
 

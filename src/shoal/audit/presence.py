@@ -11,7 +11,7 @@ from shoal.principles.population import DeltaPresence
 from shoal.schema.people import check_people, refuse_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
@@ -25,6 +25,7 @@ def count_people(
     schema: Schema,
     population: pl.DataFrame,
     requirements: Sequence[Requirement],
+    kinds: Mapping[str, str] | None = None,
 ) -> tuple[Groups, list[str]]:
     """Return the groups of rows with equal cells, whom each matches, and what spoils the count.
 
@@ -33,7 +34,8 @@ def count_people(
     may not have any.
     """
     check_people(population, schema.quasi)
-    described = Published("table", published, schema, None)
+    population = schema.read_numbers(population, "quasi")
+    described = Published("table", published, schema, None, kinds=kinds or {})
     cover = Cover(described, population)
     for name, column in zip(schema.quasi, cover.columns, strict=True):
         if (column.values == UNKNOWN).any():

@@ -7,13 +7,13 @@ cell like any other: no row is ever left out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.audit.cells import as_text
-from shoal.audit.files import manifest_schema, read_manifest, read_published
+from shoal.audit.files import kinds_of, manifest_schema, read_manifest, read_published
 from shoal.audit.verify import alike, check_rows
 from shoal.errors import UnknownColumn, UsageError
 from shoal.schema.coding import Column, code_column
@@ -23,6 +23,8 @@ from shoal.schema.missing import is_missing
 from shoal.schema.roles import RESERVED, Schema
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import numpy as np
     import polars as pl
     from numpy.typing import NDArray
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
 class Published:
     """A published table, its quasi cells as text, and the column that names groups, if any.
 
-    A heterogeneous release has neither groups nor equal cells to make them from.
+    A heterogeneous release has neither groups nor equal cells to make them from. `kinds` of quasi
+    columns come from a manifest; without one, how cells are spelled is guessed.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Published:
     schema: Schema
     group: str | None
     heterogeneous: bool = False
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def by_cells(self) -> Groups:
@@ -71,17 +75,26 @@ class Published:
 
 
 def open_published(
-    source: Any, schema: Schema | None = None, group: str | None = None
+    source: Any,
+    schema: Schema | None = None,
+    group: str | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
 ) -> Published:
-    """Read a release directory, or any table whose columns a schema names."""
+    """Read a release directory, or any table whose columns a schema names.
+
+    `hierarchies` are those that the owner of a release listed.
+    """
     path = Path(source) if isinstance(source, str | Path) else None
     if path is not None and path.is_dir():
         manifest = read_manifest(path)
         table = read_published(path, manifest)
         check_rows(table)
         mixed = bool(manifest.get("heterogeneous", False))
-        chosen = replace_types(manifest_schema(manifest), schema)
-        return Published(path.name, table, chosen, None if mixed else RESERVED, mixed)
+        nodes = [c["name"] for c in manifest["columns"] if c.get("kind") == "node"]
+        owned = {name: said for name, said in (hierarchies or {}).items() if name in nodes}
+        chosen = replace_types(manifest_schema(manifest, owned), schema)
+        grouped = None if mixed else RESERVED
+        return Published(path.name, table, chosen, grouped, mixed, kinds_of(manifest))
     table = read_table(source) if path is not None else take_frame(source)
     if schema is None or not schema.quasi or not schema.sensitive:
         msg = (
@@ -115,7 +128,11 @@ def replace_types(stated: Schema, chosen: Schema | None) -> Schema:
     return Schema(
         quasi=stated.quasi,
         sensitive=sensitive,
-        types=chosen.types,
+        types=_of_columns({**stated.types, **chosen.types}, (*stated.quasi, *sensitive)),
         hierarchies=stated.hierarchies,
         decimal=stated.decimal,
     )
+
+
+def _of_columns(types: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    return {name: kind for name, kind in types.items() if name in names}

@@ -13,7 +13,7 @@ from shoal.audit.levels import levels_of_groups, measure_levels
 from shoal.audit.nearness import Nearness, nearness, widths
 from shoal.audit.published import Published, open_published
 from shoal.audit.records import riskiest_records
-from shoal.audit.verify import mixed_groups
+from shoal.audit.verify import GUESSED, mixed_groups
 from shoal.errors import UnknownColumn, UsageError
 from shoal.principles.groups import Groups
 from shoal.principles.population import DeltaPresence, KMap
@@ -134,6 +134,8 @@ def journalist(published: Published, people: pl.DataFrame) -> tuple[dict[str, An
             f"{short} of {len(sizes)} descriptions match fewer people of the population than they "
             "have rows: it does not hold everybody."
         )
+    if not published.kinds:
+        remarks.append(GUESSED)
     if cover.unread:
         remarks.append(
             f"{cover.unread} distinct quasi cells could not be read and match everybody."

@@ -19,7 +19,7 @@ from shoal.schema.roles import RESERVED
 from shoal.schema.sensitive import Sensitive
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -83,6 +83,7 @@ class Audit:
     `alike` counts the rows of each description, that is, with equal published cells. A
     heterogeneous release has no groups; there `matches` counts the published rows that each
     person matches, and `candidates` says how near their values are, where that was asked for.
+    `remarks` say what should be known of how it was measured.
     """
 
     rows: int
@@ -92,6 +93,7 @@ class Audit:
     matches: NDArray[np.int64] | None = None
     candidates: tuple[CandidateRisk, ...] = ()
     alike: NDArray[np.int64] | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -124,6 +126,7 @@ class Audit:
             "holds": self.holds,
             "measured": [finding.to_dict() for finding in self.findings],
             "problems": list(self.problems),
+            "remarks": list(self.remarks),
         }
         if self.matches is not None:
             facts["matches"] = spread(self.matches)
@@ -154,23 +157,27 @@ def audit_table(
     schema: Schema,
     requirements: Sequence[Requirement],
     population: pl.DataFrame | None = None,
+    kinds: Mapping[str, str] | None = None,
 ) -> Audit:
     """Measure requirements on a published table.
 
     Groups are the rows of one `group`, where there is such a column, and otherwise the rows with
     equal published quasi cells. A principle that survives the union of groups is measured by equal
     cells as well: that is what a reader who ignores the group column sees. One about a population
-    is measured by descriptions: equal cells, and whom of the population they match.
+    is measured by descriptions: equal cells, and whom of the population they match. `kinds` of
+    quasi columns say how cells are read then; without them it is guessed, and said.
     """
     published = take_frame(given)
     check_rows(published)
     check_population(requirements, given=population is not None)
     findings: list[Finding] = []
     problems: list[str] = []
+    remarks: tuple[str, ...] = ()
     if population is not None and any(one.principle.population for one in requirements):
         from shoal.audit.presence import count_people
 
-        by_cells, problems = count_people(published, schema, population, requirements)
+        by_cells, problems = count_people(published, schema, population, requirements, kinds)
+        remarks = () if kinds is not None else (GUESSED,)
     else:
         cells = [published[name] for name in schema.quasi]
         published = without_cells(published, schema.quasi)
@@ -190,8 +197,19 @@ def audit_table(
             views.append(("cells", by_cells))
         findings += [Finding(one, by, one.principle.measure(rows, value)) for by, rows in views]
     return Audit(
-        published.height, len(by_group), tuple(findings), tuple(problems), alike=by_cells.sizes
+        published.height,
+        len(by_group),
+        tuple(findings),
+        tuple(problems),
+        alike=by_cells.sizes,
+        remarks=remarks,
     )
+
+
+GUESSED = (
+    "The table has no manifest that says what its quasi cells are: how they are spelled was "
+    "guessed from the cells."
+)
 
 
 def check_rows(published: pl.DataFrame) -> None:

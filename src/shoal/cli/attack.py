@@ -20,6 +20,7 @@ def attack(
     ],
     quasi: show.Quasi = None,
     sensitive: show.Sensitive = None,
+    hierarchy: show.Hierarchies = None,
     original: Annotated[
         str | None,
         typer.Option(help="The original table, as what the attacker knows of people; owners only."),
@@ -76,6 +77,7 @@ def attack(
         deltas=numbers("--delta", delta, most=1),
         distance=metric,
         seed=seed,
+        hierarchies=said.hierarchies | show.by_column("--hierarchy", hierarchy),
     ).to_dict()
     if report is not None:
         write_page(report, attack_page(found))

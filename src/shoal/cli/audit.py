@@ -73,7 +73,13 @@ def audit(
         return
     if released:
         people = show.open_with(original, **options)
-        found = shoal.audit_files(source, require=asked, original=people, population=population)
+        found = shoal.audit_files(
+            source,
+            require=asked,
+            original=people,
+            population=population,
+            hierarchies=said.hierarchies | show.by_column("--hierarchy", hierarchy),
+        )
     else:
         chosen = show.merged_schema(
             said, quasi=quasi, sensitive=sensitive, types=type, hierarchies=hierarchy

@@ -22,7 +22,7 @@ from shoal.release.randomness import Randomness
 from shoal.release.release import build_release
 from shoal.release.suppression import Suppression
 from shoal.schema.io import take_frame
-from shoal.schema.people import code_people
+from shoal.schema.people import code_both
 from shoal.schema.table import code_table
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def compare(
     everybody = take_population(population, asked)
     coded = code_table(table, schema, missing=missing)
     coded = numeric_columns(coded, table, asked, schema)
-    people = None if everybody is None else code_people(everybody, coded)
+    coded, people = code_both(everybody, coded)
     task = Task(coded, tuple(asked), seconds=check_budget(seconds), people=people)
     chosen = [choose_method(one, asked) for one in methods] if methods else _fitting(task)
     remarks: list[str] = []

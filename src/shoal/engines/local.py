@@ -26,7 +26,7 @@ from shoal.schema.coding import code_column, quantity
 from shoal.schema.columns import without_cells
 from shoal.schema.io import read_table, take_frame
 from shoal.schema.missing import is_missing
-from shoal.schema.people import code_people
+from shoal.schema.people import code_both
 from shoal.schema.pseudonyms import check_key, pseudonymize
 from shoal.schema.table import Coded, code_table
 
@@ -96,7 +96,7 @@ def anonymize(
     with timed(times, "code", progress):
         coded = code_table(table, schema, missing=missing, progress=progress)
         coded = numeric_columns(coded, table, asked, schema)
-        people = None if everybody is None else code_people(everybody, coded)
+        coded, people = code_both(everybody, coded)
         table = pseudonymize(table, schema.pseudonymize, key)
         table = without_cells(table, schema.quasi)  # their ranks are enough from here on
     task = Task(coded, tuple(asked), progress, check_budget(seconds), people)
@@ -234,7 +234,7 @@ def rehearse(
     everybody = take_population(population, asked)
     coded = code_table(table, schema, missing=missing)
     coded = numeric_columns(coded, table, asked, schema)
-    people = None if everybody is None else code_people(everybody, coded)
+    coded, people = code_both(everybody, coded)
     task = Task(coded, tuple(asked), people=people)
     chosen = method_for(task) if method is None else choose_method(method, asked)
     chosen.check(task)

@@ -44,9 +44,7 @@ def extents(quasi: Sequence[Column], rows: NDArray[np.int64]) -> list[float]:
     found = []
     for column in quasi:
         present = np.unique(column.codes[rows])
-        if column.tree is not None:
-            found.append(1.0)
-        elif column.numeric:
+        if column.numeric:
             where = coordinates(column)
             found.append(float(where[present[-1]] - where[present[0]]))
         else:

@@ -20,6 +20,7 @@ import numpy as np
 
 from shoal.loss.release import Measured, ends_in_units
 from shoal.queries.columns import Intervals, Spread
+from shoal.queries.nodes import Leaves
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,6 +53,10 @@ def _counted(column: Column, cells: Spread, counts: NDArray[np.int64]) -> NDArra
             before[np.searchsorted(values, highs, "right")]
             - before[np.searchsorted(values, lows, "left")]
         )
+    if cells.nodes is not None:
+        ranges = Leaves.of(column).ranges
+        ends = np.array([ranges.get(name, (0, -1)) for name in cells.nodes])
+        return before[ends[:, 1] + 1] - before[ends[:, 0]]
     rank_of = {label: rank for rank, label in enumerate(column.spellings)}
     by_label = np.array([counts[rank_of[x]] if x in rank_of else 0 for x in cells.labels])
     return np.add.reduceat(by_label[cells.listed], cells.starts[:-1])

@@ -19,7 +19,7 @@ from shoal.loss.sizes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,9 @@ NCP = Loss(
 LOSSES: dict[str, Loss] = {loss.name: loss for loss in (*_MEASURES, NCP)}
 
 
-def losses(source: Any, *, original: Any = None) -> dict[str, float]:
+def losses(
+    source: Any, *, original: Any = None, hierarchies: Mapping[str, Any] | None = None
+) -> dict[str, float]:
     """Measure every loss that is defined for a release, by name; `ncp[age]` is that of a column.
 
     A heterogeneous release has no groups, so that losses of groups are left out, as are those that
@@ -133,8 +135,9 @@ def losses(source: Any, *, original: Any = None) -> dict[str, float]:
     ----------
     source : a release or its directory. A release in memory knows its original.
     original : the path or frame of the original table, which only its owner has.
+    hierarchies : for a directory, those that its owner listed, which its manifest does not hold.
     """
-    release = Measured.of(source, original)
+    release = Measured.of(source, original, hierarchies)
     found = {loss.name: measure(release) for loss, measure in _MEASURES.items()}
     known = {name: value for name, value in found.items() if value is not None}
     return known | {f"ncp[{name}]": value for name, value in _ncp(release).items()}

@@ -19,6 +19,8 @@ from shoal.schema.io import read_table, take_frame
 from shoal.schema.roles import RESERVED
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
     from numpy.typing import NDArray
 
@@ -37,8 +39,10 @@ class Measured:
     original: Coded | None
 
     @classmethod
-    def of(cls, source: Any, original: Any = None) -> Measured:
-        """Take a release or its directory; a release knows its original."""
+    def of(
+        cls, source: Any, original: Any = None, hierarchies: Mapping[str, Any] | None = None
+    ) -> Measured:
+        """Take a release or its directory; a release knows its original and its hierarchies."""
         if isinstance(source, str | Path):
             manifest = read_manifest(Path(source))
             published = read_published(Path(source), manifest)
@@ -47,7 +51,8 @@ class Measured:
             published, manifest = source.plain, source.manifest
             boxes = open_answers(source)  # type: ignore[assignment]
             original = source.given if original is None else original
-        return cls(published, manifest, boxes, _coded(original, manifest))
+            hierarchies = source.listed
+        return cls(published, manifest, boxes, _coded(original, manifest, hierarchies))
 
     @property
     def suppressed(self) -> int:
@@ -81,12 +86,14 @@ class Measured:
         return float((by_box @ self.boxes.sizes + suppressed * self.suppressed) / self.rows)
 
 
-def _coded(original: Any, manifest: dict[str, Any]) -> Coded | None:
+def _coded(
+    original: Any, manifest: dict[str, Any], hierarchies: Mapping[str, Any] | None
+) -> Coded | None:
     """Code the original, and raise where the release cannot have been made from it."""
     if original is None:
         return None
     table = read_table(original) if isinstance(original, str | Path) else take_frame(original)
-    coded = code_original(table, manifest)
+    coded = code_original(table, manifest, hierarchies)
     rows = manifest["rows"] + manifest["suppressed"]
     if len(coded) != rows:
         msg = f"The release was made from {rows} rows, and the original has {len(coded)}."
@@ -117,8 +124,6 @@ def original_sizes(column: Column, cells: Spread) -> NDArray[np.float64]:
 
 def original_extent(column: Column, cells: Spread) -> float:
     """Return how many values the domain of an original column has."""
-    if column.tree is not None:
-        return float(len(column.tree.labels))
     if not isinstance(cells, Intervals):
         return float(column.distinct)
     values, _, _ = ends_in_units(column, cells)

@@ -18,18 +18,18 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import interval_ends, read_set
+from shoal.audit.nodes import Stated
 from shoal.errors import InputError
 from shoal.kernels.queries import interval_shares, label_shares
+from shoal.queries.nodes import Leaves, StatedLeaves
 from shoal.queries.ruler import Ruler
 from shoal.queries.sets import Numbers, Set
 from shoal.schema.coding import MISSING_LABEL, NUMBER, code_column
 from shoal.schema.dates import not_dates
-from shoal.schema.hierarchy import nested_levels
 from shoal.schema.missing import is_missing
-from shoal.schema.trees import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -158,14 +158,15 @@ class Intervals:
 class Sets:
     """The distinct cells of a categorical quasi column, as lists of ranks over its domain.
 
-    With a hierarchy (`tree`), the domain is its labels in tree order.
+    With a hierarchy, the domain is the leaves of its tree, in tree order.
     """
 
     name: str
     labels: pl.Series
     starts: NDArray[np.int64]
     listed: NDArray[np.int32]
-    tree: Tree | None = None
+    leaves: Leaves | None = None
+    nodes: pl.Series | None = None  # the names of the cells, where they are nodes
 
     numeric = False
     dates = False
@@ -184,15 +185,11 @@ class Sets:
         return cls(stated["name"], labels, *_listed(ranks))
 
     @classmethod
-    def of_nodes(cls, texts: pl.Series, stated: dict[str, Any]) -> Sets:
-        """Read the names of nodes of a hierarchy; each stands for the labels under it."""
-        tree = Tree.of(nested_levels(stated["domain"]), stated["name"])
-        place = {name: node for node, name in enumerate(tree.names)}
-        if not place.keys() >= set(texts):
-            raise unreadable(stated["name"])
-        ranges = [range(tree.first[place[text]], tree.last[place[text]] + 1) for text in texts]
-        labels = pl.Series(tree.labels, dtype=pl.String)
-        return cls(stated["name"], labels, *_listed(ranges), tree)
+    def of_nodes(cls, texts: pl.Series, name: str, leaves: Leaves) -> Sets:
+        """Read the names of nodes of a hierarchy; each stands for the leaves under it."""
+        if not leaves.ranges.keys() >= set(texts):
+            raise unreadable(name)
+        return cls(name, leaves.labels, *_listed(leaves.under(texts)), leaves, texts)
 
     @property
     def extent(self) -> float:
@@ -211,12 +208,13 @@ class Sets:
 
     def named(self, label: str) -> frozenset[str] | None:
         """Return the labels that go by a name, a node's among them; None where none does."""
-        if label in self.rank_of:
-            return frozenset({label})
-        if self.tree is None or label not in self.tree.names:
-            return None
-        node = self.tree.names.index(label)
-        return frozenset(self.tree.labels[self.tree.first[node] : self.tree.last[node] + 1])
+        if self.leaves is None or label in self.rank_of:
+            return frozenset({label}) if label in self.rank_of else None
+        if label in self.leaves.ranges:
+            first, last = self.leaves.ranges[label]
+            return frozenset(self.labels[first : last + 1])
+        rank = self.leaves.rank(label)
+        return None if rank is None else frozenset({self.labels[rank]})
 
     def sized(self, wanted: Numbers) -> frozenset[str] | None:
         """Return the labels that are numbers in a set, None where labels are no numbers.
@@ -233,7 +231,8 @@ class Sets:
         if isinstance(wanted, Numbers):
             wanted = self.sized(wanted) or frozenset()
         marks = np.zeros(len(self.labels), np.uint8)
-        marks[[self.rank_of[label] for label in wanted if label in self.rank_of]] = 1
+        ranks = self.rank_of.get if self.leaves is None else self.leaves.rank
+        marks[[rank for rank in map(ranks, wanted) if rank is not None]] = 1
         shares = np.empty(len(self.starts) - 1)
         label_shares(self.starts, self.listed, marks, shares)
         return shares
@@ -242,14 +241,20 @@ class Sets:
 Spread = Intervals | Sets
 
 
-def read_cells(cells: pl.Series, stated: dict[str, Any]) -> tuple[Spread, NDArray[np.int64]]:
-    """Return the distinct cells of a quasi column and which of them each row bears."""
+def read_cells(
+    cells: pl.Series, stated: dict[str, Any], leaves: Leaves | None = None
+) -> tuple[Spread, NDArray[np.int64]]:
+    """Return the distinct cells of a quasi column and which of them each row bears.
+
+    `leaves` are those of a column of nodes, where they are known by name.
+    """
     cells = cells.cast(pl.String).fill_null(MISSING_LABEL)
     texts = cells.unique().sort()
     which = cells.cast(pl.Enum(texts)).to_physical().to_numpy().astype(np.int64)
-    readers: dict[str, Callable[[pl.Series, dict[str, Any]], Spread]]
-    readers = {"interval": Intervals.of, "set": Sets.of, "node": Sets.of_nodes}
-    return readers[stated["kind"]](texts, stated), which
+    if stated["kind"] == "node":
+        known = leaves or StatedLeaves(Stated.of(stated), stated.get("type"))
+        return Sets.of_nodes(texts, stated["name"], known), which
+    return (Intervals if stated["kind"] == "interval" else Sets).of(texts, stated), which
 
 
 def _listed(ranks: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

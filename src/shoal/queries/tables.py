@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from shoal.queries.nodes import Leaves
     from shoal.queries.sets import Set
     from shoal.schema.roles import Schema
 
@@ -167,15 +168,26 @@ class BoxTable:
     rows: Rows
 
     @classmethod
-    def of(cls, published: pl.DataFrame, manifest: dict[str, Any], schema: Schema) -> BoxTable:
-        """Read a published table, quasi cells as text, by what its manifest says of its columns."""
+    def of(
+        cls,
+        published: pl.DataFrame,
+        manifest: dict[str, Any],
+        schema: Schema,
+        leaves: Mapping[str, Leaves] | None = None,
+    ) -> BoxTable:
+        """Read a published table, quasi cells as text, by what its manifest says of its columns.
+
+        `leaves` are the labels under nodes, as far as they are known.
+        """
         check_rows(published)
         stated = {column["name"]: column for column in manifest["columns"]}
         quasi, which = {}, {}
         for name in schema.quasi:
             if name not in published.columns:
                 raise UnknownColumn(name, published.columns)
-            quasi[name], which[name] = read_cells(published[name], stated[name])
+            quasi[name], which[name] = read_cells(
+                published[name], stated[name], (leaves or {}).get(name)
+            )
         # Boxes stand in the order of the column with the most cells, whose shares are then read
         # one after the other.
         most_first = sorted(quasi, key=lambda name: -len(quasi[name].sizes))

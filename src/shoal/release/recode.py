@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from shoal.schema.dates import days_as_dates
-from shoal.schema.hierarchy import nest
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from shoal.release.spans import Spans
     from shoal.schema.coding import Column
+    from shoal.schema.trees import Tree
 
 
 def cells(column: Column, covered: Spans) -> pl.Series:
@@ -87,12 +90,48 @@ def kind_of(column: Column) -> str:
     return "interval" if column.numeric else "set"
 
 
-def domain(column: Column) -> Any:
-    """Return what a column covers as a whole: [min, max], its labels, or its hierarchy, nested."""
+def domain(column: Column, covered: Spans) -> Any:
+    """Return what a column covers as a whole: [min, max], its labels, or its published nodes."""
     if column.tree is not None:
-        return nest(column.tree.levels)
+        return _node_domain(column.tree, column.nodes(covered.low, covered.high))
     if column.dates:
         return [column.spellings[0], column.spellings[-1]]
     if column.values is not None:
         return [json.loads(column.spellings[0]), json.loads(column.spellings[-1])]
     return column.spellings.to_list()
+
+
+def shown_nodes(tree: Tree, published: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return which nodes a manifest names: the published ones and those above them."""
+    parents = tree.parents()
+    shown = np.zeros(len(tree.names), np.bool_)
+    nodes = np.unique(published)
+    while len(nodes):
+        shown[nodes] = True
+        nodes = np.unique(parents[nodes])
+        nodes = nodes[(nodes >= 0) & ~shown[nodes]]
+    return shown
+
+
+def _node_domain(tree: Tree, published: NDArray[np.int32]) -> dict[str, Any]:
+    """Return the named nodes, from above, with their parents and the leaves that the loss counts.
+
+    What else the tree has, no cell shows.
+    """
+    parents = tree.parents()
+    nodes = np.flatnonzero(shown_nodes(tree, published))
+    depth = np.zeros(len(parents), np.int64)
+    for level in tree.up[::-1]:
+        depth[level] = np.where(parents[level] < 0, 0, depth[parents[level]] + 1)
+    order = nodes[np.lexsort((tree.first[nodes], depth[nodes]))]
+    return {
+        "leaves": int(tree.leaves[tree.up[-1, 0]]),
+        "nodes": [
+            {
+                "name": tree.names[node],
+                "parent": None if parents[node] < 0 else tree.names[parents[node]],
+                "leaves": int(tree.leaves[node]),
+            }
+            for node in order.tolist()
+        ],
+    }

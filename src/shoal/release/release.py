@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from shoal.queries.tables import BoxTable
     from shoal.release.randomness import Randomness
     from shoal.release.suppression import Suppression
-    from shoal.schema.coding import Column
+    from shoal.schema.coding import Column, Grown
     from shoal.schema.columns import Handed
+    from shoal.schema.grouping import Hierarchy
     from shoal.schema.roles import Schema
     from shoal.schema.table import Coded
 
@@ -161,6 +162,11 @@ class Release:
         """
         return give_frame(self.recoding.mixed(), self.given)
 
+    @property
+    def listed(self) -> dict[str, Hierarchy]:
+        """The hierarchies that only the owner has: the manifest does not say what nodes cover."""
+        return {n: one for n, one in self.schema.hierarchies.items() if not one.readable}
+
     def typed(self) -> pl.DataFrame:
         """Return the published table as release.parquet has it."""
         return pl.concat(self.recoding.typed())
@@ -188,7 +194,7 @@ class Release:
 
     def audit_published(self, published: pl.DataFrame | Handed) -> Audit:
         """Measure every requirement on a published table, as it was read back from a file."""
-        from shoal.audit.files import manifest_schema
+        from shoal.audit.files import kinds_of, manifest_schema
         from shoal.audit.matches import audit_matches
         from shoal.audit.verify import audit_table
 
@@ -196,8 +202,9 @@ class Release:
             return audit_matches(take_frame(published), self.coded, self.requirements)
         if self.population is None:
             return audit_table(published, self.schema, self.requirements)
-        stated = manifest_schema(self.manifest)  # with hierarchies as they are published
-        return audit_table(published, stated, self.requirements, self.population)
+        stated = manifest_schema(self.manifest, self.listed)  # nodes as a reader sees them
+        kinds = kinds_of(self.manifest)
+        return audit_table(published, stated, self.requirements, self.population, kinds)
 
     def losses(self) -> dict[str, float]:
         """Measure every loss that is defined for this release (see `shoal.losses`)."""
@@ -211,9 +218,11 @@ class Release:
 
     @cached_property
     def _boxes(self) -> BoxTable:
+        from shoal.queries.nodes import Leaves
         from shoal.queries.tables import BoxTable
 
-        return BoxTable.of(self.plain, self.manifest, self.schema)
+        nodes = {one.name: Leaves.of(one) for one in self.coded.quasi if one.tree is not None}
+        return BoxTable.of(self.plain, self.manifest, self.schema, nodes)
 
     @property
     def plain(self) -> pl.DataFrame:
@@ -365,11 +374,26 @@ def _describe(name: str, recoding: Recoding) -> dict[str, Any]:
     if name in recoding.quasi:
         column = recoding.quasi[name]
         entry["kind"] = kind_of(column)
-        entry["domain"] = domain(column)
-        if column.dates:
+        entry["domain"] = domain(column, recoding.kinds[name].spans)
+        if column.grown is not None:
+            entry |= _describe_tree(column.grown)
+        elif column.dates:
             entry["type"] = "date"
         if name in recoding.schema.weights:
             entry["weight"] = recoding.schema.weights[name]
     if name in recoding.schema.types:
         entry["type"] = recoding.schema.types[name]
+    return entry
+
+
+def _describe_tree(grown: Grown) -> dict[str, Any]:
+    """Return what a reader needs to know of which values the nodes of a column cover.
+
+    A listed hierarchy is its owner's: it may list what nobody in the table has.
+    """
+    entry = {}
+    if grown.hierarchy.readable:
+        entry["hierarchy"] = repr(grown.hierarchy)
+    if grown.source.numeric:
+        entry["type"] = "date" if grown.source.dates else "numeric"
     return entry

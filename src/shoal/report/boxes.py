@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from shoal.queries.columns import Exact, Intervals, Sets, Spread
+from shoal.queries.nodes import Leaves
 from shoal.queries.ruler import Ruler
 from shoal.queries.tables import BoxTable, ExactTable, Rows
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from shoal.release.release import Release
     from shoal.release.spans import Spans
     from shoal.schema.coding import Column
-    from shoal.schema.trees import Tree
 
 
 def exact_table(release: Release) -> ExactTable:
@@ -55,7 +55,8 @@ def _spread(column: Column, covered: Spans) -> tuple[Spread, NDArray[np.int64]]:
     every = np.arange(len(covered.low))
     if column.tree is not None:
         nodes, which = np.unique(column.nodes(covered.low, covered.high), return_inverse=True)
-        return _nodes(column.name, column.tree, nodes), which
+        names = pl.Series(column.tree.names, dtype=pl.String).gather(nodes)
+        return Sets.of_nodes(names, column.name, Leaves.of(column)), which
     if column.numeric:
         shown = np.unique(np.concatenate([covered.low, covered.high, [0, column.distinct - 1]]))
         ruler = Ruler.of(column.spellings.gather(shown), dates=column.dates)
@@ -66,11 +67,3 @@ def _spread(column: Column, covered: Spans) -> tuple[Spread, NDArray[np.int64]]:
     _, listed, counts = covered.listed()
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     return Sets(column.name, column.spellings, starts, listed), every
-
-
-def _nodes(name: str, tree: Tree, nodes: NDArray[np.int32]) -> Sets:
-    sizes = tree.last[nodes] - tree.first[nodes] + 1
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    steps = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
-    listed = (np.repeat(tree.first[nodes], sizes) + steps).astype(np.int32)
-    return Sets(name, pl.Series(tree.labels, dtype=pl.String), starts, listed, tree)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.loss.certainty import ncp_by_group
+from shoal.release.recode import shown_nodes
 from shoal.schema.dates import days_as_dates
 
 if TYPE_CHECKING:
@@ -127,34 +128,48 @@ def _ends(middles: NDArray[np.float64], bearers: NDArray[np.int64]) -> tuple[flo
 
 def _labels(column: Column, spans: Spans) -> Axis:
     """Part labels into squares: one each, or runs of them in their order."""
+    if column.tree is not None:
+        return _nodes(column, spans)
     squares = min(column.distinct, SIDE)
     square = np.arange(column.distinct) * squares // column.distinct
     shares = np.zeros((squares, len(spans.low)))
-    if spans.ranks is not None:
-        cell, rank, counts = spans.listed()
-        np.add.at(shares, (square[rank], cell), 1 / counts[cell])
-    else:
-        low, high = _ranks(column, spans)
-        filled = np.concatenate([[0], np.searchsorted(square, np.arange(squares), "right")])
-        for place in range(squares):
-            begin, end = filled[place], filled[place + 1] - 1
-            inside = np.minimum(high, end) - np.maximum(low, begin) + 1
-            shares[place] = np.maximum(inside, 0) / (high - low + 1)
-    spelled = column.spellings.to_list()
-    runs = [np.flatnonzero(square == place) for place in range(squares)]
-    names = [
-        spelled[run[0]] if len(run) == 1 else f"{spelled[run[0]]} … {spelled[run[-1]]}"
-        for run in runs
+    cell, rank, counts = spans.listed()
+    np.add.at(shares, (square[rank], cell), 1 / counts[cell])
+    return Axis(column, None, _run_names(column.spellings.to_list(), square), shares)
+
+
+def _nodes(column: Column, spans: Spans) -> Axis:
+    """Part nodes into squares: the lowest ones that the manifest names, or runs of them.
+
+    Which labels lie under them is not public. A published node covers all of a lowest one or
+    nothing of it, so its rows spread over these by how many leaves each has.
+    """
+    tree, places = column.tree, column.places
+    assert tree is not None
+    assert places is not None
+    bearing = column.nodes(spans.low, spans.high)
+    shown = shown_nodes(tree, bearing)
+    lowest = np.full(column.distinct, -1, np.int64)
+    for level in tree.up[::-1]:
+        nodes = level[places]
+        lowest = np.where(shown[nodes], nodes, lowest)
+    named, first, leaves = np.unique(lowest, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    named, leaves = named[order], leaves[order]
+    squares = min(len(named), SIDE)
+    square = np.arange(len(named)) * squares // len(named)
+    shares = np.zeros((squares, len(bearing)))
+    for place, (node, count) in enumerate(zip(named.tolist(), leaves.tolist(), strict=True)):
+        inside = (tree.first[bearing] <= tree.first[node]) & (tree.last[node] <= tree.last[bearing])
+        shares[square[place]] += np.where(inside, count / tree.leaves[bearing], 0)
+    return Axis(column, None, _run_names([tree.names[node] for node in named], square), shares)
+
+
+def _run_names(names: list[str], square: NDArray[np.int64]) -> list[str]:
+    """Return how squares are named: after the one that they hold, or the first and the last."""
+    starts = np.searchsorted(square, np.arange(square[-1] + 1), "left").tolist()
+    ends = (np.searchsorted(square, np.arange(square[-1] + 1), "right") - 1).tolist()
+    return [
+        names[start] if start == end else f"{names[start]} … {names[end]}"
+        for start, end in zip(starts, ends, strict=True)
     ]
-    return Axis(column, None, names, shares)
-
-
-def _ranks(column: Column, spans: Spans) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first and last rank of each cell; a node covers all that lies under it."""
-    if column.tree is None:
-        return spans.low.astype(np.int64), spans.high.astype(np.int64)
-    assert column.places is not None
-    nodes = column.nodes(spans.low, spans.high)
-    low = np.searchsorted(column.places, column.tree.first[nodes], "left")
-    high = np.searchsorted(column.places, column.tree.last[nodes], "right") - 1
-    return low.astype(np.int64), high.astype(np.int64)

@@ -16,10 +16,9 @@ import polars as pl
 from shoal.errors import BadCells, InputError, ShoalError, UsageError
 from shoal.schema.columns import distinct, is_dictionary
 from shoal.schema.dates import not_dates, parse_dates
-from shoal.schema.grouping import Distinct
 from shoal.schema.missing import first_rows, is_missing
+from shoal.schema.placing import MISSING_LABEL, place
 from shoal.schema.roles import LABELS, NUMERIC
-from shoal.schema.trees import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.schema.grouping import Hierarchy
-    from shoal.schema.hierarchy import Levels
+    from shoal.schema.trees import Tree
 
 QUANTITY = "quantity"  # numbers or dates, whichever the cells are
 DEGREES = {"latitude": 90, "longitude": 180}
@@ -35,7 +34,6 @@ TRUTHS = frozenset({"true", "false", "yes", "no", "y", "n", "t", "f", "0", "1", 
 INTEGER = r"^-?(0|[1-9][0-9]*)$"
 NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 LARGEST = 2**61  # integers up to here are compared as integers: differences and sums fit 64 bits
-MISSING_LABEL = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +41,9 @@ class Column:
     """One column as ranks (`codes`) over sorted distinct values.
 
     `values` are numbers for a numeric column, days for one of dates, and None for a categorical
-    one; `spellings` are the texts that stand for the ranks. A column with a hierarchy has a `tree`
-    and the place of each rank in it, ascending; its values are labels.
+    one; `spellings` are the texts that stand for the ranks; `ordered` ones are labels in an order
+    that was given. A column with a hierarchy has a `tree`, the place of each rank in it, ascending,
+    and what it was `grown` from; its values are labels.
     """
 
     name: str
@@ -54,6 +53,8 @@ class Column:
     dates: bool = False
     tree: Tree | None = None
     places: NDArray[np.int64] | None = None
+    ordered: bool = False
+    grown: Grown | None = None
 
     @property
     def numeric(self) -> bool:
@@ -77,43 +78,40 @@ class Column:
         assert self.places is not None
         return self.tree.nodes(self.places[low], self.places[high])
 
+    def among(self, people: Column) -> Column:
+        """Return the column with a place in its tree, if it has one, for the values of people."""
+        grown = self.grown
+        return self if grown is None else grown.source.under(grown.hierarchy, people)
+
     def only(self, rows: NDArray[np.int64]) -> Column:
-        """Return the column of some rows, with just the values that they have."""
+        """Return the column of some rows, with just the values that they have.
+
+        Its tree is grown anew: names and counts of nodes tell nothing of the other rows.
+        """
+        if self.grown is not None:
+            return self.grown.source.only(rows).under(self.grown.hierarchy, self.grown.people)
         present, codes = np.unique(self.codes[rows], return_inverse=True)
         return replace(
             self,
             codes=_frozen(codes.astype(np.int32)),
             values=None if self.values is None else _frozen(self.values[present]),
             spellings=self.spellings.gather(present),
-            places=None if self.places is None else self.places[present],
         )
 
-    def under(self, hierarchy: Hierarchy) -> Column:
+    def under(self, hierarchy: Hierarchy, people: Column | None = None) -> Column:
         """Return the column as labels of a hierarchy, its ranks in the order of the tree.
 
-        A missing cell is a label under the root, unless the hierarchy has a place for it.
+        A missing cell is a label under the root, unless the hierarchy has a place for it. `people`
+        have values of the same kind, which stand under the nodes that cover them.
         """
-        labels = self.spellings.to_list()
         if hierarchy.needs_numbers and self.values is None:
             msg = (
                 f"{hierarchy!r} needs numbers or dates, and column {self.name!r} has other cells. "
                 "Choose another hierarchy, or give the column a type."
             )
             raise InputError(msg)
-        counts = np.bincount(self.codes, minlength=self.distinct)
-        kept = [place for place, label in enumerate(labels) if label != MISSING_LABEL]
-        known = Distinct(
-            self.name,
-            [labels[place] for place in kept],
-            None if self.values is None else self.values[kept],
-            counts[kept],
-        )
-        levels = hierarchy.levels(known) if kept else ((MISSING_LABEL,),)
-        if len(kept) < len(labels):
-            levels = _with_missing(levels)
-        tree = Tree.of(levels, self.name)
-        places = tree.places(labels, self.name)
-        order = np.argsort(places)
+        placed = place(self, hierarchy, people)
+        order = np.argsort(placed.places)
         ranks = np.empty(len(order), np.int32)
         ranks[order] = np.arange(len(order), dtype=np.int32)
         return Column(
@@ -121,9 +119,23 @@ class Column:
             _frozen(ranks[self.codes]),
             None,
             self.spellings.gather(order),
-            tree=tree,
-            places=_frozen(places[order]),
+            tree=placed.tree,
+            places=_frozen(placed.places[order]),
+            grown=Grown(self, hierarchy, people, placed.standing),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """What a tree was grown from, so that another can be from fewer rows.
+
+    `standing` says for each rank of `people` where it stands in the tree.
+    """
+
+    source: Column
+    hierarchy: Hierarchy
+    people: Column | None
+    standing: NDArray[np.int64] | None
 
 
 def code_column(
@@ -320,7 +332,7 @@ def _code_labels(column: pl.Series, order: Sequence[str] | None) -> Column:
     if order is not None:
         labels = _ordered(column.name, labels, order)
     codes = _places(column, labels).astype(np.int32)
-    return Column(column.name, _frozen(codes), None, labels)
+    return Column(column.name, _frozen(codes), None, labels, ordered=order is not None)
 
 
 def _ordered(name: str, labels: pl.Series, order: Sequence[str]) -> pl.Series:
@@ -334,14 +346,6 @@ def _ordered(name: str, labels: pl.Series, order: Sequence[str]) -> pl.Series:
         raise InputError(msg)
     present = set(labels)
     return pl.Series([label for label in order if label in present], dtype=pl.String)
-
-
-def _with_missing(levels: Levels) -> Levels:
-    """Return levels with a place for missing cells, which is under the root if none is said."""
-    if any(path[0] == MISSING_LABEL for path in levels):
-        return levels
-    depth = len(levels[0])
-    return (*levels, (MISSING_LABEL,) * max(depth - 1, 1) + levels[0][-1:] * (depth > 1))
 
 
 def _frozen(array: NDArray) -> NDArray:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import re
 from abc import abstractmethod
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -17,17 +20,52 @@ from shoal.schema.dates import read_moments
 from shoal.schema.hierarchy import DEPTH, ROOT, Levels, check_levels, nested_levels, read_levels
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
     from numpy.typing import NDArray
+
+NUMERAL = r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?"  # that is exact within reason
+BIN = re.compile(rf"\[({NUMERAL}), ({NUMERAL})\)")
+BETWEEN = ".."  # of the first and the last label of a run
 
 
 @dataclass(frozen=True, eq=False)
 class Distinct:
-    """The distinct values of a column in their order: how they are spelled and how often."""
+    """The distinct values of a column in their order: how they are spelled and how often.
+
+    `values` are numbers, or days where `dates` says so; `ordered` labels stand in an order that a
+    person gave.
+    """
 
     column: str
     labels: list[str]
     values: NDArray | None
     counts: NDArray[np.int64]
+    dates: bool = False
+    ordered: bool = False
+
+    def keys(self, texts: list[str]) -> list[Any]:
+        """Return what texts are compared by: numbers, moments or themselves; None if they cannot.
+
+        Exact, so that 0.1 and 0.10 are one value, and neighbouring large numbers are two.
+        """
+        if self.values is None:
+            return list(texts)
+        if self.dates:
+            found = read_moments(pl.Series(texts, dtype=pl.String))
+            return [_moment(text) for text in texts] if found is None else found.tolist()
+        return [_size(text) for text in texts]
+
+    def part(self, places: list[int]) -> Distinct:
+        """Return some of the values."""
+        return Distinct(
+            self.column,
+            [self.labels[place] for place in places],
+            None if self.values is None else self.values[places],
+            self.counts[places],
+            self.dates,
+            self.ordered,
+        )
 
 
 class Hierarchy(Term):
@@ -35,10 +73,23 @@ class Hierarchy(Term):
 
     role = "hierarchy"
     needs_numbers = False  # whether it gathers numbers (or dates) by their size
+    readable = True  # whether the names of nodes tell which values they cover
 
     @abstractmethod
     def levels(self, distinct: Distinct) -> Levels:
         """Return the ancestors of every label."""
+
+    def beside(self, own: Distinct, levels: Levels, others: Distinct) -> Levels:  # noqa: ARG002
+        """Return the paths of values that are not among those that `levels` were built from.
+
+        A value that no node of a level covers stands there for itself. Where the nodes above a
+        value depend on it alone, they are what they would be anywhere.
+        """
+        return self.levels(others)
+
+    @abstractmethod
+    def covering(self, names: Collection[str], distinct: Distinct) -> list[list[str]]:
+        """Return for every value those of the named nodes above it that cover it, but the root."""
 
     @classmethod
     def of(cls, said: Any, folder: str | Path = ".") -> Hierarchy:
@@ -69,6 +120,7 @@ class Listed(Hierarchy):
     """
 
     paths: Levels
+    readable = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.paths, tuple | list) or not all(
@@ -81,6 +133,20 @@ class Listed(Hierarchy):
     def levels(self, distinct: Distinct) -> Levels:  # noqa: ARG002 - the paths say it all
         """Return the paths as they are listed."""
         return self.paths
+
+    def beside(self, own: Distinct, levels: Levels, others: Distinct) -> Levels:  # noqa: ARG002
+        """Return the listed paths, raising where a label is not listed."""
+        known = {path[0]: path for path in self.paths}
+        for label in others.labels:
+            if label not in known:
+                msg = f"The hierarchy of column {others.column!r} lacks the label {label!r}."
+                raise InputError(msg)
+        return tuple(known[label] for label in others.labels)
+
+    def covering(self, names: Collection[str], distinct: Distinct) -> list[list[str]]:
+        """Return the listed ancestors, the root among them, raising where a label is missing."""
+        paths = self.beside(distinct, self.paths, distinct)
+        return [_chosen(path, names) for path in paths]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -97,17 +163,34 @@ class Prefix(Hierarchy):
 
     def levels(self, distinct: Distinct) -> Levels:
         """Return every prefix of every code, masked."""
-        labels = distinct.labels
-        longest = max(map(len, labels))
+        return self._masked(distinct.labels, max(map(len, distinct.labels)))
+
+    def beside(self, own: Distinct, levels: Levels, others: Distinct) -> Levels:  # noqa: ARG002
+        """Mask to the length of the longest own code; longer ones are under the root alone."""
+        return self._masked(others.labels, max(map(len, own.labels)))
+
+    def covering(self, names: Collection[str], distinct: Distinct) -> list[list[str]]:
+        """Return the masks that codes fit: they begin so, and are not longer."""
+        lengths = sorted({len(name) for name in names if name.endswith("*")})
+        return [
+            [
+                name
+                for longest in lengths
+                if len(label) <= longest
+                for kept in range(min(len(label), longest - 1), 0, -1)
+                if (name := label[:kept] + "*" * (longest - kept)) in names
+            ]
+            for label in distinct.labels
+        ]
+
+    @staticmethod
+    def _masked(labels: list[str], longest: int) -> Levels:
+        def masked(label: str, kept: int) -> str:
+            fits = kept <= len(label) <= longest
+            return label[:kept] + "*" * (longest - kept) if fits else label
+
         return tuple(
-            (
-                label,
-                *(
-                    label[:kept] + "*" * (longest - kept) if len(label) >= kept else label
-                    for kept in range(longest - 1, 0, -1)
-                ),
-                ROOT,
-            )
+            (label, *(masked(label, kept) for kept in range(longest - 1, 0, -1)), ROOT)
             for label in labels
         )
 
@@ -131,6 +214,10 @@ class Calendar(Hierarchy):
             for label, day in zip(distinct.labels, days, strict=True)
         )
 
+    def covering(self, names: Collection[str], distinct: Distinct) -> list[list[str]]:
+        """Return those of day, month, quarter and year that are named."""
+        return [_chosen(path[1:-1], names) for path in self.levels(distinct)]
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Bins(Hierarchy):
@@ -150,22 +237,82 @@ class Bins(Hierarchy):
 
     def levels(self, distinct: Distinct) -> Levels:
         """Return the bins of every number, until one or two hold all of them."""
-        assert distinct.values is not None
-        values = [Fraction(str(value)) for value in distinct.values.tolist()]
         rows = [distinct.labels]
+        values = _fractions(distinct)
         width = exact(self.width)
         while len(rows) < DEPTH - 1:
-            bins = [value // width for value in values]
-            rows.append([f"[{_plain(b * width)}, {_plain((b + 1) * width)})" for b in bins])
-            if bins[-1] - bins[0] <= 1:
+            rows.append([_bin(value, width) for value in values])
+            if values[-1] // width - values[0] // width <= 1:
                 break
             width *= 2
         rows.append([ROOT] * len(values))
         return tuple(zip(*rows, strict=True))
 
+    def beside(self, own: Distinct, levels: Levels, others: Distinct) -> Levels:  # noqa: ARG002
+        """Return the bins of other numbers, as wide as those of the own ones."""
+        values = _fractions(others)
+        widths = [exact(self.width) * 2**level for level in range(len(levels[0]) - 2)]
+        bins = [[_bin(value, width) for value in values] for width in widths]
+        return tuple(zip(others.labels, *bins, [ROOT] * len(values), strict=True))
+
+    def covering(self, names: Collection[str], distinct: Distinct) -> list[list[str]]:
+        """Return the bins that are named, of every width among them."""
+        read = [found for name in names if (found := BIN.fullmatch(name))]
+        sizes = [(Fraction(one[2]) - Fraction(one[1])) / exact(self.width) for one in read]
+        doubled = {round(math.log2(size)) for size in sizes if 0 < size < 2**DEPTH}
+        widths = [exact(self.width) * 2**level for level in sorted(doubled) if level >= 0]
+        return [
+            _chosen((_bin(value, width) for width in widths), names)
+            for value in _fractions(distinct)
+        ]
+
+
+class Runs(Hierarchy):
+    """Neighbours in their order under the names of the first and the last, as 17..24.
+
+    A run covers what lies between its ends, and they are all that a reader needs to know.
+    """
+
+    def beside(self, own: Distinct, levels: Levels, others: Distinct) -> Levels:
+        """Return the runs around other values; between two runs lies neither."""
+        if own.ordered and others.labels:
+            msg = (
+                f"{self!r} gathers the labels of column {own.column!r} in an order that was given, "
+                f"and where {others.labels[0]!r} stands in it is not known. List the hierarchy."
+            )
+            raise InputError(msg)
+        known, keys = own.keys(own.labels), own.keys(others.labels)
+        rows = list(zip(*levels, strict=True))[1:-1]
+        found = []
+        for label, key in zip(others.labels, keys, strict=True):
+            place = bisect_left(known, key)
+            inside = 0 < place < len(known)
+            runs = (
+                row[place] if inside and row[place - 1] == row[place] else label for row in rows
+            )
+            found.append((label, *runs, ROOT))
+        return tuple(found)
+
+    def covering(self, names: Collection[str], distinct: Distinct) -> list[list[str]]:
+        """Return the runs that values lie in, by what their ends say."""
+        found: list[list[str]] = [[] for _ in distinct.labels]
+        runs = [name for name in names if name.count(BETWEEN) == 1]
+        if distinct.ordered or not runs:
+            return found
+        keys = distinct.keys(distinct.labels)
+        order = sorted(range(len(keys)), key=keys.__getitem__)
+        ranked = [keys[place] for place in order]
+        for name in runs:
+            low, high = distinct.keys(name.split(BETWEEN))
+            if low is None or high is None:
+                continue
+            for place in order[bisect_left(ranked, low) : bisect_right(ranked, high)]:
+                found[place].append(name)
+        return found
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Quantiles(Hierarchy):
+class Quantiles(Runs):
     """Numbers (or dates) in parts with about equally many rows, two making one on each level.
 
     Parameters
@@ -186,7 +333,7 @@ class Quantiles(Hierarchy):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Grouped(Hierarchy):
+class Grouped(Runs):
     """Values in their order, `size` neighbours under one name, and so on up to the root.
 
     Parameters
@@ -212,7 +359,7 @@ def _runs(labels: list[str], parts: NDArray, fan: int) -> Levels:
         starts = np.flatnonzero(np.r_[True, np.diff(parts) != 0])
         ends = np.r_[starts[1:], len(labels)] - 1
         named = [
-            labels[start] if start == end else f"{labels[start]}..{labels[end]}"
+            labels[start] if start == end else f"{labels[start]}{BETWEEN}{labels[end]}"
             for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
         ]
         rows.append([named[run] for run in np.cumsum(np.r_[0, np.diff(parts) != 0])])
@@ -224,3 +371,34 @@ def _runs(labels: list[str], parts: NDArray, fan: int) -> Levels:
 def _plain(value: Fraction) -> str:
     """Spell a number without a fraction that says nothing."""
     return str(value.numerator) if value.denominator == 1 else repr(float(value))
+
+
+def _bin(value: Fraction, width: Fraction) -> str:
+    """Name the bin of a width that holds a number."""
+    place = value // width
+    return f"[{_plain(place * width)}, {_plain((place + 1) * width)})"
+
+
+def _fractions(distinct: Distinct) -> list[Fraction]:
+    assert distinct.values is not None
+    return [Fraction(str(value)) for value in distinct.values.tolist()]
+
+
+def _chosen(path: Iterable[str], names: Collection[str]) -> list[str]:
+    return [name for name in path if name in names]
+
+
+def _moment(text: str) -> int | None:
+    found = read_moments(pl.Series([text]))
+    return None if found is None else int(found[0])
+
+
+def _size(text: str) -> Fraction | None:
+    """Return the number that a text spells; a wild exponent would take for ever to be exact."""
+    if re.fullmatch(NUMERAL, text):
+        return Fraction(text)
+    try:
+        rounded = float(text)
+    except ValueError:
+        return None
+    return Fraction(rounded) if math.isfinite(rounded) else None

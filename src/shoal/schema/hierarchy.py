@@ -84,28 +84,6 @@ def _walk(nested: Any, above: tuple[str, ...], paths: list[tuple[str, ...]], nam
         raise InputError(msg)
 
 
-def nest(levels: Levels) -> Any:
-    """Turn levels into the nested form, the inverse of `nested_levels`."""
-    tree: dict[str, Any] = {}
-    for path in levels:
-        chain = [node for place, node in enumerate(path) if node not in path[:place]]
-        place = tree
-        for node in reversed(chain[1:]):
-            place = place.setdefault(node, {})
-        place[chain[0]] = None
-    return _listed(tree)
-
-
-def _listed(tree: dict[str, Any]) -> Any:
-    """Turn nodes whose children are all labels into lists of them."""
-    if all(below is None for below in tree.values()):
-        return list(tree)
-    leaves = [node for node, below in tree.items() if below is None]
-    if not leaves:
-        return {node: _listed(below) for node, below in tree.items()}
-    return [node if below is None else {node: _listed(below)} for node, below in tree.items()]
-
-
 def check_levels(levels: Levels, name: str) -> Levels:
     """Raise where paths differ in length, a label stands twice, or a node has two parents."""
     if not levels:

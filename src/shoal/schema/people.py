@@ -33,16 +33,17 @@ class People:
         """Return where each person stands among the values of a table, a column each.
 
         A person with the value of rank r stands at 2 r + 1, one between ranks r - 1 and r at 2 r;
-        in a column with a hierarchy, at the place of the label in the tree. A label that the table,
-        or the tree, does not have stands at -1.
+        in a column with a hierarchy, at the place in the tree that it has among these people
+        (`Coded.among`). A label that the table does not have stands at -1.
         """
         found = np.empty((len(self), len(self.columns)), np.int64)
         for j, (own, theirs) in enumerate(zip(self.columns, coded.quasi, strict=True)):
             if theirs.numeric:
                 first = np.searchsorted(theirs.numbers, own.numbers, "left")
                 places = first + np.searchsorted(theirs.numbers, own.numbers, "right")
-            elif theirs.tree is not None:
-                places = _placed(own.spellings, theirs.tree.labels)
+            elif theirs.grown is not None:
+                assert theirs.grown.standing is not None, "see Coded.among"
+                places = theirs.grown.standing
             else:
                 ranks = _placed(own.spellings, theirs.spellings)
                 places = np.where(ranks < 0, -1, 2 * ranks + 1)
@@ -83,11 +84,20 @@ def code_people(population: pl.DataFrame, coded: Coded) -> People:
     columns = []
     for column in coded.quasi:
         cells = population[column.name]
-        if column.tree is not None:
-            columns.append(code_known(cells))
-        elif column.numeric:
+        source = column if column.grown is None else column.grown.source
+        kind = "date" if source.dates else "numeric" if source.numeric else "categorical"
+        if column.grown is not None:
+            columns.append(code_known(cells, kind=kind))
+            continue
+        if column.numeric:
             refuse_missing(cells)
-            columns.append(code_column(cells, kind="date" if column.dates else "numeric"))
-        else:
-            columns.append(code_column(cells, kind="categorical"))
+        columns.append(code_column(cells, kind=kind))
     return People(tuple(columns))
+
+
+def code_both(population: pl.DataFrame | None, coded: Coded) -> tuple[Coded, People | None]:
+    """Code a population, if there is one, and give its values a place in the table's trees."""
+    if population is None:
+        return coded, None
+    people = code_people(population, coded)
+    return coded.among(people.columns), people

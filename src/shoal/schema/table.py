@@ -15,7 +15,7 @@ from shoal.schema.missing import Missing, complete_rows
 from shoal.schema.sensitive import Sensitive
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
@@ -78,6 +78,11 @@ class Coded:
             self.rows[kept],
             self.weights,
         )
+
+    def among(self, people: Sequence[Column]) -> Coded:
+        """Return the table with a place for people's values in every tree."""
+        quasi = tuple(own.among(theirs) for own, theirs in zip(self.quasi, people, strict=True))
+        return Coded(quasi, self.sensitive, self.rows, self.weights)
 
     @cached_property
     def space(self) -> Space:

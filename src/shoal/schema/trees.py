@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +22,8 @@ class Tree:
     """Labels in tree order and the nodes above them.
 
     Node i stands for the labels `first[i] … last[i]`; `up[level, place]` is the node above the
-    label at `place`, level 0 being the label itself and the last level the root.
+    label at `place`, level 0 being the label itself and the last level the root. `leaves[i]` counts
+    the labels that are in the table: a node may cover others, of people who are not.
     """
 
     labels: tuple[str, ...]
@@ -30,7 +31,7 @@ class Tree:
     first: NDArray[np.int64]
     last: NDArray[np.int64]
     up: NDArray[np.int32]
-    levels: Levels
+    leaves: NDArray[np.int64]
 
     @classmethod
     def of(cls, levels: Levels, column: str) -> Tree:
@@ -71,8 +72,22 @@ class Tree:
         first, last = np.array(bounds, np.int64).reshape(-1, 2).T
         return cls(
             tuple(levels[place][0] for place in order), tuple(names), first, last, up,
-            tuple(levels[place] for place in order),
+            last - first + 1,
         )  # fmt: skip
+
+    def counting(self, places: NDArray[np.int64]) -> Tree:
+        """Return the tree with the labels at some places, ascending, for those of the table."""
+        below = np.searchsorted(places, self.first, "left")
+        return replace(self, leaves=np.searchsorted(places, self.last, "right") - below)
+
+    def parents(self) -> NDArray[np.int64]:
+        """Return the node above each node, -1 above the root."""
+        found = np.full(len(self.names), -1, np.int64)
+        for below, above in zip(self.up[:-1], self.up[1:], strict=True):
+            higher = below != above
+            found[below[higher]] = above[higher]
+        found[self.up[-1]] = -1
+        return found
 
     def places(self, labels: Sequence[str], column: str) -> NDArray[np.int64]:
         """Return where labels stand in tree order, raising where one is missing."""
@@ -93,5 +108,8 @@ class Tree:
 
     @property
     def ncp(self) -> NDArray[np.float64]:
-        """The NCP of each node: (labels under it - 1) / (labels - 1)."""
-        return (self.last - self.first) / max(len(self.labels) - 1, 1)
+        """The NCP of each node: (leaves under it - 1) / (leaves - 1).
+
+        Where a node covers no label of the table, nothing is published by its name.
+        """
+        return np.maximum(self.leaves - 1, 0) / max(int(self.leaves[self.up[-1, 0]]) - 1, 1)
