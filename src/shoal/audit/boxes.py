@@ -9,8 +9,8 @@ import polars as pl
 
 from shoal.audit.cells import interval_ends, read_set
 from shoal.kernels.freeform.boxes import Boxes, label_words
-from shoal.schema.coding import MISSING_LABEL, NUMBER, parse_numbers
-from shoal.schema.dates import days
+from shoal.schema.coding import MISSING_LABEL
+from shoal.schema.ends import EMPTY, ranks_within
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from shoal.schema.coding import Column
     from shoal.schema.table import Coded
     from shoal.schema.trees import Tree
-
-EMPTY = (1, 0)  # an interval of ranks that covers nothing
 
 
 def published_boxes(published: pl.DataFrame, original: Coded) -> Boxes:
@@ -56,19 +54,7 @@ def _ranks_within(texts: pl.Series, column: Column) -> tuple[NDArray[np.int64], 
     """Return the lowest and highest rank whose value lies in each interval."""
     if column.tree is not None:
         return _ranks_under(texts, column.tree, column.places)
-    low, high = interval_ends(texts)
-    if column.dates:
-        first = np.searchsorted(column.numbers, days(low), "left")
-        last = np.searchsorted(column.numbers, days(high), "right") - 1
-        good = ~np.isnan(days(low) + days(high))
-        return np.where(good, first, EMPTY[0]), np.where(good, last, EMPTY[1])
-    good = (low.str.contains(NUMBER) & high.str.contains(NUMBER)).to_numpy()
-    ranks = np.tile(np.array(EMPTY, np.int64)[:, None], len(texts))
-    if good.any():
-        ranks[0, good] = np.searchsorted(column.numbers, parse_numbers(low.filter(good)), "left")
-        last = np.searchsorted(column.numbers, parse_numbers(high.filter(good)), "right") - 1
-        ranks[1, good] = last
-    return ranks[0], ranks[1]
+    return ranks_within(column, *interval_ends(texts))
 
 
 def _ranks_under(

@@ -18,7 +18,9 @@ import polars as pl
 
 from shoal.audit.cells import interval_ends, read_set
 from shoal.schema.coding import MISSING_LABEL, Column, code_column
-from shoal.schema.dates import days
+from shoal.schema.coding import NUMBER as NUMBER_TEXT
+from shoal.schema.dates import not_dates
+from shoal.schema.ends import ranks_within
 from shoal.schema.grouping import Distinct
 from shoal.schema.missing import is_missing
 
@@ -134,12 +136,16 @@ def cover_column(
     listed = [np.zeros(column.distinct, bool)]
     unread = 0
     place = {label: rank for rank, label in enumerate(column.spellings)}
+    spelled = _ranks(texts, column)
     for cell, text in enumerate(texts):
         if text in under:
             slots[cell] = len(listed)
             listed.append(under[text])
             continue
-        ends = _ends(text, column)
+        if spelled is not None and spelled[2][cell]:
+            lows[cell], highs[cell] = spelled[0][cell], spelled[1][cell]
+            continue
+        ends = read_interval(text) if column.numeric and not column.dates else None
         if ends is not None:
             lows[cell] = np.searchsorted(column.numbers, ends[0], "left")
             highs[cell] = np.searchsorted(column.numbers, ends[1], "right") - 1
@@ -154,19 +160,24 @@ def cover_column(
     return ColumnCover(which, values, lows, highs, np.array(listed), slots, unread)
 
 
-def _ends(text: str, column: Column) -> tuple[float, float] | None:
-    """Return the ends of an interval of numbers or dates, None where a cell is not one."""
-    if not column.dates:
-        return read_interval(text) if column.numeric else None
-    low, high = (float(days(end)[0]) for end in interval_ends(pl.Series([text])))
-    return None if math.isnan(low + high) else (low, high)
+def _ranks(
+    texts: pl.Series, column: Column
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]] | None:
+    """Return the ranks that intervals as Shoal writes them cover, and which cells are such ones."""
+    if not column.numeric:
+        return None
+    low, high = interval_ends(texts)
+    bad = [not_dates(e) if column.dates else ~e.str.contains(NUMBER_TEXT) for e in (low, high)]
+    return *ranks_within(column, low, high), ~(bad[0] | bad[1]).to_numpy()
 
 
 def _labels_under(column: Column, hierarchy: Hierarchy) -> dict[str, NDArray[np.bool_]]:
     """Return for the name of every node which of the known values are under it."""
     counts = np.bincount(column.codes, minlength=column.distinct)
     labels = column.spellings.to_list()
-    levels = hierarchy.levels(Distinct(column.name, labels, column.values, counts))
+    levels = hierarchy.levels(
+        Distinct(column.name, labels, column.numbers if column.numeric else None, counts)
+    )
     rank = {label: place for place, label in enumerate(labels)}
     under: dict[str, NDArray[np.bool_]] = {}
     for path in levels:

@@ -16,7 +16,7 @@ from shoal.audit.candidates import SPREAD
 from shoal.audit.levels import downward
 from shoal.notation import exact
 from shoal.principles.groups import upward
-from shoal.relations.bands import absolute_band
+from shoal.relations.bands import band_of_column
 from shoal.relations.forms import equality, most_near
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def band_of(value: Sensitive, epsilon: float) -> Band:
     if not value.columns[0].numeric:
         return equality(value.distinct)
     reach = exact(epsilon)
-    return absolute_band(value.numbers, reach, reach)
+    return band_of_column(value.column, reach, reach)
 
 
 def nearness(groups: Groups, value: Sensitive, epsilons: Sequence[float]) -> list[Nearness]:
