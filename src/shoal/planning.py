@@ -123,9 +123,10 @@ def _less_ties(
 
 
 def _written(column: Column, value: float) -> Fraction:
+    place = int(np.searchsorted(column.numbers, value))
     if column.dates:
-        return Fraction(str(value))
-    return Fraction(column.spellings[int(np.searchsorted(column.numbers, value))])
+        return Fraction(int(column.exact[place]), column.per_day)
+    return Fraction(column.spellings[place])
 
 
 def frontier(column: Column, *, relative: bool = False) -> Iterator[Point]:

@@ -17,6 +17,8 @@ import polars as pl
 
 from shoal.kernels.freeform.coverage import count_near
 from shoal.kernels.freeform.tree import build
+from shoal.notation import exact
+from shoal.relations.bands import band_of_column
 from shoal.schema.coding import QUANTITY, Column, code_column
 
 if TYPE_CHECKING:
@@ -88,10 +90,8 @@ def _bands(column: Column, widths: Sequence[float]) -> tuple[NDArray[np.int32], 
     codes = np.tile(np.arange(column.distinct, dtype=np.int32), (len(widths), 1))
     if not column.numeric:
         return codes, codes.copy()
-    values = column.numbers.astype(np.float64)
-    first = [np.searchsorted(values, values - width, "left") for width in widths]
-    last = [np.searchsorted(values, values + width, "right") - 1 for width in widths]
-    return np.array(first, np.int32), np.array(last, np.int32)
+    bands = [band_of_column(column, exact(width), exact(width)) for width in widths]
+    return np.array([band.first for band in bands]), np.array([band.last for band in bands])
 
 
 def _count(

@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.schema.coding import MISSING_LABEL
 from shoal.schema.columns import change_text, is_dictionary
-from shoal.schema.dates import days
+from shoal.schema.ends import shares_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,11 +114,9 @@ def cell_ncp(texts: pl.Series, column: dict[str, Any]) -> tuple[NDArray[np.float
         return _node_ncp(texts, domain)
     if column["kind"] == "set":
         return _set_ncp(texts, domain)
-    if column.get("type") != "date":
-        low, high = (e.cast(pl.Float64, strict=False).to_numpy() for e in interval_ends(texts))
-        return _interval_ncp(low, high, float(domain[0]), float(domain[1]))
-    low, high = (days(end) for end in interval_ends(texts))
-    return _interval_ncp(low, high, *days(pl.Series(domain)).tolist())
+    stated = pl.Series([str(end) for end in domain])
+    found, outside = shares_of(*interval_ends(texts), stated, dates=column.get("type") == "date")
+    return found, int(outside.sum())
 
 
 def _node_ncp(texts: pl.Series, domain: dict[str, Any]) -> tuple[NDArray[np.float64], int]:
@@ -126,15 +124,6 @@ def _node_ncp(texts: pl.Series, domain: dict[str, Any]) -> tuple[NDArray[np.floa
     known = {node["name"]: (node["leaves"] - 1) / whole for node in domain["nodes"]}
     found = np.array([known.get(text, np.nan) for text in texts.fill_null(MISSING_LABEL)])
     return found, int(np.isnan(found).sum())
-
-
-def _interval_ncp(
-    low: NDArray[np.float64], high: NDArray[np.float64], least: float, most: float
-) -> tuple[NDArray[np.float64], int]:
-    bad = ~((least <= low) & (low <= high) & (high <= most))
-    scale = max(1.0, abs(least), abs(most))
-    span = most / scale - least / scale
-    return (high / scale - low / scale) / span if span > 0 else np.zeros(len(low)), int(bad.sum())
 
 
 def _set_ncp(texts: pl.Series, domain: Sequence[Any]) -> tuple[NDArray[np.float64], int]:

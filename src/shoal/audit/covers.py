@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import interval_ends, read_set
+from shoal.audit.cells import read_set
 from shoal.audit.reading import code_by_kind, labels_in, ranks_between, values_under
 from shoal.schema.coding import MISSING_LABEL, Column, code_column
-from shoal.schema.dates import days
 from shoal.schema.missing import is_missing
 
 if TYPE_CHECKING:
@@ -205,21 +204,20 @@ def _guessed(
     assert kind is None
     under = {} if hierarchy is None else values_under(texts, column, hierarchy)
     place = {label: rank for rank, label in enumerate(column.spellings)}
-    for text in texts:
-        ends = None if text in under else _ends(text, column)
+    spelled = ranks_between(texts, column) if column.numeric else None
+    for cell, text in enumerate(texts):
+        if text in under:
+            yield under[text]
+            continue
+        if spelled is not None and spelled[2][cell]:
+            yield int(spelled[0][cell]), int(spelled[1][cell])
+            continue
+        ends = read_interval(text) if column.numeric and not column.dates else None
         if ends is None:
-            yield under[text] if text in under else _labels(text, column, place)
+            yield _labels(text, column, place)
             continue
         low = np.searchsorted(column.numbers, ends[0], "left")
         yield int(low), int(np.searchsorted(column.numbers, ends[1], "right")) - 1
-
-
-def _ends(text: str, column: Column) -> tuple[float, float] | None:
-    """Return the ends of an interval of numbers or dates, None where a cell is not one."""
-    if not column.dates:
-        return read_interval(text) if column.numeric else None
-    low, high = (float(days(end)[0]) for end in interval_ends(pl.Series([text])))
-    return None if math.isnan(low + high) else (low, high)
 
 
 def _known(

@@ -19,7 +19,8 @@ from shoal.errors import InputError, UsageError
 from shoal.principles.requirement import Require, requirements
 from shoal.progress import Progress, silent
 from shoal.schema.columns import Handed
-from shoal.schema.dates import days
+from shoal.schema.dates import not_dates
+from shoal.schema.ends import ranks_within
 from shoal.schema.formats import TABLES, separator_of
 from shoal.schema.grouping import Hierarchy
 from shoal.schema.io import read_table, take_frame
@@ -161,11 +162,10 @@ def check_domains(original: Coded, manifest: dict[str, Any]) -> list[str]:
     for column in original.quasi:
         if column.tree is not None:
             continue  # what its nodes cover was asked when it was coded
-        if column.dates:
-            ends = days(pl.Series(stated[column.name])).tolist()
-            same = [column.numbers[0], column.numbers[-1]] == ends
-        elif column.numeric:
-            same = [column.numbers[0], column.numbers[-1]] == stated[column.name]
+        if column.numeric:
+            ends = pl.Series([str(end) for end in stated[column.name]])
+            ranks = np.array([0, column.distinct - 1])
+            same = all(np.array_equal(found, ranks) for found in ranks_within(column, ends, ends))
         else:
             same = set(column.spellings) == set(stated[column.name])
         if not same:
@@ -250,7 +250,7 @@ def _has_domain(column: dict[str, Any]) -> bool:
 
 
 def _is_date(value: object) -> bool:
-    return isinstance(value, str) and not np.isnan(days(pl.Series([value]))).any()
+    return isinstance(value, str) and not not_dates(pl.Series([value])).any()
 
 
 def read_published(

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from shoal.notation import exact
-from shoal.relations.bands import absolute_band
+from shoal.relations.bands import band_of_column
 from shoal.sampling import Sample, drawn_from, within
 from shoal.schema.coding import QUANTITY, Column, code_column
 
@@ -90,7 +90,7 @@ def windows(column: Column, epsilon: float) -> NDArray[np.int64]:
     """Return the last code of the window of width 2ε that begins at each code."""
     if not column.numeric:
         return np.arange(column.distinct)
-    return absolute_band(column.numbers, exact(0), 2 * exact(epsilon)).last.astype(np.int64)
+    return band_of_column(column, exact(0), 2 * exact(epsilon)).last.astype(np.int64)
 
 
 def best_window(codes: NDArray, last: NDArray[np.int64]) -> tuple[int, int]:

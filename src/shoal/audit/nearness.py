@@ -15,7 +15,7 @@ import numpy as np
 from shoal.audit.candidates import SPREAD
 from shoal.exact import downward, upward
 from shoal.notation import exact
-from shoal.relations.bands import absolute_band
+from shoal.relations.bands import band_of_column
 from shoal.relations.forms import equality, most_near
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def band_of(value: Sensitive, epsilon: float) -> Band:
     if not value.columns[0].numeric:
         return equality(value.distinct)
     reach = exact(epsilon)
-    return absolute_band(value.numbers, reach, reach)
+    return band_of_column(value.column, reach, reach)
 
 
 def nearness(groups: Groups, value: Sensitive, epsilons: Sequence[float]) -> list[Nearness]:

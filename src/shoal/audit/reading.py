@@ -9,8 +9,9 @@ import numpy as np
 from shoal.audit.cells import interval_ends, read_set
 from shoal.audit.nodes import Stated
 from shoal.errors import InputError
-from shoal.schema.coding import MISSING_LABEL, NUMBER, code_column, code_known, parse_numbers
-from shoal.schema.dates import days
+from shoal.schema.coding import MISSING_LABEL, NUMBER, code_column, code_known
+from shoal.schema.dates import not_dates
+from shoal.schema.ends import ranks_within
 from shoal.schema.placing import distinct_of, named_above
 from shoal.schema.roles import NUMERIC
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
     from shoal.schema.coding import Column
     from shoal.schema.grouping import Hierarchy
-
-EMPTY = (1, 0)  # an interval of ranks that covers nothing
 
 
 def code_by_kind(known: pl.Series, kind: str, type: str | None) -> Column:
@@ -40,17 +39,8 @@ def ranks_between(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
     """Return the lowest and highest rank that lies in each interval, and which could be read."""
     low, high = interval_ends(texts)
-    if column.dates:
-        first, last = days(low), days(high)
-        good = ~np.isnan(first + last)
-    else:
-        good = (low.str.contains(NUMBER) & high.str.contains(NUMBER)).to_numpy()
-        first, last = parse_numbers(low.filter(good)), parse_numbers(high.filter(good))
-    ranks = np.tile(np.array(EMPTY, np.int64)[:, None], len(texts))
-    chosen = good if column.dates else slice(None)
-    ranks[0, good] = np.searchsorted(column.numbers, first[chosen], "left")
-    ranks[1, good] = np.searchsorted(column.numbers, last[chosen], "right") - 1
-    return ranks[0], ranks[1], good
+    bad = [not_dates(e) if column.dates else ~e.str.contains(NUMBER) for e in (low, high)]
+    return *ranks_within(column, low, high), ~(bad[0] | bad[1]).to_numpy()
 
 
 def labels_in(texts: pl.Series, column: Column) -> Iterator[NDArray[np.int64] | None]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.distances.base import Distance
 from shoal.errors import BadParameter, InputError, UsageError
-from shoal.relations.bands import TOLERANCE, absolute_band
+from shoal.relations.bands import TOLERANCE, band_of_column
 from shoal.relations.forms import Band, Points, Relation
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Absolute(Distance):
     def relation(self, sensitive: Sensitive, epsilon: Fraction) -> Band:
         """Return the band of values within epsilon."""
         self.check(sensitive)
-        return absolute_band(sensitive.numbers, epsilon, epsilon)
+        return band_of_column(sensitive.column, epsilon, epsilon)
 
 
 class _Vector(Distance):

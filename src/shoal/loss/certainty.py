@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shoal.schema.table import coordinates
+from shoal.schema.table import widths
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,8 +26,7 @@ def ncp_by_group(column: Column, spans: Spans) -> NDArray[np.float64]:
     if column.tree is not None:
         return column.tree.ncp[column.nodes(spans.low, spans.high)]
     if column.numeric:
-        where = coordinates(column)
-        return where[spans.high] - where[spans.low]
+        return widths(column, spans.low, spans.high)
     assert spans.labels is not None
     return (spans.labels - 1) / max(column.distinct - 1, 1)
 

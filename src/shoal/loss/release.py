@@ -110,8 +110,9 @@ def ends_in_units(
     """
     own = Ruler.of(column.spellings, dates=column.dates)
     ruler = max(own, cells.ruler, key=lambda one: one.units)
-    finer = float(ruler.units / cells.ruler.units)
-    return ruler.places(column.spellings), cells.lows * finer, cells.highs * finer
+    finer, shift = cells.ruler.shift(ruler)
+    ends = (cells.lows * finer + shift, cells.highs * finer + shift)
+    return ruler.places(column.spellings), *ends
 
 
 def original_sizes(column: Column, cells: Spread) -> NDArray[np.float64]:

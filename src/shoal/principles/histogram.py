@@ -105,6 +105,7 @@ def whole_numbers(sensitive: Sensitive, unit: int = 1) -> tuple[list[int], int]:
 
     The scale is the least one that is also a multiple of `unit`.
     """
-    numbers = [exact(value) for value in sensitive.numbers.tolist()]
+    per_day = sensitive.column.per_day
+    numbers = [exact(value) / per_day for value in sensitive.column.exact.tolist()]
     scale = math.lcm(unit, *(number.denominator for number in numbers))
     return [number.numerator * (scale // number.denominator) for number in numbers], scale

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from shoal.errors import BadParameter
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import OneDimensional, Pairwise
-from shoal.relations.bands import absolute_band, relative_band
+from shoal.relations.bands import band_of_column, relative_band
 
 if TYPE_CHECKING:
     from shoal.principles.groups import Measurement
@@ -81,8 +81,8 @@ class EpsilonM(_Proximity):
         """Return the absolute or relative ε-neighbourhoods (EM Definition 6)."""
         epsilon = exact(self.epsilon)
         if self.relative:
-            return relative_band(sensitive.numbers, epsilon)
-        return absolute_band(sensitive.numbers, epsilon, epsilon)
+            return relative_band(sensitive.column.values, epsilon)
+        return band_of_column(sensitive.column, epsilon, epsilon)
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""
@@ -132,7 +132,7 @@ class Neighbourhood(_Proximity):
 
     def band(self, sensitive: Sensitive) -> Band:
         """Return the (e1, e2)-neighbourhoods."""
-        return absolute_band(sensitive.numbers, exact(self.below), exact(self.above))
+        return band_of_column(sensitive.column, exact(self.below), exact(self.above))
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""
@@ -176,7 +176,7 @@ class DeltaL(_Proximity):
     def band(self, sensitive: Sensitive) -> Band:
         """Return the values whose δ-intervals overlap."""
         width = 2 * exact(self.delta)
-        return absolute_band(sensitive.numbers, width, width)
+        return band_of_column(sensitive.column, width, width)
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""

@@ -10,7 +10,7 @@ import numpy as np
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import OneDimensional, Pairwise
 from shoal.principles.groups import Groups, Measurement
-from shoal.relations.bands import absolute_band
+from shoal.relations.bands import band_of_column
 from shoal.relations.forms import Band
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Window(OneDimensional, Pairwise):
     def band(self, sensitive: Sensitive) -> Band:
         """Return the windows that start or end at each value."""
         width = exact(self.width)
-        return absolute_band(sensitive.numbers, width, width)
+        return band_of_column(sensitive.column, width, width)
 
     @property
     def symmetric(self) -> bool:

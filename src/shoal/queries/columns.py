@@ -9,7 +9,7 @@ to be independent (LeFevre, DeWitt, Ramakrishnan: Mondrian. ICDE 2006; EM Sectio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shoal.schema.coding import Column
     from shoal.schema.grouping import Hierarchy
 
 
@@ -45,9 +46,10 @@ class Exact:
 
     name: str
     codes: NDArray[np.int32]
-    values: NDArray[np.int64] | NDArray[np.float64] | None
+    values: NDArray | None  # numbers, or whole units of time, `per_day` of them to a day
     labels: pl.Series
     dates: bool = False
+    per_day: int = 1
 
     @classmethod
     def of(
@@ -68,7 +70,15 @@ class Exact:
             column = column.under(hierarchy)
         codes = np.full(len(cells), column.distinct, np.int32)
         codes[known] = column.codes
-        return cls(cells.name, codes, column.values, column.spellings, column.dates)
+        return cls.from_column(replace(column, codes=codes))
+
+    @classmethod
+    def from_column(cls, column: Column) -> Exact:
+        """Take a column as it is coded."""
+        values = column.exact if column.numeric else None
+        return cls(
+            column.name, column.codes, values, column.spellings, column.dates, column.per_day
+        )
 
     @property
     def numeric(self) -> bool:
@@ -87,7 +97,7 @@ class Exact:
             return 0, len(self.labels) - 1, Fraction(1)
         ruler = Ruler.of(self.labels, dates=self.dates)
         first, last = ruler.places(self.labels[[0, -1]]).tolist()
-        return int(first), int(last), ruler.units
+        return int(first) + ruler.origin, int(last) + ruler.origin, ruler.units
 
     def named(self, label: str) -> frozenset[str] | None:
         """Return the labels that go by a name, None where none does."""
@@ -101,7 +111,7 @@ class Exact:
         """Return the values that a query asks for as ranges of ranks, both ends included."""
         if isinstance(wanted, Numbers):
             assert self.values is not None
-            return wanted.ranges(self.values)
+            return wanted.ranges(self.values, self.per_day)
         ranks = np.sort([self.rank_of[label] for label in wanted if label in self.rank_of])
         runs = np.split(ranks, np.flatnonzero(np.diff(ranks) > 1) + 1)
         return [(int(run[0]), int(run[-1])) for run in runs if len(run)]
@@ -150,7 +160,9 @@ class Intervals:
         """Return which part of each cell a query asks for."""
         assert isinstance(wanted, Numbers)
         shares = np.empty(len(self.lows))
-        interval_shares(self.lows, self.highs, *wanted.units(self.ruler.units), shares)
+        interval_shares(
+            self.lows, self.highs, *wanted.units(self.ruler.units, self.ruler.origin), shares
+        )
         return shares
 
 

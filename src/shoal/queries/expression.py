@@ -25,7 +25,7 @@ from shoal.notation import brief, exact
 from shoal.queries.columns import Intervals
 from shoal.queries.sets import Numbers, Set, below
 from shoal.queries.tables import open_answers
-from shoal.schema.dates import MICROSECONDS, read_moments
+from shoal.schema.dates import parse_dates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -187,9 +187,9 @@ class _Reader:
 
     def _day(self, name: str, node: ast.expr) -> Fraction:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            moments = read_moments(pl.Series([node.value]))
-            if moments is not None:
-                return Fraction(int(moments[0]), MICROSECONDS)
+            read = parse_dates(pl.Series([node.value]))
+            if read is not None:
+                return Fraction(int(read[0][0]), read[1])
         msg = (
             f"In {brief(self.text)}, column {name!r} holds dates, and {self._part(node)} is none: "
             "write it as '1980-12-31'."

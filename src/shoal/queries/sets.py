@@ -59,19 +59,28 @@ class Numbers:
                 cuts.append(cut)
         return Numbers(tuple(cuts))
 
-    def units(self, scale: Fraction) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the first and last whole unit in each interval, `scale` of them to a number."""
+    def units(
+        self, scale: Fraction, origin: int = 0
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the first and last whole unit in each interval, `scale` of them to a number.
+
+        Units are counted from an origin.
+        """
         firsts, lasts = [], []
         for begin, end in zip(self.cuts[::2], self.cuts[1::2], strict=True):
             first, last = _at_or_after(begin, scale), _at_or_after(end, scale) - 1
             if first <= last:
-                firsts.append(first)
-                lasts.append(last)
+                firsts.append(first - origin)
+                lasts.append(last - origin)
         return np.array(firsts, np.float64), np.array(lasts, np.float64)
 
-    def ranges(self, values: NDArray[np.int64] | NDArray[np.float64]) -> list[tuple[int, int]]:
-        """Return which of some ascending numbers are in the set, as ranges of places."""
-        pairs = zip(self.cuts[::2], self.cuts[1::2], strict=True)
+    def ranges(self, values: NDArray, scale: int = 1) -> list[tuple[int, int]]:
+        """Return which of some ascending numbers are in the set, as ranges of places.
+
+        `scale` of the values' units make one of the set's numbers.
+        """
+        cuts = [(value * scale, after) for value, after in self.cuts]
+        pairs = zip(cuts[::2], cuts[1::2], strict=True)
         found = [(_place(values, begin), _place(values, end) - 1) for begin, end in pairs]
         return [(first, last) for first, last in found if first <= last]
 
@@ -92,17 +101,17 @@ def _at_or_after(cut: Cut, scale: Fraction) -> float:
     return floor(value * scale) + 1 if after else ceil(value * scale)
 
 
-def _place(values: NDArray[np.int64] | NDArray[np.float64], cut: Cut) -> int:
+def _place(values: NDArray, cut: Cut) -> int:
     """Return how many of some ascending numbers lie before a cut; integers are compared exactly."""
     value, after = cut
     if isinf(value):
         return 0 if value < 0 else len(values)
-    if values.dtype != np.int64:
+    if values.dtype == np.float64:
         return int(np.searchsorted(values, float(value), "right" if after else "left"))
     first = floor(value) + 1 if after else ceil(value)
-    if abs(first) >= 2**63:
+    if values.dtype == np.int64 and abs(first) >= 2**63:
         return 0 if first < 0 else len(values)
-    return int(np.searchsorted(values, np.int64(first), "left"))
+    return int(np.searchsorted(values, np.array(first, values.dtype), "left"))
 
 
 Labels = frozenset[str]

@@ -19,10 +19,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shoal.schema.coding import Column
+
     Near = Callable[[NDArray, NDArray], NDArray[np.bool_]]
 
 TOLERANCE = 1e-9
 LARGEST = 2**62
+
+
+def band_of_column(column: Column, below: Fraction, above: Fraction) -> Band:
+    """Return the band of a column's values; widths of dates are in days, and compared exactly."""
+    assert column.values is not None
+    return absolute_band(column.values, below * column.per_day, above * column.per_day)
 
 
 def absolute_band(values: NDArray, below: Fraction, above: Fraction) -> Band:

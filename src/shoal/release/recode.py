@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.schema.dates import days_as_dates
+from shoal.release.values import integer_type
+from shoal.schema.dates import units_as_dates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,13 +75,22 @@ def typed_cells(column: Column, covered: Spans) -> pl.Series:
     if column.tree is not None:
         return _nodes(column, covered)
     if column.values is not None:
-        values = days_as_dates(column.values) if column.dates else pl.Series(column.values)
+        values = _typed_values(column)
         ends = {"low": values.gather(covered.low), "high": values.gather(covered.high)}
         return pl.DataFrame(ends).to_struct(column.name)
     cell, rank, _ = covered.listed()
     listed = pl.DataFrame({"cell": cell, "label": column.spellings.gather(rank)})
     by_cell = listed.group_by("cell", maintain_order=True).agg("label").sort("cell")
     return by_cell["label"].alias(column.name)
+
+
+def _typed_values(column: Column) -> pl.Series:
+    """Return the values of a numeric column as dates, exact integers or doubles."""
+    if column.dates:
+        return units_as_dates(column.exact, column.per_day)
+    if column.exact.dtype != object:
+        return pl.Series(column.exact)
+    return column.spellings.cast(integer_type(column.exact[0], column.exact[-1]))
 
 
 def kind_of(column: Column) -> str:

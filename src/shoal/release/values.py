@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
-from shoal.schema.coding import NUMBER, parse_numbers
+from shoal.schema.coding import INTEGER, NUMBER
 from shoal.schema.columns import is_dictionary
 
 if TYPE_CHECKING:
@@ -53,6 +53,15 @@ def defuse(table: pl.DataFrame, schema: Schema) -> pl.DataFrame:
     return table
 
 
+def integer_type(least: int, most: int) -> pl.DataType:
+    """Return the type that holds integers exactly: 64 bits, 38 digits, or text beyond those."""
+    if least >= -(2**63) and most < 2**63:
+        return pl.Int64()
+    if least >= 0 and most < 2**64:
+        return pl.UInt64()
+    return pl.Decimal(38, 0) if max(-least, most) < 10**38 else pl.String()
+
+
 def typed_kind(column: pl.Series, *, spelled: bool) -> pl.DataType | None:
     """Return the type of the numbers that a column spells; `spelled`: and that spell it back."""
     if is_dictionary(column):
@@ -60,6 +69,12 @@ def typed_kind(column: pl.Series, *, spelled: bool) -> pl.DataType | None:
     known = column.drop_nulls()
     if column.dtype != pl.String or not len(known) or not known.str.contains(NUMBER).all():
         return None
-    kind = pl.Int64() if parse_numbers(known).dtype == np.int64 else pl.Float64()
+    kind: pl.DataType = pl.Float64()
+    if known.str.contains(INTEGER).all():
+        beyond = known.filter(known.cast(pl.Int64, strict=False).is_null()).unique()
+        whole = [0, *(int(Decimal(text)) for text in beyond)]
+        kind = integer_type(min(whole), max(whole))
+        if kind == pl.UInt64 and known.str.starts_with("-").any():
+            kind = integer_type(-1, max(whole))
     same = not spelled or (known.cast(kind).cast(pl.String) == known).all()
     return kind if same else None

@@ -47,7 +47,7 @@ def box_table(release: Release) -> BoxTable:
 
 
 def _exact(columns: tuple[Column, ...]) -> dict[str, Exact]:
-    return {c.name: Exact(c.name, c.codes, c.values, c.spellings, c.dates) for c in columns}
+    return {column.name: Exact.from_column(column) for column in columns}
 
 
 def _spread(column: Column, covered: Spans) -> tuple[Spread, NDArray[np.int64]]:

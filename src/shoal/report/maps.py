@@ -14,7 +14,7 @@ import numpy as np
 
 from shoal.loss.certainty import ncp_by_group
 from shoal.release.recode import shown_nodes
-from shoal.schema.dates import days_as_dates
+from shoal.schema.dates import units_as_dates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -112,7 +112,7 @@ def _numbers(column: Column, spans: Spans, bearers: NDArray[np.int64]) -> Axis:
         np.subtract(edge, low, out=below[place])
         below[place] *= slope
     np.clip(below, 0.0, 1.0, out=below)
-    names = days_as_dates(np.rint(shown).astype(np.int64)) if column.dates else None
+    names = units_as_dates(np.rint(shown).astype(np.int64), 1) if column.dates else None
     texts = [str(day) for day in names] if names is not None else [f"{e:,.6g}" for e in shown]
     return Axis(column, shown, texts, np.diff(below, axis=0))
 

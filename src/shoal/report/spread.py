@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.schema.dates import days_as_dates
+from shoal.schema.dates import units_as_dates
 
 if TYPE_CHECKING:
     from shoal.schema.coding import Column
@@ -58,5 +58,5 @@ def _histogram(column: Column, counts: np.ndarray) -> dict[str, Any]:
 def spelled(value: float, *, dates: bool) -> str:
     """Write a number or a day."""
     if dates:
-        return str(days_as_dates(np.array([round(value)], np.int64))[0])
+        return str(units_as_dates(np.array([round(value)], np.int64), 1)[0])
     return f"{value:,.6g}"

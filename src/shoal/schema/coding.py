@@ -8,6 +8,7 @@ share a rank, and the shortest of them is published.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ import polars as pl
 
 from shoal.errors import BadCells, InputError, ShoalError, UsageError
 from shoal.schema.columns import distinct, is_dictionary
-from shoal.schema.dates import not_dates, parse_dates
+from shoal.schema.dates import LARGEST, not_dates, parse_dates, too_fine
 from shoal.schema.missing import first_rows, is_missing
 from shoal.schema.placing import MISSING_LABEL, place
 from shoal.schema.roles import LABELS, NUMERIC
@@ -33,17 +34,17 @@ DEGREES = {"latitude": 90, "longitude": 180}
 TRUTHS = frozenset({"true", "false", "yes", "no", "y", "n", "t", "f", "0", "1", ""})
 INTEGER = r"^-?(0|[1-9][0-9]*)$"
 NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
-LARGEST = 2**61  # integers up to here are compared as integers: differences and sums fit 64 bits
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
     """One column as ranks (`codes`) over sorted distinct values.
 
-    `values` are numbers for a numeric column, days for one of dates, and None for a categorical
-    one; `spellings` are the texts that stand for the ranks; `ordered` ones are labels in an order
-    that was given. A column with a hierarchy has a `tree`, the place of each rank in it, ascending,
-    and what it was `grown` from; its values are labels.
+    `values` are numbers for a numeric column, whole units of time for one of dates (`per_day` of
+    them to a day), and None for a categorical one; `spellings` are the texts that stand for the
+    ranks; `ordered` ones are labels in an order that was given. A column with a hierarchy has a
+    `tree`, the place of each rank in it, ascending, and what it was `grown` from; its values are
+    labels.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Column:
     values: NDArray[np.int64] | NDArray[np.float64] | None
     spellings: pl.Series
     dates: bool = False
+    per_day: int = 1
     tree: Tree | None = None
     places: NDArray[np.int64] | None = None
     ordered: bool = False
@@ -63,9 +65,17 @@ class Column:
 
     @property
     def numbers(self) -> NDArray[np.int64] | NDArray[np.float64]:
-        """The values of a numeric column."""
+        """The values of a numeric column, those of dates in days, as distances take them."""
         assert self.values is not None
-        return self.values
+        return self.values if self.per_day == 1 else self.values / self.per_day
+
+    @cached_property
+    def exact(self) -> NDArray:
+        """The values of a numeric column to be compared with others: integers of any size."""
+        assert self.values is not None
+        if self.values.dtype == np.int64 or not self.spellings.str.contains(INTEGER).all():
+            return self.values
+        return np.array([int(text) for text in self.spellings], object)
 
     @property
     def distinct(self) -> int:
@@ -196,7 +206,7 @@ def code_known(
     return replace(
         known,
         codes=_frozen(codes),
-        values=_frozen(np.append(known.numbers, known.numbers[-1:])),
+        values=_frozen(np.append(known.values, known.values[-1:])),  # type: ignore[index, arg-type]
         spellings=known.spellings.append(pl.Series([MISSING_LABEL])),
     )
 
@@ -265,12 +275,15 @@ def _code_numbers(
 def _code_dates(column: pl.Series, spelled: pl.Series) -> Column:
     _refuse(column, not_dates(spelled), spelled, "not a date")
     _refuse_missing(column)
-    days = parse_dates(spelled)
-    assert days is not None
-    values, ranks = np.unique(days, return_inverse=True)
+    _refuse(column, too_fine(spelled), spelled, "in nanoseconds, outside 1897 to 2043")
+    read = parse_dates(spelled)
+    assert read is not None
+    values, ranks = np.unique(read[0], return_inverse=True)
     codes = ranks.astype(np.int32)[_places(column, spelled)]
     spellings = _shortest(ranks, spelled)
-    return Column(column.name, _frozen(codes), _frozen(values), spellings, dates=True)
+    return Column(
+        column.name, _frozen(codes), _frozen(values), spellings, dates=True, per_day=read[1]
+    )
 
 
 def _refuse_missing(column: pl.Series) -> None:

@@ -1,7 +1,8 @@
-"""Dates and timestamps as ISO 8601 writes them, and how many days they are from 1970-01-01.
+"""Dates and timestamps as ISO 8601 writes them, as whole units of time from 1970-01-01.
 
-A column of dates has whole days; with a time of day anywhere it has days with a fraction, a
-timestamp without a zone counting as UTC. Distances between dates are therefore in days.
+Time is integers: days where no cell has a time of day, microseconds where one has, nanoseconds
+where one is finer still; `per_day` says which, and a timestamp without a zone counts as UTC. Only
+what speaks of days (a distance, the width of a bin) divides by it, and what is compared is not.
 """
 
 from __future__ import annotations
@@ -20,51 +21,86 @@ MOMENT = (
     r"(?<z>Z|[+-][0-9]{2}:?[0-9]{2})?)?$"
 )
 MICROSECONDS = 86_400_000_000  # in a day
+NANOSECONDS = 1000 * MICROSECONDS
+SECONDS = 86_400
+LARGEST = 2**61  # units: differences and sums of so many fit 64 bits
 
 
-def parse_dates(texts: pl.Series) -> NDArray[np.int64] | NDArray[np.float64] | None:
-    """Return the days that texts stand for, whole where there is no time; None if one is no date.
+def parse_dates(texts: pl.Series) -> tuple[NDArray[np.int64], int] | None:
+    """Return the time that texts stand for, and how many units there are to a day.
+
+    None where one is no date, or nanoseconds would not fit (see `too_fine`).
 
     Examples
     --------
     >>> parse_dates(pl.Series(["1969-12-31", "1970-01-02"]))
-    array([-1,  1])
-    >>> parse_dates(pl.Series(["1970-01-01T12:00", "1970-01-02"]))
-    array([0.5, 1. ])
+    (array([-1,  1]), 1)
+    >>> parse_dates(pl.Series(["1970-01-01T00:00:01", "1970-01-02"]))
+    (array([    1000000, 86400000000]), 86400000000)
     >>> parse_dates(pl.Series(["2023-02-30"])) is None
     True
     """
-    moments = read_moments(texts)
-    if moments is None:
+    seconds, rest = date_parts(texts)
+    if seconds.has_nulls() or _beyond(seconds, rest).any():
         return None
-    whole, rest = np.divmod(moments, MICROSECONDS)
-    return moments / MICROSECONDS if rest.any() else whole
+    whole, nanoseconds = seconds.to_numpy(), rest.to_numpy()
+    if (nanoseconds % 1000).any():
+        return whole * 10**9 + nanoseconds, NANOSECONDS
+    if nanoseconds.any() or (whole % SECONDS).any():
+        return whole * 10**6 + nanoseconds // 1000, MICROSECONDS
+    return whole // SECONDS, 1
 
 
-def days(texts: pl.Series) -> NDArray[np.float64]:
-    """Return the days that texts stand for, NaN for those that are no dates."""
-    return (_moments(texts).cast(pl.Float64) / MICROSECONDS).fill_null(float("nan")).to_numpy()
+def too_fine(texts: pl.Series) -> pl.Series:
+    """Return which dates cannot be held in nanoseconds, where a column needs them."""
+    return _beyond(*date_parts(texts))
 
 
-def days_as_dates(values: NDArray) -> pl.Series:
-    """Return days as dates, or as timestamps where there is a time of day."""
-    if values.dtype == np.int64:
+def _beyond(seconds: pl.Series, rest: pl.Series) -> pl.Series:
+    needed = bool((rest % 1000 != 0).any())
+    return (seconds.abs() >= (LARGEST // 10**9 if needed else LARGEST)).fill_null(value=False)
+
+
+def date_units(
+    texts: pl.Series, per_day: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the last unit not after each date, the first not before it, and which are dates."""
+    seconds, rest = date_parts(texts)
+    good = seconds.is_not_null().to_numpy()
+    most = 2 * LARGEST // 10**9  # beyond whatever a column of nanoseconds has
+    whole = seconds.fill_null(0).to_numpy()
+    if per_day == NANOSECONDS:
+        whole = whole.clip(-most, most)
+    step = 10**9 * SECONDS // per_day  # nanoseconds of a unit
+    if per_day == 1:
+        floor, left = np.divmod(whole, SECONDS)
+    else:
+        floor, left = whole * (10**9 // step), 0
+    parts, fraction = np.divmod(rest.fill_null(0).to_numpy(), step)
+    floor = floor + parts
+    return floor, floor + ((left + fraction) > 0), good
+
+
+def units_as_dates(values: NDArray[np.int64], per_day: int) -> pl.Series:
+    """Return whole units of time as dates, or as timestamps where there is a time of day."""
+    if per_day == 1:
         return pl.Series(values).cast(pl.Int32).cast(pl.Date)
-    return pl.Series(np.rint(values * MICROSECONDS).astype(np.int64)).cast(pl.Datetime("us"))
+    return pl.Series(values).cast(pl.Datetime("us" if per_day == MICROSECONDS else "ns"))
 
 
 def read_moments(texts: pl.Series) -> NDArray[np.int64] | None:
-    """Return the microseconds from 1970-01-01 that texts stand for; None if one is no date."""
-    moments = _moments(texts)
-    return None if moments.has_nulls() else moments.to_numpy()
+    """Return the microseconds from 1970-01-01 up to each date; None if one is no date."""
+    seconds, rest = date_parts(texts)
+    return None if seconds.has_nulls() else (seconds * 10**6 + rest // 1000).to_numpy()
 
 
 def not_dates(texts: pl.Series) -> pl.Series:
     """Return which texts are no dates."""
-    return _moments(texts).is_null()
+    return date_parts(texts)[0].is_null()
 
 
-def _moments(texts: pl.Series) -> pl.Series:
+def date_parts(texts: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return the whole seconds before each date and the nanoseconds after them, null for none."""
     parts = texts.str.extract_groups(MOMENT).struct.unnest()
     number = {name: pl.col(name).cast(pl.Int64) for name in "ymdHMS"}
     clock = [number[name].fill_null(0) for name in "HMS"]
@@ -77,7 +113,10 @@ def _moments(texts: pl.Series) -> pl.Series:
     even = dashed == (pl.lit(texts).str.slice(7, 1) == "-")  # 2024-0101 is no date
     day = pl.concat_str("y", pl.lit("-"), "m", pl.lit("-"), "d").str.to_date(strict=False)
     days = day.cast(pl.Int32).cast(pl.Int64)
-    fraction = pl.col("f").fill_null("0").str.pad_end(9, "0").cast(pl.Int64) // 1000
+    fraction = pl.col("f").fill_null("0").str.pad_end(9, "0").cast(pl.Int64)
     seconds = clock[0] * 3600 + clock[1] * 60 + clock[2] - zone * 60
-    moment = days * MICROSECONDS + seconds * 1_000_000 + fraction
-    return parts.select(pl.when(inside & even).then(moment).alias("moment"))["moment"]
+    found = parts.select(
+        pl.when(inside & even).then(days * SECONDS + seconds).alias("seconds"),
+        pl.when(inside & even).then(fraction).alias("rest"),
+    )
+    return found["seconds"], found["rest"]

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.errors import BadCells, InputError, UnknownColumn, UsageError
 from shoal.schema.coding import Column, check_type, code_column, code_known
+from shoal.schema.ends import ranks_within
 from shoal.schema.missing import first_rows, is_missing
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ class People:
         found = np.empty((len(self), len(self.columns)), np.int64)
         for j, (own, theirs) in enumerate(zip(self.columns, coded.quasi, strict=True)):
             if theirs.numeric:
-                first = np.searchsorted(theirs.numbers, own.numbers, "left")
-                places = first + np.searchsorted(theirs.numbers, own.numbers, "right")
+                first, last = ranks_within(theirs, own.spellings, own.spellings)
+                places = first + last + 1
             elif theirs.grown is not None:
                 assert theirs.grown.standing is not None, "see Coded.among"
                 places = theirs.grown.standing

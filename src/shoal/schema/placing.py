@@ -41,8 +41,9 @@ def distinct_of(column: Column) -> Distinct:
     labels = column.spellings.to_list()
     kept = [place for place, label in enumerate(labels) if label != MISSING_LABEL]
     counts = np.bincount(column.codes, minlength=column.distinct)
+    values = column.numbers if column.numeric else None
     whole = Distinct(
-        column.name, labels, column.values, counts, dates=column.dates, ordered=column.ordered
+        column.name, labels, values, counts, dates=column.dates, ordered=column.ordered
     )
     return whole.part(kept)
 

@@ -50,10 +50,15 @@ class Sensitive:
         return len(self.places)
 
     @property
+    def column(self) -> Column:
+        """The column where there is a single one."""
+        (column,) = self.columns
+        return column
+
+    @property
     def numbers(self) -> NDArray[np.int64] | NDArray[np.float64]:
         """The distinct values of a single numeric column, ascending."""
-        (column,) = self.columns
-        return column.numbers
+        return self.column.numbers
 
     def points(self) -> NDArray[np.float64]:
         """Return the distinct values of numeric columns as points, one coordinate a column."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from shoal.schema.roles import Schema
 
+HUGE = 1e300
 INTERVAL, SET, NODE = 0, 1, 2  # as in shoal.kernels.space
 
 
@@ -153,10 +154,22 @@ def coordinates(column: Column) -> NDArray[np.float64]:
         return along / (along[-1] or 1.0)
     if column.values is None:
         return np.arange(column.distinct) / max(column.distinct - 1, 1)
-    values = column.values.astype(np.float64)
-    values = values / max(1.0, np.abs(values).max())  # so that the span cannot overflow
+    ranks = np.arange(column.distinct)
+    return widths(column, np.zeros_like(ranks), ranks)
+
+
+def widths(column: Column, low: NDArray, high: NDArray) -> NDArray[np.float64]:
+    """Return which share of a numeric column's range lies between ranks (0 for one value).
+
+    Differences are taken before anything is rounded, so large numbers close together keep theirs.
+    """
+    values = column.exact
+    if values.dtype == np.float64 and np.abs(values[[0, -1]]).max() > HUGE:
+        values = values / 2  # so that the span cannot overflow
     span = values[-1] - values[0]
-    return (values - values[0]) / span if span > 0 else np.zeros(len(values))
+    if span <= 0:
+        return np.zeros(len(low))
+    return ((values[high] - values[low]) / span).astype(np.float64)
 
 
 def code_table(

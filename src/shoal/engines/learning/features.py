@@ -99,7 +99,7 @@ class Feature:
     def cells(self, column: Column, covered: Spans) -> NDArray[np.float32]:
         """Return the features of published cells; `column` is the release's, with its own ranks."""
         if column.values is not None:
-            values = column.values.astype(np.float64)
+            values = column.numbers.astype(np.float64)
             middle = values[covered.low] / 2 + values[covered.high] / 2  # their sum may overflow
             return self._scaled(middle)
         cell, label, counts = _covered_labels(column, covered)

@@ -316,7 +316,7 @@ def _answers(
         answers[usable] = column.codes
         return answers, column.distinct
     numbers = np.zeros(len(cells))
-    numbers[usable] = column.values[column.codes]
+    numbers[usable] = column.numbers[column.codes]
     return numbers, None
 
 
