@@ -82,6 +82,7 @@ _HOMES = {
     "Comparison": "engines.compare",
     "Frontier": "engines.tune",
     "Guarantee": "guarantee",
+    "Outlook": "outlook",
     "ShoalError": "errors",
     "UsageError": "errors",
     "InputError": "errors",
@@ -133,6 +134,7 @@ __all__ = [
     "Mondrian",
     "Neighbourhood",
     "NotAchievable",
+    "Outlook",
     "OutputError",
     "Perturb",
     "Plan",
@@ -201,6 +203,7 @@ if TYPE_CHECKING:
     from shoal.methods.freeform.method import Freeform, Ring
     from shoal.methods.mondrian import Mondrian
     from shoal.methods.split import Split
+    from shoal.outlook import Outlook
     from shoal.planning import Plan, plan
     from shoal.principles.disclosure import BetaLikeness, DeltaDisclosure
     from shoal.principles.dissimilarity import Dissimilarity

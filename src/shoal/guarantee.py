@@ -10,6 +10,7 @@ the risk of every grouping must be.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.distances.numeric import SMALLEST
-from shoal.exact import upward
+from shoal.exact import downward, upward
 from shoal.relations.forms import Band, Points, counting_work, neighbourhood_sizes
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from shoal.relations.forms import Relation
     from shoal.schema.sensitive import Sensitive
 
+DIGITS = 4  # of the largest epsilon
+DECADES = 20  # powers of ten, either way, between which it is searched for
 PATIENCE = 2 * 10**9  # steps that are spent on a bound nobody asked for
 SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 75, 100)
 
@@ -49,6 +52,10 @@ class Guarantee:
     least_risk : no grouping into groups of at least k can have a smaller risk.
     achievable : True or False where that is known, None where it is not.
     reaches : the δ that is certain to be achievable, by k.
+    size : the least size of a group, k or 2.
+    largest_delta : the largest δ that is certain for this ε and k; None where none is.
+    largest_epsilon : the largest ε, in a few digits, that is certain for this δ and k; None where
+        none is, or where it was not searched for.
     """
 
     rows: int
@@ -63,6 +70,9 @@ class Guarantee:
     least_risk: float
     achievable: bool | None
     reaches: tuple[Reach, ...]
+    size: int
+    largest_delta: float | None
+    largest_epsilon: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, as `shoal plan --json` prints it."""
@@ -92,7 +102,35 @@ def guarantee(principle: Dissimilarity, sensitive: Sensitive) -> Guarantee:
         least_risk=upward(least),
         achievable=True if by is not None else False if least > principle.bound else None,
         reaches=tuple(_reach(k, rows, degree) for k in SIZES if k <= rows),
+        size=size,
+        largest_delta=_reach(size, rows, degree).delta,
     )
+
+
+def largest_epsilon(principle: Dissimilarity, sensitive: Sensitive) -> float | None:
+    """Return the largest ε, of DIGITS digits, that a theorem makes certain; None for none.
+
+    A larger ε makes more values near, so the largest degree never falls, and what is certain for
+    one ε is certain for all below (XC Section V.A). With δ = 0 anything holds.
+    """
+    size = max(principle.least, 2)
+    classes, neighbours = len(sensitive.codes) // size, principle.allowed(size) - 1
+
+    def certain(epsilon: Fraction) -> bool:
+        asked = replace(principle, epsilon=downward(epsilon))
+        sizes = neighbourhood_sizes(asked.relation(sensitive), sensitive)
+        return theorem(int(sizes.max()) - 1, classes, neighbours) is not None
+
+    if not certain(Fraction(0)):
+        return None
+    places = range(-DECADES, DECADES + 1)
+    decade = bisect_left(a=places, x=True, key=lambda place: not certain(Fraction(10) ** place))
+    if decade == len(places):
+        return None
+    unit = Fraction(10) ** (places[decade] - DIGITS)
+    steps = range(10**DIGITS + 1)
+    first = bisect_left(a=steps, x=True, key=lambda step: not certain(step * unit))
+    return downward((first - 1) * unit)
 
 
 def theorem(degree: int, classes: int, neighbours: int) -> str | None:
@@ -109,7 +147,7 @@ def _reach(k: int, rows: int, degree: int) -> Reach:
     fewest = next((t for t in range(k - 1) if theorem(degree, classes, t) is not None), None)
     if fewest is None:
         return Reach(k, None, None)
-    return Reach(k, fewest, float(1 - Fraction(fewest, k - 1)))
+    return Reach(k, fewest, downward(1 - Fraction(fewest, k - 1)))
 
 
 def least_risk(relation: Relation, sensitive: Sensitive, k: int, *, gone: int = 0) -> Fraction:

@@ -8,14 +8,17 @@ relative ones, for (δ,l)-diversity and for windows too.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from shoal.errors import InputError, NotAchievable, UsageError
-from shoal.guarantee import Guarantee, guarantee
+from shoal.exact import at_least, upward
+from shoal.guarantee import Guarantee, guarantee, largest_epsilon
+from shoal.outlook import Limit, Outlook, outlook
+from shoal.principles.base import OneDimensional
 from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import Require, requirements
@@ -31,7 +34,6 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from shoal.principles.base import OneDimensional
     from shoal.schema.roles import Schema
 
 LABELS = {"categorical", "code", "boolean", "ordered"}  # types without a difference
@@ -86,19 +88,29 @@ def width_bound(column: Column, m: int, *, relative: bool = False) -> float | No
 
     The minimizing pair is found in doubles, its gap is then taken from the decimals as written.
     """
-    return _bound(_sorted_values(column), column, m, relative=relative)
+    return _rounded(_gap(_sorted_values(column), column, m, relative=relative))
 
 
 def _sorted_values(column: Column) -> NDArray:
     return column.numbers[np.sort(column.codes)]
 
 
-def _bound(values: NDArray, column: Column, m: int, *, relative: bool) -> float | None:
+def _rounded(gap: Fraction | None) -> float | None:
+    """Return the least number, as it is written, that is not under a gap.
+
+    Whatever is written and strictly under it is under the gap too.
+    """
+    if gap is None:
+        return None
+    return int(gap) if gap.denominator == 1 else upward(gap)
+
+
+def _gap(values: NDArray, column: Column, m: int, *, relative: bool) -> Fraction | None:
     from shoal.kernels.windows import narrowest_gap, narrowest_relative_gap
 
     step = len(values) // m
     if step == 0:
-        return 0
+        return Fraction(0)
     if step >= len(values):
         return None
     find = narrowest_relative_gap if relative else narrowest_gap
@@ -113,13 +125,13 @@ def _bound(values: NDArray, column: Column, m: int, *, relative: bool) -> float 
 
 def _less_ties(
     gap: Fraction, near: Fraction, far: Fraction, *, relative: bool, whole: bool
-) -> float:
+) -> Fraction:
     """Return a gap less what counts as a tie, where that matters: large decimals close together."""
     size = Fraction(1) if relative else max(abs(near), abs(far))
     slack = Fraction(0) if whole else Fraction(TOLERANCE) * size
     if slack > gap / 10**6:
         gap = max(gap - slack, Fraction(0))
-    return int(gap) if gap.denominator == 1 else float(gap)
+    return gap
 
 
 def _written(column: Column, value: float) -> Fraction:
@@ -135,7 +147,7 @@ def frontier(column: Column, *, relative: bool = False) -> Iterator[Point]:
     rows = len(values)
     m = 2
     while m <= rows:
-        bound = _bound(values, column, m, relative=relative)
+        bound = _rounded(_gap(values, column, m, relative=relative))
         assert bound is not None
         yield Point(m, bound)
         if bound == 0:
@@ -143,22 +155,37 @@ def frontier(column: Column, *, relative: bool = False) -> Iterator[Point]:
         m = rows // (rows // m) + 1
 
 
+def _width_gap(column: Column, principle: OneDimensional) -> Fraction | None:
+    """Return what the width must stay strictly under, in the principle's own parameter."""
+    relative = getattr(principle, "relative", False)
+    gap = _gap(_sorted_values(column), column, principle.share, relative=relative)
+    return None if gap is None else gap / principle.width_scale
+
+
+def _width_outlook(principle: OneDimensional, column: Column) -> Outlook:
+    """Return what EM's theorems say of a principle about near numbers."""
+    most = largest_share(column, principle)
+    width = _rounded(_width_gap(column, principle))
+    limits = (
+        Limit(principle.share_name, "at most", most),
+        Limit(principle.width_name, "under", width),
+    )
+    achievable = principle.share <= most
+    return Outlook(len(column.codes), (column.name,), repr(principle), achievable, limits)
+
+
 def check_achievable(principle: OneDimensional, column: Column) -> None:
     """Raise where no grouping of these rows can keep the principle, saying what is achievable."""
     most = largest_share(column, principle)
     if principle.share <= most:
         return
-    relative = getattr(principle, "relative", False)
-    bound = width_bound(column, principle.share, relative=relative)
-    scaled = (bound or 0) / principle.width_scale if principle.width_scale > 1 else bound or 0
+    scaled = _rounded(_width_gap(column, principle)) or 0
+    shown = scaled if isinstance(scaled, int) else at_least(scaled, 6)
     other = (
         f"no {principle.width_name} is small enough for {principle.share_name}={principle.share}"
         if scaled == 0
         else f"for {principle.share_name}={principle.share}, {principle.width_name} must stay "
-        f"under {scaled:g}"
-        if isinstance(scaled, float)
-        else f"for {principle.share_name}={principle.share}, {principle.width_name} must stay "
-        f"under {scaled}"
+        f"under {shown}"
     )
     msg = (
         f"{principle!r} is not achievable on the {len(column.codes)} rows of {column.name!r}: "
@@ -204,7 +231,7 @@ def plan(
 @overload
 def plan(
     frame: Any, schema: Schema, *, require: Require, missing: Missing = "error"
-) -> Guarantee: ...
+) -> Guarantee | Outlook: ...
 
 
 def plan(
@@ -216,12 +243,13 @@ def plan(
     relative: bool = False,
     require: Require | None = None,
     missing: Missing = "error",
-) -> Plan | Guarantee:
+) -> Plan | Guarantee | Outlook:
     """Say what is achievable on a table.
 
     For one numeric sensitive column, which (ε,m): both given, whether they are; ε given, the
     largest m; m given, the bound that ε must stay strictly under; neither, the whole frontier.
-    With `require=Dissimilarity(…)`, what is known about it over all sensitive columns together.
+    With `require=…`, what is known about any requirement: whether it is achievable, and how far its
+    parameters can go; for `Dissimilarity`, what theorems say.
 
     Examples
     --------
@@ -235,7 +263,7 @@ def plan(
     schema.check(table.columns)
     table = schema.read_numbers(table, "sensitive")
     if require is not None:
-        return _plan_dissimilarity(table, schema, require, missing)
+        return _plan_requirement(table, schema, require, missing)
     if len(schema.sensitive) != 1:
         msg = f"A plan is about one sensitive column, but {len(schema.sensitive)} were named."
         raise UsageError(msg)
@@ -255,17 +283,25 @@ def plan(
     return plan_column(column, epsilon=epsilon, m=m, relative=relative)
 
 
-def _plan_dissimilarity(
+def _plan_requirement(
     table: pl.DataFrame, schema: Schema, require: Require, missing: Missing
-) -> Guarantee:
+) -> Guarantee | Outlook:
     (asked,) = requirements(require, schema.sensitive)
-    if not isinstance(asked.principle, Dissimilarity):
-        msg = f"A plan can be made for Dissimilarity(…), or with epsilon and m, not for {asked!r}."
-        raise UsageError(msg)
+    if not table.height:
+        msg = "The table has a header but no rows."
+        raise InputError(msg)
     kept = table.filter(complete_rows(table, asked.columns, missing))
     numbers, types = asked.principle.needs_numbers, schema.types
-    columns = (
+    columns = tuple(
         code_column(kept[name], kind=quantity(types.get(name)) if numbers else types.get(name))
         for name in asked.columns
     )
-    return guarantee(asked.principle, Sensitive.of(tuple(columns)))
+    if not columns:
+        return outlook(asked.principle, None, kept.height)
+    value = Sensitive.of(columns)
+    if isinstance(asked.principle, Dissimilarity):
+        known = guarantee(asked.principle, value)
+        return replace(known, largest_epsilon=largest_epsilon(asked.principle, value))
+    if isinstance(asked.principle, OneDimensional):
+        return _width_outlook(asked.principle, columns[0])
+    return outlook(asked.principle, value, kept.height)

@@ -18,7 +18,7 @@ def plan(
         bool, typer.Option("--relative", help="Epsilon is a share of the value.")
     ] = False,
     require: Annotated[
-        str | None, typer.Option(help="A Dissimilarity(…) to plan for instead.")
+        str | None, typer.Option(help="Any requirement to plan for instead.")
     ] = None,
     schema: show.SchemaFile = None,
     decimal: show.Decimal = None,
@@ -30,9 +30,9 @@ def plan(
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
-    """Say which epsilon and m are achievable, or what is known about a Dissimilarity."""
+    """Say which epsilon and m are achievable, or what is known about any requirement."""
     import shoal
-    from shoal.report.text import print_guarantee, print_plan
+    from shoal.report.text import print_known, print_plan
 
     said = show.settings(schema)
     chosen = show.merged_schema(said, sensitive=sensitive, decimal=decimal)
@@ -42,7 +42,7 @@ def plan(
     policy: Any = missing or said.missing or "error"
     if require is not None:
         known = shoal.plan(frame, chosen, require=require, missing=policy)
-        show.print_json(known.to_dict()) if json else print_guarantee(known)
+        show.print_json(known.to_dict()) if json else print_known(known)
         return
     width = int(epsilon) if epsilon is not None and epsilon.is_integer() else epsilon
     found = shoal.plan(frame, chosen, epsilon=width, m=m, relative=relative, missing=policy)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from shoal.schema.sensitive import Sensitive
 
+FARTHEST = 1e150  # coordinates beyond this are not compared
+FARTHEST_APART = 10**200  # no two others are
 ROUNDING = 1e-12  # of a distance, by scaling and adding doubles
 SCALES = ("domain", "none")
 MANHATTAN, EUCLID, LARGEST, SMALLEST = 1, 2, 3, 4  # as in shoal.kernels.relations
@@ -35,7 +37,9 @@ class Absolute(Distance):
         self, sensitive: Sensitive, left: NDArray[np.int64], right: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return |u - v|."""
-        return np.abs(sensitive.numbers[left] - sensitive.numbers[right]).astype(np.float64)
+        with np.errstate(over="ignore"):  # farther apart than any double is infinitely far
+            apart = np.abs(sensitive.numbers[left] - sensitive.numbers[right])
+        return apart.astype(np.float64)
 
     def relation(self, sensitive: Sensitive, epsilon: Fraction) -> Band:
         """Return the band of values within epsilon."""
@@ -57,11 +61,23 @@ class _Vector(Distance):
         """Return which of the kernels' metrics compares them."""
         raise NotImplementedError
 
+    def _comparable(self, sensitive: Sensitive) -> NDArray[np.float64]:
+        """Return the coordinates, or raise where doubles cannot hold the squares of differences."""
+        with np.errstate(all="ignore"):
+            points = self.points(sensitive)
+        if not (np.abs(points) <= FARTHEST).all():
+            msg = (
+                f"{self!r} cannot compare the values of {sensitive.name}: some of them are too "
+                "large, or too close to 0, for its weights and scale. Change the column's unit."
+            )
+            raise InputError(msg)
+        return points
+
     def between(
         self, sensitive: Sensitive, left: NDArray[np.int64], right: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the distance of each pair of points."""
-        points = self.points(sensitive)
+        points = self._comparable(sensitive)
         gaps = np.abs(points[left] - points[right])
         match self.norm():
             case 1:
@@ -89,7 +105,9 @@ class _Vector(Distance):
             ]
         )
         rounding = ROUNDING * max(1.0, epsilon)
-        return TOLERANCE * np.maximum(sizes * self.factors(sensitive), epsilon) + rounding
+        with np.errstate(over="ignore"):  # of a constant column that weighs much
+            scaled = np.minimum(sizes * self.factors(sensitive), FARTHEST)
+        return TOLERANCE * np.maximum(scaled, epsilon) + rounding
 
     def slack(self, sensitive: Sensitive, epsilon: float) -> float:
         """Return the sum over the coordinates, which bounds what a norm of them may be off."""
@@ -102,8 +120,8 @@ class _Vector(Distance):
         coordinates are stretched so that one serves all.
         """
         self.check(sensitive)
-        points = self.points(sensitive)
-        limit = float(epsilon)
+        points = self._comparable(sensitive)
+        limit = float(min(epsilon, FARTHEST_APART))  # nothing is farther
         if self.norm() in {LARGEST, SMALLEST}:
             limits = limit + self.slacks(sensitive, limit)
             points = points * (limits.max() / limits)
@@ -181,9 +199,13 @@ class Lp(_Vector):
         """Return the distance of each pair."""
         if self.p in {1, 2, "max"}:
             return super().between(sensitive, left, right)
-        points = self.points(sensitive)
-        power = float(self.p)
-        return (np.abs(points[left] - points[right]) ** power).sum(axis=1) ** (1 / power)
+        points = self._comparable(sensitive)
+        gaps = np.abs(points[left] - points[right])
+        largest = gaps.max(axis=1, keepdims=True)
+        shares = gaps / np.where(largest > 0, largest, 1)  # powers of more would be beyond doubles
+        with np.errstate(under="ignore"):
+            sums = (shares ** float(self.p)).sum(axis=1)
+        return largest[:, 0] * sums ** (1 / float(self.p))
 
     def relation(self, sensitive: Sensitive, epsilon: Fraction) -> Relation:
         """Return points for the norms that kernels know, a bit matrix for any other p."""

@@ -122,7 +122,7 @@ class Measurement:
 
 def _times(numbers: NDArray, factor: int) -> NDArray:
     """Multiply integers, as Python's own where 64 bits may be too few."""
-    if factor and int(numbers.max()) > LARGEST // factor:
+    if factor > LARGEST or (factor and int(numbers.max()) > LARGEST // factor):
         return numbers.astype(object) * factor
     return numbers * factor
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from shoal.exact import LARGEST as LARGEST_NUMBER
-from shoal.exact import downward
+from shoal.exact import LEAST, downward
 from shoal.kernels.kinds import SPREAD, VARIANCE
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import Searchable
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.schema.sensitive import Sensitive
+
+
+FARTHEST = 10**140  # how large numbers may be whose squares are added as doubles
+ROUNDED = 1e-14  # more than what rounding changes of a number, as a share of the largest
 
 
 class _Spread(Searchable):
@@ -90,10 +94,9 @@ class KE(_Spread):
         """Return that a bucket has k different values and a range of e."""
         asked = exact(self.e)
         numbers, scale = whole_numbers(sensitive, asked.denominator)
-        level = float(asked * scale)
-        return Demand(
-            SPREAD, sensitive.codes, len(numbers), _shifted(numbers), count=self.k, level=level
-        )
+        table, unit = _shifted(numbers)
+        level = _asked(asked * scale / unit, float(table[-1]) if unit > 1 else 0)
+        return Demand(SPREAD, sensitive.codes, len(numbers), table, count=self.k, level=level)
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""
@@ -161,8 +164,9 @@ class Variance(_Spread):
         """Return that a bucket has the variance."""
         asked = exact(self.at_least)
         numbers, scale = whole_numbers(sensitive, asked.denominator)
-        level = float(asked * scale**2)
-        return Demand(VARIANCE, sensitive.codes, len(numbers), _shifted(numbers), level=level)
+        table, unit = _shifted(numbers)
+        level = _asked(asked * scale**2 / unit**2, float(table[-1]) ** 2 if unit > 1 else 0)
+        return Demand(VARIANCE, sensitive.codes, len(numbers), table, level=level)
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""
@@ -181,6 +185,16 @@ def _most(level: Fraction) -> float:
     return downward(min(level, LARGEST_NUMBER))
 
 
-def _shifted(numbers: list[int]) -> NDArray[np.float64]:
-    """Return ascending numbers less the first, which keeps ranges and variances."""
-    return np.array([float(value - numbers[0]) for value in numbers])
+def _shifted(numbers: list[int]) -> tuple[NDArray[np.float64], int]:
+    """Return ascending numbers less the first, which keeps ranges and variances, over a unit.
+
+    The unit is 1 unless the squares of the numbers are beyond all doubles.
+    """
+    unit = max(1, (numbers[-1] - numbers[0]) // FARTHEST)
+    return np.array([float(Fraction(value - numbers[0], unit)) for value in numbers]), unit
+
+
+def _asked(level: Fraction, whole: float) -> float:
+    """Return a level as a double; it is raised by what rounding to a unit may change of a whole."""
+    least = min(level, LARGEST_NUMBER)
+    return max(float(least), LEAST if level else 0.0) + whole * ROUNDED

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-9
 LARGEST = 2**62
+HUGE, HALVED = 1e300, 16
 
 
 def band_of_column(column: Column, below: Fraction, above: Fraction) -> Band:
@@ -39,7 +40,9 @@ def absolute_band(values: NDArray, below: Fraction, above: Fraction) -> Band:
         low = _shifted(values, -(below.numerator // below.denominator))
         high = _shifted(values, above.numerator // above.denominator)
         return _searched(values, low, high)
-    low_limit, high_limit = _double(below), _double(above)
+    unit = _unit(values, below, above)
+    values = values / unit
+    low_limit, high_limit = _double(below / unit), _double(above / unit)
     return _bisected(
         values,
         lambda u, v: _within(v - u, u, v, low_limit),
@@ -57,13 +60,19 @@ def relative_band(values: NDArray, ratio: Fraction) -> Band:
     if values.dtype == np.int64 and int(np.abs(values).max(initial=0)) * max(top, 1) <= LARGEST:
         reach = np.abs(values) * top // bottom
         return _searched(values, values - reach, values + reach)
-    values = values.astype(np.float64)
+    values = values.astype(np.float64) / _unit(values)
     share = float(ratio)
 
     def near(u: NDArray, v: NDArray) -> NDArray[np.bool_]:
         return _within(np.abs(u - v), u, v, share * np.abs(v))
 
     return _bisected(values, near, near)
+
+
+def _unit(values: NDArray, *limits: Fraction) -> int:
+    """Return a power of two; divided by it, no sum or difference is beyond all doubles."""
+    large = max(float(np.abs(values).max(initial=0)), *map(_double, limits), 0.0)
+    return HALVED if large > HUGE else 1
 
 
 def _double(limit: Fraction) -> float:

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
     from shoal.audit.verify import Audit
     from shoal.guarantee import Guarantee
+    from shoal.outlook import Outlook
     from shoal.planning import Plan
     from shoal.release.release import Release
 
 SHOWN = 24  # points of a frontier
+MUST = {"under": "must stay under", "at most": "can be at most", "at least": "must be at least"}
 
 
 def _console() -> Console:
@@ -84,6 +86,29 @@ def print_plan(plan: Plan) -> None:
     console.print()
 
 
+def print_known(found: Guarantee | Outlook) -> None:
+    """Print what is known beforehand about a requirement."""
+    from shoal.outlook import Outlook
+
+    print_outlook(found) if isinstance(found, Outlook) else print_guarantee(found)
+
+
+def print_outlook(found: Outlook) -> None:
+    """Print whether a requirement is achievable, and how far its parameters can go."""
+    console = _console()
+    on = f" on {', '.join(found.sensitive)}" if found.sensitive else ""
+    _heading(console, f"{found.principle}{on}, {found.rows:,} rows")
+    console.print("Achievable." if found.achievable else "Not achievable.")
+    for one in found.limits:
+        if one.limit is None and one.must == "under":
+            console.print(f"{one.parameter} is not bounded.")
+        elif one.limit is None or (one.must == "under" and one.limit == 0):
+            console.print(f"No {one.parameter} is achievable with the other parameters.")
+        else:
+            console.print(f"{one.parameter} {MUST[one.must]} {one.limit}.")
+    console.print()
+
+
 def print_guarantee(found: Guarantee) -> None:
     """Print what is known beforehand about a dissimilarity requirement."""
     console = _console()
@@ -98,7 +123,14 @@ def print_guarantee(found: Guarantee) -> None:
         None: "Outside what a theorem guarantees; the search may well reach it.",
     }
     console.print(verdict[found.achievable])
-    console.print(f"No grouping can have a risk under {at_least(found.least_risk)}.\n")
+    console.print(f"No grouping can have a risk under {at_least(found.least_risk)}.")
+    for name, most, rest in (
+        ("delta", found.largest_delta, "this epsilon"),
+        ("epsilon", found.largest_epsilon, "this delta"),
+    ):
+        shown = f"{most} at most" if most is not None else "none"
+        console.print(f"Certain for {rest} and groups of {found.size}: {name} {shown}.")
+    console.print()
     _heading(console, "Largest delta that is certain, by k")
     table = _table("k", "near ones allowed", "delta")
     for reach in found.reaches:
