@@ -25,6 +25,8 @@ from shoal.cli.panels import Command
 from shoal.cli.plan import plan
 from shoal.cli.tune import tune
 from shoal.errors import ShoalError
+from shoal.release.staging import STOPS
+from shoal.report.terminal import plain_lines
 
 INTERRUPTED = "shoal: interrupted; nothing was left half-written."
 
@@ -69,6 +71,9 @@ def main() -> None:
     """Run the command line; every end has its exit code and no end shows a traceback."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, interrupt)
+        for stop in STOPS:
+            if signal.getsignal(stop) is not signal.SIG_IGN:  # as under nohup
+                signal.signal(stop, interrupt)
         sys.unraisablehook = unraisable
     try:
         code = app(standalone_mode=False)
@@ -124,7 +129,7 @@ def finish(message: str, code: int) -> None:
     """Say the last word and leave at once, without waiting for threads that still compute."""
     with suppress(OSError):  # whoever listened is gone
         if message:
-            sys.stderr.write(message + "\n")
+            sys.stderr.write(plain_lines(message) + "\n")
         sys.stderr.flush()
     os._exit(code)
 
