@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.schema.coding import MISSING_LABEL
+from shoal.schema.placing import MISSING_LABEL
 from shoal.schema.columns import change_text, is_dictionary
 from shoal.schema.ends import shares_of
 

@@ -16,6 +16,7 @@ from shoal.notation import Term
 from shoal.principles.base import Pairwise
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.progress import silent
+from shoal.sampling import draw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,20 +46,20 @@ def choose_method(method: Method | str | None, asked: Sequence[Requirement]) -> 
     return method
 
 
-def method_for(task: Task) -> Method:
+def method_for(task: Task, seed: int | None = None) -> Method:
     """Return the best method for a table and what is required of it.
 
     Hierarchies make the loss jump, and which method copes best depends on their shape; so with
-    them, every method that serves is tried on a sample, and the one that loses least is taken. A
-    large table is split, where that serves, rather than exchanged for hours.
+    them, every method that serves is tried on rows drawn at random, or on all where there are few,
+    and the one that loses least is taken. A large table is split, where that serves, rather than
+    exchanged for hours.
     """
     usual = choose_method(None, task.requirements)
     if spares_exchange(task, usual):
         return Split()
     if all(column.tree is None for column in task.coded.quasi):
         return usual
-    rows = len(task.coded)
-    some = np.unique(np.linspace(0, rows - 1, min(rows, SAMPLE)).astype(np.int64))
+    some = draw(len(task.coded), SAMPLE, seed).places
     sample = replace(task, coded=task.coded.subset(some), progress=silent)
     losses = {method: _loss(method, sample) for method in (usual, *TRIED)}
     return min(losses, key=lambda method: losses[method])
@@ -85,7 +86,12 @@ def why(method: str, rows: int, asked: Sequence[Requirement]) -> str | None:
             f"By {method}, because the table has more than {LARGE:,} rows. --method '{usual}' "
             "loses less, and takes many times as long and as much memory."
         )
-    return f"By {method}, because it loses least on {SAMPLE:,} rows of this table."
+    if rows <= SAMPLE:
+        return f"By {method}, because it loses least on this table."
+    return (
+        f"By {method}, because it loses least on {SAMPLE:,} of {rows:,} rows, drawn at random; "
+        "where methods lose about the same, another draw may favour another."
+    )
 
 
 def _loss(method: Method, task: Task) -> float:

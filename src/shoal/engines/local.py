@@ -100,7 +100,7 @@ def anonymize(
         table = pseudonymize(table, schema.pseudonymize, key)
         table = without_cells(table, schema.quasi)  # their ranks are enough from here on
     task = Task(coded, tuple(asked), progress, check_budget(seconds), people)
-    chosen = method_for(task) if method is None else choose_method(method, asked)
+    chosen = method_for(task, seed) if method is None else choose_method(method, asked)
     chosen.check(task)
     share = read_share(suppress)
     check_least_risk(task, gone=int(len(coded) * share))

@@ -17,6 +17,7 @@ from shoal.errors import NotAchievable
 from shoal.loss.certainty import mean_over_rows, ncp_by_group
 from shoal.principles.groups import Groups
 from shoal.release.spans import spans
+from shoal.sampling import draw
 
 if TYPE_CHECKING:
     from shoal.methods.base import Method, Task
@@ -48,8 +49,7 @@ def search(method: Method, task: Task) -> Search:
 
 def warm_up(method: Method, task: Task) -> None:
     """Search a few rows, so that loading compiled code and libraries is not measured later."""
-    rows = len(task.coded)
-    some = np.unique(np.linspace(0, rows - 1, min(rows, FEW)).astype(np.int64))
+    some = draw(len(task.coded), FEW).places
     with suppress(NotAchievable):  # the few rows may not reach what all of them do
         search(method, replace(task, coded=task.coded.subset(some)))
 

@@ -15,6 +15,7 @@ import numpy as np
 from shoal.loss.certainty import ncp_by_group
 from shoal.release.recode import shown_nodes
 from shoal.schema.dates import units_as_dates
+from shoal.sampling import draw
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 SIDE = 20  # squares along an axis
 HUGE = 1e150
-BOXES = 20_000  # that a picture is made from; of more, every so many-th
+BOXES = 20_000  # that a picture is made from; of more, so many at random
 TAIL = 0.005  # of the rows at either end of an axis that may lie beyond its last square
 FAINT = 1e-5  # of the rows: fewer leave a square empty
 POINT = 1e-9  # of an axis: a cell with a single value is as good as this wide
@@ -58,12 +59,12 @@ def loss_map(release: Release) -> dict[str, Any] | None:
     if len(chosen) < 2:
         return None
     bearers = release.recoding.layout.bearers
-    step = -(-len(bearers) // BOXES)
-    bearers = bearers[::step]
+    some = draw(len(bearers), BOXES, 0 if release.manifest.get("reproducible") else None)
+    bearers = bearers[some.places]
     spans = {}
     for column in chosen:
         kinds = release.recoding.kinds[column.name]
-        spans[column.name] = kinds.spans.only(kinds.which[::step])
+        spans[column.name] = kinds.spans.only(kinds.which[some.places])
     x, y = (axis(column, spans[column.name], bearers) for column in chosen)
     losses = [ncp_by_group(column, spans[column.name]) for column in chosen]
     lost = (losses[0] + losses[1]) / 2
@@ -71,7 +72,8 @@ def loss_map(release: Release) -> dict[str, Any] | None:
     weight = (x.shares * (bearers * lost)) @ y.shares.T
     across, along = np.nonzero(rows > FAINT * bearers.sum())
     return {
-        "step": step,
+        "drawn": len(some),
+        "boxes": some.whole,
         "x": x.to_dict(),
         "y": y.to_dict(),
         "squares": [

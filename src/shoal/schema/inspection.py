@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from shoal.sampling import draw
 from shoal.schema.advice import Advice, advise, primary
-from shoal.schema.coding import MISSING_LABEL
+from shoal.schema.placing import MISSING_LABEL
 from shoal.schema.inference import Inferred, infer
 from shoal.schema.io import take_frame
 from shoal.schema.kinship import Kinship, kin
@@ -198,11 +199,13 @@ def _values(profile: Profile, kind: Inferred, *, private: bool) -> dict[str, Any
 def pattern(cells: pl.Series) -> str:
     """Return the most frequent shape of cells: letters as `a` and `A`, digits as `9`.
 
+    Of many cells some are looked at, drawn at random.
+
     >>> pattern(pl.Series(["B12 3XY", "C45 6ZW", "none"]))
     'A99 9AA'
     """
     masked = (
-        cells.head(MASKED)
+        cells.gather(draw(len(cells), MASKED).places)
         .str.replace_all(r"\p{Lu}", "A")
         .str.replace_all(r"[\p{L}--\p{Lu}]", "a")
         .str.replace_all(r"\p{Nd}", "9")

@@ -1,6 +1,8 @@
 """Which columns of a table tell one another: copies, renamings, and functions of each other.
 
-A sample of the rows rules out nearly every pair; what is left is confirmed on all rows.
+Some rows, drawn at random, rule out nearly every pair; what is left is confirmed on all rows. So
+whatever is said is so on all rows, and the sample can only hide something: copies, about one time
+in 10,000, where their share of equal cells is just the one that counts.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from shoal.sampling import draw
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -19,9 +23,10 @@ if TYPE_CHECKING:
     from shoal.schema.profile import Profile
 
 SAMPLE = 2_000  # rows
-REPEATED = 0.2  # share of rows that must repeat a value for it to be able to tell anything
+REPEATED = 0.2  # share of so many rows that repeat a value, without which it tells nothing
 CONFIRMED = 200  # pairs that are tried on all rows
 ALIKE = 0.9  # share of equal cells from which two columns are nearly copies
+SURE = 4.0  # standard errors below it that a sample has to be to rule two columns out
 VARIED = 10  # values that a column must have for equal cells to mean anything
 
 
@@ -51,8 +56,8 @@ def kin(profiles: Sequence[Profile]) -> list[Kinship]:
     if len(varied) < 2 or varied[0].rows < 20:
         return []
     rows = varied[0].rows
-    picked = np.linspace(0, rows - 1, min(rows, SAMPLE)).astype(np.int64)
-    sampled = [profile.column.gather(picked).cast(pl.String) for profile in varied]
+    picked = draw(rows, SAMPLE)
+    sampled = [profile.column.gather(picked.places).cast(pl.String) for profile in varied]
     ranks = np.column_stack([column.rank("dense").fill_null(0).to_numpy() for column in sampled])
     texts = np.column_stack([column.hash().to_numpy() for column in sampled])
     known: dict[int, NDArray[np.int64]] = {}
@@ -80,11 +85,12 @@ def kin(profiles: Sequence[Profile]) -> list[Kinship]:
 
 def _copies(varied: Sequence[Profile], texts: NDArray[np.uint64]) -> set[tuple[int, int]]:
     found = set()
+    least = ALIKE - SURE * np.sqrt(ALIKE * (1 - ALIKE) / len(texts))
     for left, profile in enumerate(varied):
         if profile.distinct <= VARIED or profile.mode_share > 0.5:
             continue
         equal = (texts[:, left : left + 1] == texts[:, left + 1 :]).mean(axis=0)
-        for right in left + 1 + np.flatnonzero(equal >= ALIKE):
+        for right in left + 1 + np.flatnonzero(equal >= least):
             other = varied[int(right)]
             same = profile.column.cast(pl.String).eq_missing(other.column.cast(pl.String)).mean()
             if other.distinct > VARIED and isinstance(same, float) and same >= ALIKE:
@@ -98,14 +104,25 @@ def _candidates(varied: Sequence[Profile], ranks: NDArray[np.int64]) -> list[tup
     for left, profile in enumerate(varied):
         if profile.distinct > profile.rows / VARIED:
             continue
+        if repeating(profile, len(ranks)) < REPEATED:
+            continue
         order = np.argsort(ranks[:, left], kind="stable")
         ordered = ranks[order]
         same = ordered[1:, left] == ordered[:-1, left]
-        if same.mean() < REPEATED:
-            continue
         broken = ((ordered[1:] != ordered[:-1]) & same[:, None]).any(axis=0)
         found += [(left, int(right)) for right in np.flatnonzero(~broken) if right != left]
     return found
+
+
+def repeating(profile: Profile, drawn: int) -> float:
+    """Return which share of rows drawn at random is expected to repeat the value of another.
+
+    A value of c rows is among the drawn ones, a share p of all, with the probability 1 - (1 - p)^c,
+    nearly; what is expected depends on how often values occur, not on which rows are drawn.
+    """
+    counts = np.append(profile.counts, profile.missing)
+    values = float((1 - (1 - drawn / profile.rows) ** counts).sum())
+    return 1 - values / drawn
 
 
 def _tells(left: NDArray[np.int64], right: NDArray[np.int64]) -> bool:
