@@ -43,6 +43,7 @@ class DeltaDisclosure(Searchable):
     delta: float
 
     monotone = True
+    looser = ("delta",)
     source = "Brickell, Shmatikov, KDD 2008"
 
     def __post_init__(self) -> None:
@@ -99,6 +100,7 @@ class BetaLikeness(Searchable):
     enhanced: bool = False
 
     monotone = True
+    looser = ("beta",)
     source = "Cao, Karras, VLDB 2012"
 
     def __post_init__(self) -> None:

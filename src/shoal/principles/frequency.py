@@ -78,6 +78,7 @@ class AlphaK(_Frequency):
     alpha: float
     k: int
 
+    looser = ("alpha",)
     source = "Wong, Li, Fu, Wang, KDD 2006"
 
     def __post_init__(self) -> None:

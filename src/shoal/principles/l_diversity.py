@@ -191,6 +191,7 @@ class RecursiveCL(Searchable):
     l: int
 
     monotone = True
+    looser = ("c",)
     source = SOURCE
 
     def __post_init__(self) -> None:

@@ -111,6 +111,7 @@ class DeltaPresence(OfPopulation):
     high: float
 
     monotone = False
+    looser = ("high",)
     source = "Nergiz, Atzori, Clifton, SIGMOD 2007"
 
     def __post_init__(self) -> None:

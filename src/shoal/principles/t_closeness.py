@@ -51,6 +51,7 @@ class TCloseness(Searchable):
     ground: str | Hierarchical = "equal"
 
     monotone = True
+    looser = ("t",)
     source = "Li, Li, Venkatasubramanian, ICDE 2007"
 
     def __post_init__(self) -> None:
