@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 ROLES = ("--quasi", "age,town,score", "--sensitive", "salary")
 KEYS = {
-    "rows", "method", "require", "parameter", "asked", "points", "knee", "sentence"
+    "rows", "method", "require", "parameter", "asked", "grows", "points", "knee", "sentence"
 }  # fmt: skip
 
 

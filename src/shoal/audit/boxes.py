@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import read_set
-from shoal.audit.reading import EMPTY, ranks_between
+from shoal.audit.reading import ranks_between
 from shoal.kernels.freeform.boxes import Boxes, label_words
+from shoal.schema.ends import EMPTY
 from shoal.schema.placing import MISSING_LABEL
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     Points = Sequence[float] | NDArray[np.float64]
 
-STRAIGHT = 0.05  # a curve that keeps so near to its chord has no knee
+STRAIGHT = 0.1  # a curve that keeps so near to its chord has no knee
+FEWEST = 5  # points that make a curve
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def knee(values: Points, losses: Points) -> Knee | None:
     """Return the point of a curve furthest from the chord between its ends, or None.
 
     Both axes are first scaled to [0, 1], as the ends have them, so a unit is no matter. There is no
-    knee with fewer than three points, with no loss gained from end to end, or where every point
+    knee with fewer than `FEWEST` points, with no loss gained from end to end, or where every point
     keeps within `STRAIGHT` of the chord. Of equally far points the first is the knee.
 
     References
@@ -44,7 +45,7 @@ def knee(values: Points, losses: Points) -> Knee | None:
     System Behavior. ICDCS Workshops 2011. Without its smoothing: the points are few and exact.
     """
     x, y = np.asarray(values, np.float64), np.asarray(losses, np.float64)
-    if len(x) < 3 or x[-1] == x[0] or y[-1] == y[0]:
+    if len(x) < FEWEST or x[-1] == x[0] or y[-1] == y[0]:
         return None
     along, above = (x - x[0]) / (x[-1] - x[0]), (y - y[0]) / (y[-1] - y[0])
     # With losses falling, both ends change places: seen from there, along and above are 1 minus.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.engines.choice import choose_method
 from shoal.engines.grid import Grid, grid_of
-from shoal.engines.knee import Knee, knee
+from shoal.engines.knee import FEWEST, Knee, knee
 from shoal.engines.local import check_budget, numeric_columns
 from shoal.engines.searching import loss_of, search
 from shoal.errors import NotAchievable
@@ -43,7 +43,8 @@ class Setting:
 class Frontier:
     """Loss against one parameter, in the order of the parameter.
 
-    `asked` is the value that the requirement itself names. `knee` is the place among the points at
+    `asked` is the value that the requirement itself names; more protection is asked for as the
+    parameter `grows`, or else as it falls. `knee` is the place among the points at
     which the curve bends most, None where it does not.
     """
 
@@ -52,6 +53,7 @@ class Frontier:
     require: tuple[str, ...]
     parameter: str
     asked: float
+    grows: bool  # whether more protection is asked for as the parameter grows
     points: tuple[Setting, ...]
     knee: Knee | None
 
@@ -80,21 +82,24 @@ class Frontier:
     @property
     def sentence(self) -> str:
         """What the curve says, in a sentence."""
-        reached = [point for point in self.points if point.loss is not None]
+        more = f"as {self.parameter} {'grows' if self.grows else 'falls'}"
         if self.knee is None:
-            few = "too few points are achievable" if len(reached) < 3 else "the curve is straight"
-            return f"No knee: {few}."
-        first, last = reached[0], reached[-1]
+            losses = [point.loss for point in self.points if point.loss is not None]
+            if len(losses) < FEWEST:
+                return f"No knee: {len(losses)} points were reached, and {FEWEST} make a curve."
+            weakest, strictest = (losses[0], losses[-1]) if self.grows else (losses[-1], losses[0])
+            if weakest >= strictest:
+                return f"No knee: more protection, {more}, does not cost more here."
+            return f"No knee: the loss grows evenly with protection, {more}."
         at = f"{self.parameter} = {self.points[self.knee.place].value:,g}"
-        grows = "grows" if (first.loss or 0) < (last.loss or 0) else "falls"
         if self.knee.rises:
             return (
-                f"The knee is at {at}: up to it protection is cheap, past it the loss grows "
-                f"faster as {self.parameter} {grows}."
+                f"The knee is at {at}: up to it protection is cheap; past it, {more}, the loss "
+                "grows faster."
             )
         return (
-            f"The knee is at {at}: most of the loss comes before it, and more protection, as "
-            f"{self.parameter} {grows}, costs little past it."
+            f"The knee is at {at}: most of the loss comes before it; past it more protection, "
+            f"{more}, costs little."
         )
 
     def _repr_html_(self) -> str:
@@ -147,17 +152,31 @@ def tune(
         task = Task(coded, tuple(required), seconds=budget)
         points.append(_try(coded, chosen, task, value, repr(required[grid.place])))
     progress("tune", 1.0)
-    reached = [place for place, point in enumerate(points) if point.loss is not None]
-    bend = knee([points[p].value for p in reached], [points[p].loss or 0.0 for p in reached])
+    principle = asked[grid.place].principle
+    grows = grid.parameter not in principle.looser
     return Frontier(
         rows=len(coded),
         method=repr(chosen),
         require=tuple(map(repr, asked)),
         parameter=grid.parameter,
-        asked=getattr(asked[grid.place].principle, grid.parameter),
+        asked=getattr(principle, grid.parameter),
+        grows=grows,
         points=tuple(points),
-        knee=None if bend is None else replace(bend, place=reached[bend.place]),
+        knee=bend_of(points, grows=grows),
     )
+
+
+def bend_of(points: list[Setting], *, grows: bool) -> Knee | None:
+    """Return the knee of loss against protection; none where protection does not cost more."""
+    reached = [place for place, point in enumerate(points) if point.loss is not None]
+    if not grows:
+        reached.reverse()  # so that protection grows along the curve
+    losses = [points[place].loss or 0.0 for place in reached]
+    if not losses or losses[-1] <= losses[0]:
+        return None
+    sign = 1 if grows else -1
+    bend = knee([sign * points[place].value for place in reached], losses)
+    return None if bend is None else replace(bend, place=reached[bend.place])
 
 
 def _with(asked: list[Requirement], grid: Grid, value: float) -> list[Requirement]:

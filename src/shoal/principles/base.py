@@ -31,6 +31,7 @@ class Principle(Term):
     numeric: ClassVar[bool] = False  # whether it is about one numeric column
     columns: ClassVar[int] = 1  # how many sensitive columns it needs at least
     population: ClassVar[bool] = False  # whether it needs a table of everybody
+    looser: ClassVar[tuple[str, ...]] = ()  # parameters that ask for less as they grow
     source: ClassVar[str]
     graded: ClassVar[tuple[str, ...]]  # the parameters that `strongest` measures
     rising: ClassVar[bool] = True  # whether a larger one of them is a stronger one

@@ -47,6 +47,7 @@ class DeltaDisclosure(Searchable):
     monotone = True
     graded = ("delta",)
     rising = False
+    looser = ("delta",)
     source = "Brickell, Shmatikov, KDD 2008"
 
     def __post_init__(self) -> None:
@@ -122,6 +123,7 @@ class BetaLikeness(Searchable):
     monotone = True
     graded = ("beta",)
     rising = False
+    looser = ("beta",)
     source = "Cao, Karras, VLDB 2012"
 
     def __post_init__(self) -> None:

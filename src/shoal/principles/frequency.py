@@ -87,6 +87,7 @@ class AlphaK(_Frequency):
 
     graded = ("alpha",)
     rising = False
+    looser = ("alpha",)
     source = "Wong, Li, Fu, Wang, KDD 2006"
 
     def __post_init__(self) -> None:

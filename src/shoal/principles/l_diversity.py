@@ -246,6 +246,7 @@ class RecursiveCL(Searchable):
     monotone = True
     graded = ("c",)
     rising = False
+    looser = ("c",)
     source = SOURCE
 
     def __post_init__(self) -> None:

@@ -119,6 +119,7 @@ class DeltaPresence(OfPopulation):
 
     monotone = False
     graded = ("low", "high")
+    looser = ("high",)
     source = "Nergiz, Atzori, Clifton, SIGMOD 2007"
 
     def __post_init__(self) -> None:

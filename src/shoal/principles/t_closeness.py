@@ -54,6 +54,7 @@ class TCloseness(Searchable):
     monotone = True
     graded = ("t",)
     rising = False
+    looser = ("t",)
     source = "Li, Li, Venkatasubramanian, ICDE 2007"
 
     def __post_init__(self) -> None:

@@ -24,10 +24,10 @@ from shoal.kernels.queries import interval_shares, label_shares
 from shoal.queries.nodes import Leaves, StatedLeaves
 from shoal.queries.ruler import Ruler
 from shoal.queries.sets import Numbers, Set
-from shoal.schema.placing import MISSING_LABEL
 from shoal.schema.coding import NUMBER, code_column
 from shoal.schema.dates import not_dates
 from shoal.schema.missing import is_missing
+from shoal.schema.placing import MISSING_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

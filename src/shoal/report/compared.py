@@ -152,7 +152,12 @@ def print_frontier(facts: dict[str, Any]) -> None:
 
 
 def reasons(facts: dict[str, Any]) -> list[str]:
-    """Return why the point next to those that were reached was not, and which were not either."""
+    """Return why the point next to those that were reached was not, and which were not either.
+
+    A trial's reasons are those of a trial, and say nothing about the table.
+    """
+    if facts.get("trial"):
+        return []
     points = facts["points"]
     reached = [place for place, point in enumerate(points) if not point["problem"]]
     missed = [place for place, point in enumerate(points) if point["problem"]]

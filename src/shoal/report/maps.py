@@ -14,8 +14,8 @@ import numpy as np
 
 from shoal.loss.certainty import ncp_by_group
 from shoal.release.recode import shown_nodes
-from shoal.schema.dates import units_as_dates
 from shoal.sampling import draw
+from shoal.schema.dates import units_as_dates
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

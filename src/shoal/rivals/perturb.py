@@ -39,9 +39,10 @@ CHANCES = 2**62  # how finely a probability is drawn
 class Perturb(Term):
     """Keep each sensitive value with probability p, else draw one uniformly from the domain.
 
-    Quasi-identifiers are published as they are. Formula (3) judges one published value by the
-    interval it falls in. A reader may do better where true values are rounder than noise: among
-    incomes reported in thousands, 35,000 is more likely true than 35,217.
+    Quasi-identifiers are published as they are. Formula (3) bounds, for the neighbourhood of every
+    value, the share of those published in it who truly lie in it. It does not bound how sure one is
+    of a single published value: among incomes reported in thousands, 35,000 is more likely true
+    than 35,217.
 
     Parameters
     ----------

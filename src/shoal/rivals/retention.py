@@ -2,7 +2,8 @@
 
 Perturbation keeps a sensitive value with probability p and otherwise replaces it by a value drawn
 uniformly from the domain. A reader who sees a tuple's published value in the private neighbourhood
-I of its true value believes that the true value lies there with certainty
+I of its true value, and looks at nothing but that, believes that the true value lies there with
+certainty
 
     P_brh = P[I] (p + (1-p)|I|) / (P[I] p + (1-p)|I|),
 
