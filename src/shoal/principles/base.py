@@ -34,7 +34,11 @@ class Principle(Term):
     looser: ClassVar[tuple[str, ...]] = ()  # parameters that ask for less as they grow
     source: ClassVar[str]
     graded: ClassVar[tuple[str, ...]]  # the parameters that `strongest` measures
-    rising: ClassVar[bool] = True  # whether a larger one of them is a stronger one
+
+    @property
+    def rising(self) -> bool:
+        """Whether a larger graded parameter asks for more."""
+        return not set(self.graded) <= set(self.looser)
 
     @property
     def least(self) -> int:

@@ -46,7 +46,6 @@ class DeltaDisclosure(Searchable):
 
     monotone = True
     graded = ("delta",)
-    rising = False
     looser = ("delta",)
     source = "Brickell, Shmatikov, KDD 2008"
 
@@ -122,7 +121,6 @@ class BetaLikeness(Searchable):
 
     monotone = True
     graded = ("beta",)
-    rising = False
     looser = ("beta",)
     source = "Cao, Karras, VLDB 2012"
 

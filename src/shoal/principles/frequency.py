@@ -86,7 +86,6 @@ class AlphaK(_Frequency):
     k: int
 
     graded = ("alpha",)
-    rising = False
     looser = ("alpha",)
     source = "Wong, Li, Fu, Wang, KDD 2006"
 

@@ -245,7 +245,6 @@ class RecursiveCL(Searchable):
 
     monotone = True
     graded = ("c",)
-    rising = False
     looser = ("c",)
     source = SOURCE
 

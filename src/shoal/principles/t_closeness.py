@@ -53,7 +53,6 @@ class TCloseness(Searchable):
 
     monotone = True
     graded = ("t",)
-    rising = False
     looser = ("t",)
     source = "Li, Li, Venkatasubramanian, ICDE 2007"
 
