@@ -15,7 +15,7 @@ _HOMES = {
     "tune": "engines.tune",
     "learning_utility": "engines.learning.utility",
     "learning_of": "engines.learning.utility",
-    "LearningUtility": "engines.learning.utility",
+    "LearningUtility": "engines.learning.measured",
     "audit_files": "audit.files",
     "survey": "audit.survey",
     "Survey": "audit.survey",
@@ -185,7 +185,8 @@ if TYPE_CHECKING:
     from shoal.distances.labels import Edit, Equality, Function, Lookup
     from shoal.distances.numeric import Absolute, Lp, SmallestDifference, TotalVariation
     from shoal.engines.compare import Comparison, compare
-    from shoal.engines.learning.utility import LearningUtility, learning_of, learning_utility
+    from shoal.engines.learning.measured import LearningUtility
+    from shoal.engines.learning.utility import learning_of, learning_utility
     from shoal.engines.local import anonymize
     from shoal.engines.tune import Frontier, tune
     from shoal.errors import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,7 +19,7 @@ from shoal.audit.intersection import intersect
 from shoal.audit.learning import learn
 from shoal.audit.linking import link
 from shoal.audit.published import open_published
-from shoal.audit.vulnerability import ROWS
+from shoal.audit.vulnerability import ROWS, vulnerability
 from shoal.report.attack import print_attack
 from shoal.report.pages import attack_page
 from shoal.sampling import draw
@@ -46,7 +47,7 @@ def frame(people):
 def test_only_a_persons_own_value_is_given_away(first, second, people):
     known = frame(people)
     covers = [Cover(open_published(table(one), SCHEMA), known) for one in (first, second)]
-    both = intersect(*covers, known, "s", draw(len(people), 100))
+    both = intersect(covers[0], covers[1], known, "s", draw(len(people), 100))
     matched, right, wrong = attacks.given_away([first, second], people)
     assert (both.people, both.in_both) == (len(people), matched)
     shares = [[count / max(matched, 1) for count in counts] for counts in (right, wrong)]
@@ -60,7 +61,7 @@ def test_without_groups_vulnerability_is_that_of_matching_rows(release, people):
     published = open_published(table(release), SCHEMA)
     object.__setattr__(published, "heterogeneous", True)  # as a manifest says
     cover = Cover(published, frame(people))
-    (found,) = engine.vulnerability(
+    (found,) = vulnerability(
         [published], epsilons=EPSILONS, deltas=DELTAS, covers=[cover],
         sample=draw(len(people), 100),
     )  # fmt: skip
@@ -80,12 +81,12 @@ def test_matching_rows_are_measured_a_few_at_a_time(monkeypatch):
     published = open_published(table(release), SCHEMA)
     object.__setattr__(published, "heterogeneous", True)
     people = frame([(place % 5, 0) for place in range(40)])
-    options = {"covers": [Cover(published, people)], "sample": draw(40, 40), "epsilons": [1]}
-    whole = engine.vulnerability([published], **options)
+    options: Any = {"covers": [Cover(published, people)], "sample": draw(40, 40), "epsilons": [1]}
+    whole = vulnerability([published], **options)
     assert ROWS > 40 * 30
     for rows in (1, 7, 100):
         monkeypatch.setattr("shoal.audit.vulnerability.ROWS", rows)
-        assert engine.vulnerability([published], **options)[0].breaches == whole[0].breaches
+        assert vulnerability([published], **options)[0].breaches == whole[0].breaches
 
 
 def test_every_row_is_as_likely_as_any_other():
@@ -139,6 +140,7 @@ def test_the_order_of_the_rows_does_not_matter(monkeypatch):
         ).links
         assert (found.people, found.sample.whole) == (300, 900)
         assert found.prior == truth.prior  # of all people, so never off
+        assert found.error is not None
         far += abs(found.hits - truth.hits) > found.error
         again = shoal.attack([release], SCHEMA, original=people[order], epsilons=[0], seed=seed)
         assert again.links[0].hits == found.hits

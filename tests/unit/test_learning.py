@@ -46,8 +46,10 @@ def test_a_set_shares_itself_among_its_labels():
 
 def test_a_node_shares_itself_among_the_labels_under_it():
     ages = pl.DataFrame({"age": ["11", "12", "21", "22", "29"], "pay": range(5)})
-    schema = shoal.Schema(quasi="age", sensitive="pay", hierarchies={"age": shoal.Prefix()})
-    feature = Feature.of(ages["age"], np.arange(5), kind=None, nodes=True)
+    schema = shoal.Schema(
+        quasi="age", sensitive="pay", types={"age": "code"}, hierarchies={"age": shoal.Prefix()}
+    )
+    feature = Feature.of(ages["age"], np.arange(5), kind="code")
     column = code_table(ages, schema).quasi[0]
     covered = spans(column, _cover([0, 1], [2, 3], [4]))
     found = feature.cells(column, covered)
@@ -55,6 +57,18 @@ def test_a_node_shares_itself_among_the_labels_under_it():
         np.array([[1 / 2, 1 / 2, 0, 0, 0], [0, 0, 1 / 3, 1 / 3, 1 / 3], [0, 0, 0, 0, 1]])
     )
     assert feature.points(np.array([3])).tolist() == [[0, 0, 0, 1, 0, 0]]
+
+
+def test_a_node_of_numbers_is_their_mean():
+    ages = pl.DataFrame({"age": ["11", "12", "21", "22", "29", None], "pay": range(6)})
+    schema = shoal.Schema(quasi="age", sensitive="pay", hierarchies={"age": shoal.Prefix()})
+    feature = Feature.of(ages["age"], np.arange(6), kind=None)
+    column = code_table(ages, schema, missing="value").quasi[0]
+    found = feature.cells(column, spans(column, _cover([0, 1], [2, 3], [4], [5])))
+    numbers = found[:, 0] * feature.unit + feature.middle
+    assert numbers == pytest.approx([11.5, 24, 29, 19])  # nothing known is the mean
+    assert found[:, 1].tolist() == [0, 0, 0, 1]
+    assert feature.points(np.array([5, 0]))[:, 1].tolist() == [1, 0]
 
 
 def test_dates_and_hierarchies_are_learned_from():
@@ -84,6 +98,7 @@ def test_labels_that_training_rows_lack_share_one_feature():
 def test_missing_numbers_count_as_the_mean_and_missing_labels_as_a_label():
     hours = Feature.of(pl.Series("hours", [2, None, 4, 9]), np.array([0, 1, 2]), kind=None)
     assert hours.points(np.arange(3))[:, 0] == pytest.approx([-1, 0, 1])
+    assert hours.points(np.arange(3))[:, 1].tolist() == [0, 1, 0]
     notes = Feature.of(pl.Series("note", ["x", None]), np.arange(2), kind=None)
     assert notes.points(np.arange(2)).tolist() == [[0, 1, 0], [1, 0, 0]]
 

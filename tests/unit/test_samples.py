@@ -1,5 +1,7 @@
 """What is tried on some rows depends on no order of them, and says how many they were."""
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -140,12 +142,12 @@ def test_a_map_of_many_boxes_says_how_many_it_shows(monkeypatch):
         {"a": chance.permutation(400), "b": chance.permutation(400), "pay": np.arange(400)}
     )
     schema = shoal.Schema(quasi=["a", "b"], sensitive="pay")
-    options = {"require": "KAnonymity(k=4)", "method": "Mondrian()"}
+    options: Any = {"require": "KAnonymity(k=4)", "method": "Mondrian()"}
     release = shoal.anonymize(frame, schema, **options)
-    whole = maps.loss_map(release)
+    whole: Any = maps.loss_map(release)
     assert whole["drawn"] == whole["boxes"] == release.manifest["groups"]
     monkeypatch.setattr(maps, "BOXES", 30)
-    drawn = [maps.loss_map(release) for _ in range(5)]
+    drawn: list[Any] = [maps.loss_map(release) for _ in range(5)]
     assert {(one["drawn"], one["boxes"]) for one in drawn} == {(30, whole["boxes"])}
     assert any(one["squares"] != drawn[0]["squares"] for one in drawn)
     seeded = shoal.anonymize(frame, schema, seed=1, **options)

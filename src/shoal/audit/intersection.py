@@ -110,7 +110,7 @@ def intersect(
         np.logical_and(marks[0], marks[1], out=marks[2])
         counts[place] = marks.sum(axis=1)
         right[place] = marks[:, own[person]]
-    in_both = (counts[:, :2] > 0).all(axis=1)
+    in_both = (counts[:, 0] > 0) & (counts[:, 1] > 0)
     counts, right = counts[in_both], right[in_both]
     matched = sample.only(in_both)
     return Intersection(

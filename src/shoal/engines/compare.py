@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from shoal.engines.choice import choose_method
-from shoal.engines.learning.utility import LearningUtility, part
+from shoal.engines.learning.utility import part
 from shoal.engines.local import anonymize, check_budget, numeric_columns, take_population
 from shoal.engines.searching import search, warm_up
 from shoal.errors import InputError, NotAchievable, UsageError
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from shoal.engines.learning.measured import LearningUtility
     from shoal.queries.workload import Questions
     from shoal.release.release import Release
     from shoal.schema.missing import Missing

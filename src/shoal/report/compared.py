@@ -60,6 +60,12 @@ def explained(facts: dict[str, Any]) -> list[str]:
             f"on the original {spell(original)}, without quasi columns {spell(trivial)}, knowing "
             f"nothing {spell(learned['baseline'][metric])}."
         )
+        if not learned["learnable"]:
+            lines.append(
+                f"Nothing can be learned here: quasi columns teach nothing about "
+                f"{learned['target']} that these held-out rows can show, so what methods keep of "
+                "it cannot be told."
+            )
     return lines
 
 

@@ -21,6 +21,18 @@ STEPS = 50  # of the logistic regression
 Scores = dict[str, float | None]
 
 
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What a model says of every row it is asked about, and how likely the second of two labels."""
+
+    said: NDArray
+    likely: NDArray[np.float64] | None = None
+
+    def only(self, rows: NDArray[np.int64]) -> Answers:
+        """Return the answers for some of the rows."""
+        return Answers(self.said[rows], None if self.likely is None else self.likely[rows])
+
+
 @dataclass(frozen=True)
 class Learner:
     """How a target is learned: labels are classified, numbers are fitted."""
@@ -36,23 +48,16 @@ class Learner:
         return "roc_auc" if self.classes == 2 else "accuracy"
 
     def learn(
-        self,
-        features: NDArray[np.float32],
-        target: NDArray,
-        asked: NDArray[np.float32],
-        truth: NDArray,
-    ) -> dict[str, Scores]:
-        """Train every model on features and target, and score its answers to what is asked."""
-        return {
-            model: self._score(self._fit(model, features, target), asked, truth) for model in MODELS
-        }
+        self, features: NDArray[np.float32], target: NDArray, asked: NDArray[np.float32]
+    ) -> dict[str, Answers]:
+        """Train every model on features and target, and take its answers to what is asked."""
+        return {model: self._answer(self._fit(model, features, target), asked) for model in MODELS}
 
     def baseline(self, target: NDArray, truth: NDArray) -> Scores:
         """Score the answer that knows no features: the commonest label, or the mean."""
         nothing = np.zeros((len(target), 0), np.float32)
-        return self._score(
-            self._fit("none", nothing, target), np.zeros((len(truth), 0), np.float32), truth
-        )
+        model = self._fit("none", nothing, target)
+        return self.score(self._answer(model, np.zeros((len(truth), 0), np.float32)), truth)
 
     def _fit(self, model: str, features: NDArray[np.float32], target: NDArray) -> Any:
         fitted = self._make(model if features.shape[1] and len(np.unique(target)) > 1 else "none")
@@ -82,9 +87,17 @@ class Learner:
         linear = _sklearn("linear_model")
         return linear.LogisticRegression(max_iter=STEPS) if labels else linear.Ridge()
 
-    def _score(self, model: Any, asked: NDArray[np.float32], truth: NDArray) -> Scores:
+    def _answer(self, model: Any, asked: NDArray[np.float32]) -> Answers:
+        if self.classes != 2:
+            return Answers(model.predict(asked))
+        if len(model.classes_) == 1:  # it has seen one label only and ranks nobody
+            return Answers(model.predict(asked), np.zeros(len(asked)))
+        return Answers(model.predict(asked), model.predict_proba(asked)[:, 1])
+
+    def score(self, answers: Answers, truth: NDArray) -> Scores:
+        """Compare answers with the truth."""
         metrics = _sklearn("metrics")
-        said = model.predict(asked)
+        said = answers.said
         if self.classes is None:
             return {
                 "r2": float(metrics.r2_score(truth, said)) if len(truth) > 1 else None,
@@ -93,17 +106,14 @@ class Learner:
         return {
             "accuracy": float((said == truth).mean()),
             "balanced_accuracy": balanced_accuracy(truth, said),
-            "roc_auc": self._ranking(model, asked, truth),
+            "roc_auc": self._ranking(answers, truth),
         }
 
-    def _ranking(self, model: Any, asked: NDArray[np.float32], truth: NDArray) -> float | None:
+    def _ranking(self, answers: Answers, truth: NDArray) -> float | None:
         """Return the area under the ROC curve of two labels, None where there are others."""
-        if self.classes != 2 or len(np.unique(truth)) != 2:
+        if answers.likely is None or len(np.unique(truth)) != 2:
             return None
-        if len(model.classes_) == 1:  # it has seen one label only and ranks nobody
-            return 0.5
-        likely = model.predict_proba(asked)[:, 1]
-        return float(_sklearn("metrics").roc_auc_score(truth == model.classes_[1], likely))
+        return float(_sklearn("metrics").roc_auc_score(truth == 1, answers.likely))
 
 
 def balanced_accuracy(truth: NDArray, said: NDArray) -> float:

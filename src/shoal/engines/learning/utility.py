@@ -8,15 +8,17 @@ that knows nothing but the target.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from shoal.engines.learning.chance import SURE, blocks_of, guessing_error, standard_error
 from shoal.engines.learning.features import Feature
-from shoal.engines.learning.models import MODELS, Learner, Scores
+from shoal.engines.learning.measured import LearningUtility
+from shoal.engines.learning.models import MODELS, Answers, Learner, Scores
+from shoal.engines.learning.parting import about_whom, part_rows
 from shoal.engines.local import anonymize
 from shoal.errors import InputError, UnknownColumn, UsageError
 from shoal.progress import Progress, silent
@@ -35,50 +37,9 @@ if TYPE_CHECKING:
     from shoal.release.release import Release
     from shoal.schema.coding import Column
 
-HELD_OUT = 0.2  # of the rows
 MOST_TRAINED = 10_000  # rows that a model is trained on
 READ = ("quasi", "sensitive", "other")  # whose numbers may be written in any way
 MOST_ASKED = 10_000  # held-out rows that it is asked about
-
-
-@dataclass(frozen=True)
-class LearningUtility:
-    """Scores on held-out rows, by model, and of what.
-
-    `metric` names the score that speaks for the others: ROC-AUC for two labels, accuracy for more,
-    R² for numbers. `trained` and `asked` count rows; of large tables a sample is trained on, the
-    same people for every model.
-    """
-
-    target: str
-    metric: str
-    trained: int
-    asked: int
-    release: dict[str, Scores]
-    original: dict[str, Scores]
-    trivial: dict[str, Scores]
-    baseline: Scores
-
-    def best(self, which: str) -> float | None:
-        """Return the score of the better model trained on "release", "original" or "trivial"."""
-        scores = [getattr(self, which)[model][self.metric] for model in MODELS]
-        return max((score for score in scores if score is not None), default=None)
-
-    @property
-    def kept(self) -> float | None:
-        """How much of what quasi columns teach beyond the trivial release is still learned.
-
-        (release - trivial) / (original - trivial), of the better models; 1 is all, 0 nothing, and
-        None where quasi columns teach nothing to begin with.
-        """
-        release, original, trivial = map(self.best, ("release", "original", "trivial"))
-        if release is None or original is None or trivial is None or original <= trivial:
-            return None
-        return (release - trivial) / (original - trivial)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values."""
-        return asdict(self) | {"kept": self.kept}
 
 
 class Trial:
@@ -93,6 +54,7 @@ class Trial:
         target: str | None = None,
         kinds: dict[str, str] | None = None,
         seed: int = 0,
+        who: NDArray[np.int64] | None = None,  # whom each held-out row is about
     ) -> None:
         self.target = find_target(schema, target)
         names = [name for name in train.columns if name in schema.published]
@@ -107,9 +69,7 @@ class Trial:
             raise InputError(msg)
         kinds = (kinds or {}) | dict(schema.types)
         self.features = {
-            name: Feature.of(
-                table[name], self.train, kind=kinds.get(name), nodes=name in schema.hierarchies
-            )
+            name: Feature.of(table[name], self.train, kind=kinds.get(name))
             for name in names
             if name != self.target
         }
@@ -117,6 +77,8 @@ class Trial:
         self.plain = [name for name in self.features if name not in self.quasi]
         self.truth, classes = _answers(table[self.target], usable, kinds.get(self.target))
         self.learner = Learner(classes, seed)
+        people = np.arange(held_out.height) if who is None else who
+        self.who = people[self.asked - train.height]
 
     @cached_property
     def baseline(self) -> Scores:
@@ -124,14 +86,41 @@ class Trial:
         return self.learner.baseline(self.truth[self.train], self.truth[self.asked])
 
     @cached_property
-    def original(self) -> dict[str, Scores]:
-        """The scores of models trained on the original."""
+    def original(self) -> dict[str, Answers]:
+        """The answers of models trained on the original."""
         return self._learn(self._points([*self.quasi, *self.plain], self.train), self.train)
 
     @cached_property
-    def trivial(self) -> dict[str, Scores]:
-        """The scores of models trained without the quasi columns."""
+    def trivial(self) -> dict[str, Answers]:
+        """The answers of models trained without the quasi columns."""
         return self._learn(self._points(self.plain, self.train), self.train, self.plain)
+
+    @cached_property
+    def chance(self) -> float | None:
+        """By how much chance alone could make the original's better model seem better."""
+        metric, truth = self.learner.metric, self.truth[self.asked]
+        better = [self._better(answers) for answers in (self.original, self.trivial)]
+
+        def gain(rows: NDArray[np.int64]) -> float | None:
+            of = [self.learner.score(one.only(rows), truth[rows])[metric] for one in better]
+            return None if of[0] is None or of[1] is None else of[0] - of[1]
+
+        error = max(
+            standard_error(gain, blocks_of(self.who, self.learner.seed)),
+            guessing_error(metric, truth, self.who),
+        )
+        return SURE * error if np.isfinite(error) else None
+
+    def _better(self, answers: dict[str, Answers]) -> Answers:
+        """Return the answers of the better model."""
+        scores = self._scores(answers)
+        metric = self.learner.metric
+        known = {one: score for one in MODELS if (score := scores[one][metric]) is not None}
+        return answers[max(known, key=lambda one: known[one]) if known else MODELS[0]]
+
+    def _scores(self, answers: dict[str, Answers]) -> dict[str, Scores]:
+        truth = self.truth[self.asked]
+        return {model: self.learner.score(one, truth) for model, one in answers.items()}
 
     def score(self, release: Release) -> LearningUtility:
         """Train on a release of the training rows, all of them or a sample, and score it.
@@ -156,10 +145,11 @@ class Trial:
             metric=self.learner.metric,
             trained=len(carried),
             asked=len(self.asked),
-            release=self._learn(features, carried),
-            original=self.original,
-            trivial=self.trivial,
+            release=self._scores(self._learn(features, carried)),
+            original=self._scores(self.original),
+            trivial=self._scores(self.trivial),
             baseline=self.baseline,
+            chance=self.chance,
         )
 
     def _points(self, names: list[str], rows: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -171,10 +161,9 @@ class Trial:
         features: NDArray[np.float32],
         rows: NDArray[np.int64],
         names: list[str] | None = None,
-    ) -> dict[str, Scores]:
+    ) -> dict[str, Answers]:
         known = [*self.quasi, *self.plain] if names is None else names
-        asked = self._points(known, self.asked)
-        return self.learner.learn(features, self.truth[rows], asked, self.truth[self.asked])
+        return self.learner.learn(features, self.truth[rows], self._points(known, self.asked))
 
 
 def learning_utility(
@@ -228,18 +217,26 @@ def learning_utility(
 
 
 def part(
-    frame: Any, schema: Schema, *, target: str | None, missing: Missing, seed: int
+    frame: Any,
+    schema: Schema,
+    *,
+    target: str | None,
+    missing: Missing,
+    seed: int,
+    who: NDArray[np.int64] | None = None,
 ) -> tuple[Trial, pl.DataFrame, Schema]:
     """Part the rows of a table; return the trial, the rows to anonymize, and their schema.
 
-    Whether a column is numeric, the whole table decides, not one part of it.
+    Whether a column is numeric, the whole table decides, not one part of it. `who` says whom each
+    row is about; else identifying columns do. Nobody has rows in both parts.
     """
     table = take_frame(frame)
     schema.check(table.columns)
     table = schema.read_numbers(table, *READ)
     name = find_target(schema, target)
     keep = complete_rows(table, (*schema.quasi, *schema.sensitive), missing)
-    table = table.filter(keep & ~is_missing(table[name]))
+    kept = (keep & ~is_missing(table[name])).to_numpy()
+    table = table.filter(pl.Series(kept))
     if table.height < 2:
         msg = f"Learning needs at least 2 rows that have a {name!r}. There are {table.height}."
         raise InputError(msg)
@@ -254,10 +251,11 @@ def part(
         hierarchies=schema.hierarchies,
         weights=schema.weights,
     )
-    mixed = np.random.Generator(np.random.PCG64(seed)).permutation(table.height)
-    held_out = max(1, round(HELD_OUT * table.height))
-    train, rest = table[np.sort(mixed[held_out:])], table[np.sort(mixed[:held_out])]
-    return Trial(train, rest, fixed, target=name, seed=seed), train, fixed
+    known = about_whom(table, schema) if who is None else np.asarray(who)[kept]
+    rows, held_out = part_rows(known, seed)
+    train, rest = table[rows], table[held_out]
+    trial = Trial(train, rest, fixed, target=name, seed=seed, who=known[held_out])
+    return trial, train, fixed
 
 
 def learning_of(
@@ -267,13 +265,13 @@ def learning_of(
 
     `held_out` are rows of the same kind as those that were anonymized, and none of them.
     """
+    given = release.schema.read_numbers(take_frame(release.given), *READ)
     kinds = {
-        column.name: kind_of(column)
+        column.name: kind_of(column if column.numeric else code_known(given[column.name]))
         for column in (*release.coded.quasi, *release.coded.sensitive)
-        if column.tree is None
     }
     trial = Trial(
-        release.schema.read_numbers(take_frame(release.given), *READ),
+        given,
         release.schema.read_numbers(take_frame(held_out), *READ),
         release.schema,
         target=target,
