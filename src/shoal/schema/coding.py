@@ -17,6 +17,7 @@ import polars as pl
 from shoal.errors import BadCells, InputError, ShoalError, UsageError
 from shoal.schema.columns import distinct, is_dictionary
 from shoal.schema.dates import LARGEST, not_dates, parse_dates, too_fine
+from shoal.schema.frames import unheld
 from shoal.schema.grouping import Distinct
 from shoal.schema.missing import first_rows, is_missing
 from shoal.schema.roles import LABELS, NUMERIC
@@ -167,9 +168,12 @@ def code_quasi(
     """Code a quasi column, where a missing cell may be a value of its own.
 
     A number cannot be missing and lie in an interval, so a column of numbers or dates with missing
-    cells is one of labels, in the order of the numbers, missing ones at the end.
+    cells is one of labels, in the order of the numbers, missing ones at the end. Categories that
+    have an order keep it, as if the schema said so.
     """
     missing = is_missing(column)
+    if order is None and kind is None and isinstance(column.dtype, pl.Enum):
+        order = [*column.dtype.categories, *[MISSING_LABEL] * bool(missing.any())]
     if order is None and kind not in LABELS and missing.any():
         texts = column.filter(~missing).unique().cast(pl.String).unique()
         known = code_column(texts, kind=kind)
@@ -232,7 +236,8 @@ def check_type(column: pl.Series) -> None:
     """Raise where the cells of a column are neither text nor numbers nor dates."""
     kind = column.dtype
     if kind.is_nested() or any(kind == other for other in (pl.Binary, pl.Object, pl.Duration)):
-        msg = f"Column {column.name!r} holds {kind}: turn it into text, numbers or dates first."
+        shown = unheld(kind) or kind
+        msg = f"Column {column.name!r} holds {shown}: turn it into text, numbers or dates first."
         raise InputError(msg)
 
 
