@@ -91,8 +91,8 @@ def published(directory: Path) -> list[tuple[str, str]]:
         typed = pl.read_parquet(path)["when"]
         low, high = (typed.struct.field(end).cast(pl.String) for end in ("low", "high"))
         return list(zip(low, high, strict=True))
-    cells = [json.loads(line)["when"] for line in path.read_text().splitlines()]
-    return [(str(low), str(high)) for low, high in cells]
+    lines = [json.loads(line)["when"] for line in path.read_text().splitlines()]
+    return [(str(low), str(high)) for low, high in lines]
 
 
 def check_cells(directory: Path, truth: list[str], read: Any) -> None:

@@ -206,15 +206,16 @@ def test_types_that_cannot_be_used_are_named_only_where_they_are_used(name: str)
     frame = FOREIGN[name]
     dropped = shoal.Schema(quasi="age", sensitive="pay")
     assert shoal.anonymize(frame, dropped, require="KAnonymity(k=2)").audit().holds
-    for roles in ({"quasi": "x", "sensitive": "pay"}, {"quasi": "age", "sensitive": "x"}):
+    for quasi, sensitive in (("x", "pay"), ("age", "x")):
+        schema = shoal.Schema(quasi=quasi, sensitive=sensitive)
         with pytest.raises(shoal.InputError, match=f"'x' holds .*{name}"):
-            shoal.anonymize(frame, shoal.Schema(**roles), require="KAnonymity(k=2)")
+            shoal.anonymize(frame, schema, require="KAnonymity(k=2)")
 
 
 @pytest.mark.parametrize("order", [["high", "low", "mid"], ["mid", "high", "low"]])
 def test_ordered_categories_are_split_in_their_order(order: list[str]) -> None:
     words = order * 4
-    asked = {"require": "KAnonymity(k=4)", "seed": 1}
+    asked: dict[str, Any] = {"require": "KAnonymity(k=4)", "seed": 1}
     said = shoal.Schema(quasi="x", sensitive="pay", order={"x": order})
     plain = shoal.Schema(quasi="x", sensitive="pay")
     expected = shoal.anonymize(pl.DataFrame({"x": words, "pay": PAYS}), said, **asked)
