@@ -169,8 +169,10 @@ def take_frame(frame: Any) -> pl.DataFrame:
     check_header([str(name) for name in known.columns], "the frame")
     try:
         if known.implementation.is_pandas():
-            return take_pandas(frame)
-        return take_arrow(frame) if known.implementation.is_pyarrow() else known.to_polars()
+            return take_pandas(known.to_native())
+        if known.implementation.is_pyarrow():
+            return take_arrow(known.to_native())
+        return known.to_polars()
     except ModuleNotFoundError as problem:
         msg = f"This frame needs the package {problem.name!r}: pip install {problem.name}."
         raise InputError(msg) from None
