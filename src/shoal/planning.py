@@ -92,7 +92,8 @@ def width_bound(column: Column, m: int, *, relative: bool = False) -> float | No
 
 
 def _sorted_values(column: Column) -> NDArray:
-    return column.numbers[np.sort(column.codes)]
+    assert column.values is not None
+    return column.values[np.sort(column.codes)]
 
 
 def _rounded(gap: Fraction | None) -> float | None:
@@ -135,7 +136,7 @@ def _less_ties(
 
 
 def _written(column: Column, value: float) -> Fraction:
-    place = int(np.searchsorted(column.numbers, value))
+    place = int(np.searchsorted(column.values, value))  # type: ignore[arg-type]
     if column.dates:
         return Fraction(int(column.exact[place]), column.per_day)
     return Fraction(column.spellings[place])

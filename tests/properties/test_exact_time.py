@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.schema.io import read_table
 
 START = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND = 10**9
@@ -91,8 +92,8 @@ def published(directory: Path) -> list[tuple[str, str]]:
         typed = pl.read_parquet(path)["when"]
         low, high = (typed.struct.field(end).cast(pl.String) for end in ("low", "high"))
         return list(zip(low, high, strict=True))
-    cells = [json.loads(line)["when"] for line in path.read_text().splitlines()]
-    return [(str(low), str(high)) for low, high in cells]
+    lines = [json.loads(line)["when"] for line in path.read_text().splitlines()]
+    return [(str(low), str(high)) for low, high in lines]
 
 
 def check_cells(directory: Path, truth: list[str], read: Any) -> None:
@@ -205,3 +206,14 @@ def test_large_integers_stay_exact(size: int, method: str, tmp_path: Path) -> No
         check_cells(target, list(map(str, values)), int)
         told = sorted(tuple(map(int, cell)) for cell in published(target))
         assert told == sorted(tuple(map(int, ends(cell))) for cell in release.table["when"])
+
+
+def test_integers_that_json_lines_cannot_give_exactly_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "people.jsonl"
+    for number, held in ((2**64, True), (2**127 - 1, True), (10**40, False)):
+        path.write_text(f'{{"a": 1}}\n{{"a": {number}}}\n')
+        if held:
+            assert [int(cell) for cell in read_table(path)["a"]] == [1, number]
+            continue
+        with pytest.raises(shoal.InputError, match="38 digits"):
+            read_table(path)

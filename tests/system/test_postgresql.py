@@ -166,3 +166,26 @@ def test_the_password_is_in_no_file_of_a_release(filled: str, place: Path):
     )
     assert done.code == 0, done
     hidden(done.out, done.err, *(p.read_text("utf-8") for p in (place / "out").iterdir()))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "delete from people returning age",
+        "select 1 as a) as b; delete from people; select * from (select 1 as a",
+        "select 1 as a) as b; commit; delete from people; select * from (select 1 as a",
+        "select 1 as a) as b; set transaction read write; delete from people; "
+        "select * from (select 1 as a",
+        "with gone as (delete from people returning age) select * from gone",
+        "select 1 as a) to program 'true' --",
+        "select set_config('transaction_read_only', 'off', true), lo_creat(-1)",
+    ],
+)
+def test_a_query_cannot_write(filled: str, query: str) -> None:
+    count = "select (select count(*) from people), (select count(*) from pg_largeobject_metadata)"
+    with psycopg.connect(filled) as connection:
+        before = connection.execute(count).fetchone()
+    with pytest.raises(InputError):
+        read_table(filled, query=query)
+    with psycopg.connect(filled) as connection:
+        assert connection.execute(count).fetchone() == before

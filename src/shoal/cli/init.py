@@ -21,6 +21,7 @@ def init(
     """Write a commented schema file for a table: roles, types, a requirement, and why."""
     import shoal
     from shoal.engines.starter import starter
+    from shoal.schema.databases.address import is_address, to_keep
     from shoal.schema.io import read_table
 
     target = Path(output)
@@ -35,8 +36,12 @@ def init(
         raise shoal.OutputError(msg)
     show.announce_compiling(quiet=quiet)
     frame = read_table(table, encoding=encoding)
-    place = os.path.relpath(table, target.absolute().parent)
-    text, complete = starter(frame, Path(place).as_posix(), encoding)
+    folder = target.absolute().parent
+    if is_address(table):
+        place = to_keep(table, folder)
+    else:
+        place = Path(os.path.relpath(table, folder)).as_posix()
+    text, complete = starter(frame, place, encoding)
     write_whole(target, text)
     next_step = (
         f"Look it over, then: shoal anonymize --schema {output}"

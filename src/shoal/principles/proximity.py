@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from shoal.errors import BadParameter
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import OneDimensional, Pairwise
-from shoal.relations.bands import band_of_column, relative_band
+from shoal.relations.bands import band_of_column, relative_band_of_column
 
 if TYPE_CHECKING:
     from shoal.principles.groups import Measurement
@@ -81,7 +81,7 @@ class EpsilonM(_Proximity):
         """Return the absolute or relative ε-neighbourhoods (EM Definition 6)."""
         epsilon = exact(self.epsilon)
         if self.relative:
-            return relative_band(sensitive.column.values, epsilon)
+            return relative_band_of_column(sensitive.column, epsilon)
         return band_of_column(sensitive.column, epsilon, epsilon)
 
     def promise(self, column: str) -> str:

@@ -34,6 +34,12 @@ def band_of_column(column: Column, below: Fraction, above: Fraction) -> Band:
     return absolute_band(column.values, below * column.per_day, above * column.per_day)
 
 
+def relative_band_of_column(column: Column, ratio: Fraction) -> Band:
+    """Return the relative band of a column's values, whatever unit they have."""
+    assert column.values is not None
+    return relative_band(column.values, ratio)
+
+
 def absolute_band(values: NDArray, below: Fraction, above: Fraction) -> Band:
     """Return the band of [v - below, v + above] over sorted distinct values."""
     if values.dtype == np.int64:

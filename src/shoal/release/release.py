@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from shoal.progress import Progress, silent
 from shoal.release.layout import Found, Layout, lay_out
 from shoal.release.recode import cells, domain, kind_of, typed_cells
 from shoal.release.spans import Kinds, Spans, kinds, spans
-from shoal.release.values import count_formulas, defuse, typed_kind, unchanged
+from shoal.release.values import carried_text, count_formulas, defuse, typed_kind, unchanged
 from shoal.schema.columns import is_dictionary
 from shoal.schema.io import give_frame, take_frame
 from shoal.schema.roles import LABELS, RESERVED
@@ -158,9 +158,17 @@ class Release:
     def table(self) -> Any:
         """The published table, as the kind of frame that came in.
 
-        Quasi cells are text as in release.csv; other columns keep their types.
+        Quasi cells are text as in release.csv. Columns that are only carried come out of the frame
+        as they are, whatever their type; of categories that only unpublished rows have nothing is
+        left. The index of a pandas frame can tell who is who, so it is not published: the rows are
+        numbered anew.
         """
-        return give_frame(self.recoding.mixed(), self.given)
+        mixed = self.recoding.mixed()
+        kept = [*self.schema.sensitive, *self.schema.other]
+        if self.recoding.escape:
+            plain = replace(self.recoding, escape=False).mixed()
+            kept = [name for name in kept if mixed[name].equals(plain[name], null_equal=True)]
+        return give_frame(mixed, self.given, carried=kept, rows=self.linkage)
 
     @property
     def listed(self) -> dict[str, Hierarchy]:
@@ -326,7 +334,7 @@ def build_release(
         different[column.name] = kinds(column, covered)
         progress("recode", place / (len(coded.quasi) + 1))
     kept = unchanged(schema)
-    source = table.select(name for name in table.columns if name in kept)
+    source = table.select(carried_text(table[name]) for name in table.columns if name in kept)
     recoding = Recoding(
         source=(source[coded.rows] if source.height > len(coded) else source).rechunk(),
         names=[name for name in table.columns if name in {*schema.quasi, *kept}],

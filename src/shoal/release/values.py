@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from shoal.errors import InputError
 from shoal.schema.coding import INTEGER, NUMBER
 from shoal.schema.columns import is_dictionary
+from shoal.schema.frames import unheld
 
 if TYPE_CHECKING:
     from shoal.schema.roles import Schema
@@ -20,6 +23,28 @@ BATCH = 2**20  # cells looked at at a time
 def unchanged(schema: Schema) -> tuple[str, ...]:
     """Return the published columns that are not generalized."""
     return (*schema.sensitive, *schema.other, *schema.pseudonymize)
+
+
+def carried_text(column: pl.Series) -> pl.Series:
+    """Return a carried column as it is, or as text where files have no other way to hold it.
+
+    Lists and structs are spelled as JSON, bytes as hexadecimal digits, durations by ISO 8601.
+    """
+    kind = column.dtype
+    if unheld(kind) is not None:
+        return column.struct.field(kind.fields[0].name).alias(column.name)  # type: ignore[attr-defined]
+    if kind == pl.Duration:
+        return column.dt.to_string("iso")
+    if kind == pl.Binary:
+        return column.bin.encode("hex")
+    if kind == pl.Object:
+        msg = f"Column {column.name!r} has cells of several types. Turn them into text first."
+        raise InputError(msg)
+    if not kind.is_nested():
+        return column
+    cells = column.to_list()
+    texts = [None if c is None else json.dumps(c, ensure_ascii=False, default=str) for c in cells]
+    return pl.Series(column.name, texts, pl.String)
 
 
 def risky(texts: pl.Series) -> pl.Series:

@@ -17,6 +17,7 @@ import polars as pl
 from shoal.errors import BadCells, InputError, ShoalError, UsageError
 from shoal.schema.columns import distinct, is_dictionary
 from shoal.schema.dates import LARGEST, not_dates, parse_dates, too_fine
+from shoal.schema.frames import unheld
 from shoal.schema.missing import first_rows, is_missing
 from shoal.schema.placing import MISSING_LABEL, place
 from shoal.schema.roles import LABELS, NUMERIC
@@ -180,8 +181,11 @@ def code_lenient(
 
     A number cannot be missing and lie in an interval, or have a distance, so a column of numbers or
     dates with missing cells is one of labels, in the order of the numbers, missing ones at the end.
+    Categories that have an order keep it, as if the schema said so.
     """
     missing = is_missing(column)
+    if order is None and kind is None and isinstance(column.dtype, pl.Enum):
+        order = [*column.dtype.categories, *[MISSING_LABEL] * bool(missing.any())]
     if order is None and kind not in LABELS and missing.any():
         texts = column.filter(~missing).unique().cast(pl.String).unique()
         known = code_column(texts, kind=kind)
@@ -244,7 +248,8 @@ def check_type(column: pl.Series) -> None:
     """Raise where the cells of a column are neither text nor numbers nor dates."""
     kind = column.dtype
     if kind.is_nested() or any(kind == other for other in (pl.Binary, pl.Object, pl.Duration)):
-        msg = f"Column {column.name!r} holds {kind}: turn it into text, numbers or dates first."
+        shown = unheld(kind) or kind
+        msg = f"Column {column.name!r} holds {shown}: turn it into text, numbers or dates first."
         raise InputError(msg)
 
 

@@ -75,7 +75,7 @@ def date_units(
     if per_day == 1:
         floor, left = np.divmod(whole, SECONDS)
     else:
-        floor, left = whole * (10**9 // step), 0
+        floor, left = whole * (10**9 // step), np.zeros_like(whole)
     parts, fraction = np.divmod(rest.fill_null(0).to_numpy(), step)
     floor = floor + parts
     return floor, floor + ((left + fraction) > 0), good

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.schema.coding import INTEGER, LARGEST, NUMBER
-from shoal.schema.dates import date_parts, date_units
+from shoal.schema.coding import INTEGER, NUMBER
+from shoal.schema.dates import LARGEST, date_parts, date_units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,8 +46,8 @@ def _places(
         floor, ceiling, good = date_units(texts, column.per_day)
         wanted = floor if after else ceiling
         return np.searchsorted(column.exact, wanted, side), good  # type: ignore[call-overload]
-    good = (texts.str.contains(NUMBER) & texts.str.contains(SHORT)).fill_null(value=False)
-    known = texts.filter(good)
+    read = (texts.str.contains(NUMBER) & texts.str.contains(SHORT)).fill_null(value=False)
+    known = texts.filter(read)
     values = column.exact
     if values.dtype == np.float64:
         ends: NDArray = known.cast(pl.Float64).to_numpy()
@@ -56,8 +56,8 @@ def _places(
         if ends.dtype != values.dtype:
             values = values.astype(object)
     places = np.zeros(len(texts), np.int64)
-    places[good.to_numpy()] = np.searchsorted(values, ends, side)  # type: ignore[call-overload]
-    return places, good.to_numpy()
+    places[read.to_numpy()] = np.searchsorted(values, ends, side)  # type: ignore[call-overload]
+    return places, read.to_numpy()
 
 
 def _whole(texts: pl.Series, rounding: str) -> NDArray:

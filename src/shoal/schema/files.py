@@ -200,7 +200,10 @@ def _json_lines(data: bytes, name: str) -> pl.DataFrame:
             if line.strip() and not isinstance(_loaded(line), dict):
                 msg = f"Line {number} of {name!r} is not a JSON object. Is the file cut short?"
                 raise InputError(msg) from None
-        msg = f"{name!r} has a column of mixed types, as true and 1. Write one type a column."
+        msg = (
+            f"{name!r} has a column of mixed types, as true and 1, or integers of more than 38 "
+            "digits. Write one type a column, and such integers as text."
+        )
         raise InputError(msg) from None
     check_header(table.columns, name)
     huge = [n for n, kind in table.schema.items() if kind in {pl.Int128, pl.UInt64}]

@@ -7,14 +7,21 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, UsageError
 from shoal.schema.columns import Handed
 from shoal.schema.files import parse_file
+from shoal.schema.frames import give_arrow, give_pandas, give_polars, take_arrow, take_pandas
 from shoal.schema.names import check_header
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from numpy.typing import NDArray
 
 STDIN = "-"
 Source = str | Path | Sequence[str | Path]
@@ -161,6 +168,10 @@ def take_frame(frame: Any) -> pl.DataFrame:
         known = known.collect()
     check_header([str(name) for name in known.columns], "the frame")
     try:
+        if known.implementation.is_pandas():
+            return take_pandas(known.to_native())
+        if known.implementation.is_pyarrow():
+            return take_arrow(known.to_native())
         return known.to_polars()
     except ModuleNotFoundError as problem:
         msg = f"This frame needs the package {problem.name!r}: pip install {problem.name}."
@@ -174,11 +185,30 @@ def take_frame(frame: Any) -> pl.DataFrame:
         raise InputError(msg) from None
 
 
-def give_frame(table: pl.DataFrame, like: Any) -> Any:
-    """Return a table as the kind of frame that `like` is."""
-    if isinstance(like, pl.DataFrame | pl.LazyFrame | Handed):
+def give_frame(
+    table: pl.DataFrame,
+    like: Any,
+    *,
+    carried: Collection[str] = (),
+    rows: NDArray[np.int64] | None = None,
+) -> Any:
+    """Return a table as the kind of frame that `like` is.
+
+    The columns that are only carried are gathered from `like`, by its rows.
+    """
+    if isinstance(like, Handed):
         return table
     import narwhals as nw
 
     native = nw.from_native(like)
-    return table.to_pandas() if native.implementation.is_pandas() else table.to_arrow()
+    kind = native.implementation
+    places = np.arange(table.height) if rows is None else rows
+    if isinstance(native, nw.LazyFrame):
+        native = native.select(*carried).collect()
+    if kind.is_polars():
+        return give_polars(table, native.to_polars(), carried, places) if carried else table
+    if kind.is_pandas():
+        return give_pandas(table, like, carried, places)
+    if kind.is_pyarrow():
+        return give_arrow(table, like, carried, places)
+    return table.to_arrow()

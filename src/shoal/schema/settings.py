@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from shoal.errors import InputError, UnknownColumn, UsageError, nearest
+from shoal.schema.databases.address import is_address, seen_from
 from shoal.schema.encodings import check_encoding
 from shoal.schema.lines import key_lines
 from shoal.schema.missing import Missing
@@ -262,6 +263,8 @@ class _Reader:
 
     def beside(self, path: str) -> str:
         """Return a path of the file as seen from here."""
+        if is_address(path):
+            return seen_from(path, self.folder)
         return path if "://" in path or path == "-" else str(self.folder / path)
 
     def rebased(self, notation: str) -> str:

@@ -187,7 +187,7 @@ def code_table(
     if not table.height:
         msg = "The table has a header but no rows."
         raise InputError(msg)
-    for name in schema.published:
+    for name in (*schema.quasi, *schema.sensitive):
         check_type(table[name])
     table = schema.read_numbers(table, "quasi", "sensitive")
     keep = complete_rows(table, (*schema.quasi, *schema.sensitive), missing)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import quote as percent
 
 from shoal.errors import UsageError
 
@@ -49,6 +51,42 @@ def quote(name: str) -> str:
     """Return an identifier as SQL quotes it."""
     doubled = name.replace('"', '""')
     return f'"{doubled}"'
+
+
+def seen_from(text: str, folder: Path) -> str:
+    """Return an address that was written in one directory as seen from where we are.
+
+    Only the file of a database has a place; the address of a server stays as it is.
+    """
+    address = read_address_text(text)
+    if address.kind == "postgresql" or Path(address.place).is_absolute():
+        return text
+    return spell_file(address.kind, folder / address.place, address.table)
+
+
+def spell_file(kind: str, path: Path, table: str | None) -> str:
+    """Return the address of a table in the file of a database."""
+    said = f"?{urlencode({'table': table}, quote_via=percent)}" if table else ""
+    return f"{kind}:///{percent(path.as_posix())}{said}"
+
+
+def to_keep(text: str, folder: Path) -> str:
+    """Return an address to be written into a file of a directory: relative to it, no password."""
+    address = read_address_text(text)
+    if address.kind != "postgresql":
+        path = Path(address.place)
+        if not path.is_absolute():
+            path = Path(os.path.relpath(path, folder))
+        return spell_file(address.kind, path, address.table)
+    parts = urlsplit(text)
+    user, at, host = parts.netloc.rpartition("@")
+    said = [
+        (key, value)
+        for key, value in parse_qsl(parts.query, keep_blank_values=True)
+        if "pass" not in key.lower()
+    ]
+    place = user.partition(":")[0] + at + host
+    return urlunsplit((parts.scheme, place, parts.path, urlencode(said, quote_via=percent), ""))
 
 
 def is_address(source: object) -> bool:

@@ -5,16 +5,25 @@ from __future__ import annotations
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from shoal.errors import InputError
+from shoal.schema.databases.address import quote
 from shoal.schema.extras import load
+from shoal.schema.frames import take_arrow
 from shoal.schema.names import check_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import polars as pl
+
     from shoal.schema.databases.address import Address
+
+
+# A query reads this file and no other: no copy to, no attach, no extension, and no way back.
+ALONE = {"enable_external_access": "false", "lock_configuration": "true"}
+
+
+WIDE = {"HUGEINT", "UHUGEINT"}
 
 
 class DuckDb:
@@ -28,7 +37,7 @@ class DuckDb:
         """Return what a query finds; the file is opened for reading only."""
         with (
             self._sentences(address),
-            closing(self.driver.connect(address.place, read_only=True)) as connection,
+            closing(self.driver.connect(address.place, read_only=True, config=ALONE)) as connection,
         ):
             return _fetch(connection.sql(query), address)
 
@@ -85,10 +94,18 @@ class DuckDb:
             # Texts about the query and the file are told; others may hold cells.
             telling = (self.driver.ProgrammingError, self.driver.IOException)
             reason = type(problem).__name__
+            if isinstance(problem, self.driver.PermissionException):
+                reason = "a query may only read this file, as select does"
             if isinstance(problem, telling):
                 reason = str(problem).splitlines()[0].rstrip(".!")
             msg = f"DuckDB on {address.shown!r}: {reason}."
             raise InputError(msg) from None
+
+
+def _exact(name: str, kind: Any) -> str:
+    """Return a column as SQL asks for it: integers of 128 bits as digits, of which Arrow has 38."""
+    named = quote(name)
+    return f"cast({named} as varchar) as {named}" if str(kind) in WIDE else named
 
 
 def _fetch(found: Any, address: Address) -> pl.DataFrame:
@@ -96,7 +113,6 @@ def _fetch(found: Any, address: Address) -> pl.DataFrame:
         msg = f"The query on {address.shown!r} returns no table. It has to be a select."
         raise InputError(msg)
     check_header(found.columns, address.shown)
-    table = pl.from_arrow(found.to_arrow_table())
-    assert isinstance(table, pl.DataFrame)
-    exact = [name for name, kind in table.schema.items() if isinstance(kind, pl.Decimal)]
-    return table.with_columns(pl.col(name).cast(pl.String) for name in exact)
+    if WIDE.intersection(map(str, found.types)):
+        found = found.project(", ".join(map(_exact, found.columns, found.types)))
+    return take_arrow(found.to_arrow_table())

@@ -84,7 +84,9 @@ class PostgreSql:
 
     def _fetch(self, connection: Any, query: str, address: Address) -> pl.DataFrame:
         """Copy the rows of a query; every cell is quoted, so nothing unquoted is missing."""
-        columns = connection.execute(f"select * from ({query}\n) as asked limit 0").description  # noqa: S608 - the owner's own
+        # Prepared, so that it can be one statement only: a second one could begin by a commit.
+        asked = f"select * from ({query}\n) as asked limit 0"  # noqa: S608 - the owner's own
+        columns = connection.execute(asked, prepare=True).description
         copied = io.BytesIO()
         statement = f"copy ({query}\n) to stdout (format csv, force_quote *)"
         with connection.cursor().copy(statement) as copy:
@@ -143,6 +145,8 @@ def _kind(dtype: pl.DataType) -> str:
         return "bigint"
     if dtype.is_float():
         return "double precision"
+    if dtype.is_decimal() or dtype == pl.UInt64:
+        return "numeric"
     if dtype == pl.Boolean:
         return "boolean"
     if dtype == pl.Date:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 BATCH = 50_000  # rows that are Python objects at one time
 EXACT = 2**53
+WIDE = (pl.UInt64, pl.Int128, pl.UInt128)  # a file holds 64 bits with a sign
 
 
 class Sqlite:
@@ -28,6 +29,8 @@ class Sqlite:
         uri = f"{Path(address.place).absolute().as_uri()}?mode=ro"
         with _sentences(address), closing(sqlite3.connect(uri, uri=True)) as connection:
             connection.execute("select count(*) from sqlite_master")  # raises if it is no database
+            connection.execute("pragma query_only = on")
+            connection.set_authorizer(_only_reading)
             return _fetch(connection.execute(query), address)
 
     def standing(self, address: Address) -> str | None:
@@ -54,7 +57,7 @@ class Sqlite:
         """Make the table in one transaction; the mark stays in the statement that made it."""
         name = quote(address.table or "")
         plain = table.with_columns(
-            column.cast(pl.String) for column in table if not column.dtype.is_numeric()
+            column.cast(pl.String) for column in table if _kind(column.dtype) == "text"
         )
         columns = ", ".join(f"{quote(c.name)} {_kind(c.dtype)}" for c in plain)
         places = ", ".join("?" * plain.width)
@@ -78,8 +81,22 @@ class Sqlite:
             return found
 
 
+READING = {
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_READ,
+    sqlite3.SQLITE_FUNCTION,
+    sqlite3.SQLITE_RECURSIVE,
+}
+
+
+def _only_reading(action: int, first: str | None, second: str | None, *_where: object) -> int:
+    """Allow what reads this file alone: attaching, or a copy by `vacuum into`, writes another."""
+    loading = action == sqlite3.SQLITE_FUNCTION and "load_extension" in {first, second}
+    return sqlite3.SQLITE_OK if action in READING and not loading else sqlite3.SQLITE_DENY
+
+
 def _kind(dtype: pl.DataType) -> str:
-    if dtype.is_integer():
+    if dtype.is_integer() and dtype not in WIDE:
         return "integer"
     return "real" if dtype.is_float() else "text"
 
@@ -119,10 +136,15 @@ def _joined(parts: list[pl.Series]) -> pl.Series:
     return pl.concat([part if part.dtype == kind else part.cast(kind) for part in parts])
 
 
+def _denied(problem: Exception) -> bool:
+    return getattr(problem, "sqlite_errorcode", None) == sqlite3.SQLITE_AUTH
+
+
 @contextmanager
 def _sentences(address: Address) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as problem:
-        msg = f"SQLite on {address.shown!r}: {problem}."
+        reason = "a query may only read, as select does" if _denied(problem) else problem
+        msg = f"SQLite on {address.shown!r}: {reason}."
         raise InputError(msg) from None
