@@ -20,6 +20,7 @@ def init(
 ) -> None:
     """Write a commented schema file for a table: roles, types, a requirement, and why."""
     import shoal
+    from shoal.commands import Command
     from shoal.engines.starter import starter
     from shoal.schema.io import read_table
 
@@ -36,10 +37,10 @@ def init(
     show.announce_compiling(quiet=quiet)
     frame = read_table(table, encoding=encoding)
     place = os.path.relpath(table, target.absolute().parent)
-    text, complete = starter(frame, Path(place).as_posix(), encoding)
+    text, complete = starter(frame, Path(place).as_posix(), encoding, file=target.name)
     write_whole(target, text)
     next_step = (
-        f"Look it over, then: shoal anonymize --schema {output}"
+        f"Look it over, then: {Command('anonymize', (), (('--schema', output),)).line}"
         if complete
         else "No usable quasi column was found: name some in it, and what must hold."
     )

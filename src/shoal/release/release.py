@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +127,7 @@ class Release:
     suppression : what was left out and what that paid back, private but for the number of rows.
     formulas : how many published cells a spreadsheet would run.
     population : everybody who could be in the table, where a requirement is about them, private.
+    settings : what was said beside schema, requirements and method, as `missing`; without places.
     """
 
     manifest: dict[str, Any]
@@ -137,6 +138,7 @@ class Release:
     formulas: int
     given: Any
     population: pl.DataFrame | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def published(self) -> pl.DataFrame:
