@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from drawing import Panel, by_name, grid, series, values
@@ -98,14 +99,24 @@ def claims(frame: pl.DataFrame) -> list[Claim]:
         shared = [epsilon for epsilon in rival if epsilon in ours]
         if shared:
             times = [rival[epsilon] / ours[epsilon] for epsilon in shared]
-            found.append(
+            line = [rival[epsilon] for epsilon in shared]
+            found += [
                 Claim(
-                    f"Perturbation is far worse and useless near its limit ({kind}):",
-                    f"{min(times):,.0f} to {max(times):,.0f} times that error here, "
-                    f"{percent(rival[shared[-1]])} at ε = {shared[-1]:,g}.",
-                    min(times) > 2,
-                )
-            )
+                    f"Perturbation is far worse (at least twice the error; {kind}):",
+                    f"{min(times):,.1f} to {max(times):,.1f} times that error here.",
+                    min(times) >= 2,
+                ),
+                Claim(
+                    f"The error of perturbation rises with ε too ({kind}):",
+                    f"here it goes {span(line)}{_falls(shared, line)}.",
+                    line == sorted(line) and rises(line),
+                ),
+                Claim(
+                    f"It is useless near its limit (an error above 50 %; {kind}):",
+                    f"{percent(line[-1])} at ε = {shared[-1]:,g}.",
+                    line[-1] > 0.5,
+                ),
+            ]
         last = max(rival, default=0.0)
         found.append(
             Claim(
@@ -131,6 +142,13 @@ def claims(frame: pl.DataFrame) -> list[Claim]:
                 )
             )
     return found
+
+
+def _falls(epsilons: list[float], line: list[float]) -> str:
+    """Name the steps at which an error falls."""
+    steps = zip(pairwise(epsilons), pairwise(line), strict=True)
+    back = [f"{e:,g} to {f:,g}" for (e, f), (before, after) in steps if after < before]
+    return f" and falls from ε = {', '.join(back)}" if back else ""
 
 
 def _loss(frame: pl.DataFrame, kind: str) -> str:

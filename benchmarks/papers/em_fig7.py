@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from drawing import Panel, by_name, grid, series, values
-from figures import Claim, Figure, Size, rises, run
+from figures import Claim, Figure, Size, falls, judged, run, turns
 from subjects import EM_METHODS, salaries
 
 import shoal
@@ -61,38 +61,53 @@ def draw(frame: pl.DataFrame) -> dict[str, Any]:
 def claims(frame: pl.DataFrame) -> list[Claim]:
     by_m = by_name(frame, "value", "seconds", along="m", method=OURS)
     by_e = by_name(frame, "value", "seconds", along="epsilon", method=OURS)
-    best = by_name(frame, "value", "seconds", along="m", method="Exchange")
-    multiples = values(frame, "lexsorts", method=OURS)
-    peak = max(by_e, key=lambda epsilon: by_e[epsilon])
-    inner = peak not in {min(by_e), max(by_e)}
-    slowest = max([*by_m.values(), *by_e.values()])
+    costs, levels = list(by_e.values()), sorted(by_m)
+    peak = max(range(len(costs)), key=lambda place: costs[place])
+    turned = turns(costs, peak)
+    slowest = {name: max(values(frame, "seconds", method=name)) for name in EM_METHODS}
+    multiples = {name: values(frame, "lexsorts", method=name) for name in EM_METHODS}
     return [
         Claim(
             "The cost drops as m grows from 2 to 7:",
-            f"round-robin takes {by_m[2]:.3f} s at m = 2 and {by_m[7]:.3f} s at m = 7.",
-            rises(list(by_m.values())[::-1]),
+            f"round-robin takes {by_m[levels[0]]:.3f} s at m = {levels[0]:g} and "
+            f"{by_m[levels[-1]]:.3f} s at m = {levels[-1]:g}.",
+            falls([by_m[m] for m in levels]),
         ),
         Claim(
             "With ε the cost rises at first and then falls:",
-            f"here it is largest at ε = {peak:g} ({by_e[peak]:.3f} s) and "
-            f"{list(by_e.values())[-1]:.3f} s at ε = {max(by_e):g}"
-            + ("." if inner else ", without a rise at first."),
-            inner,
+            f"here it is largest at ε = {list(by_e)[peak]:g} ({costs[peak]:.3f} s) and "
+            f"{costs[-1]:.3f} s at ε = {max(by_e):g}"
+            + ("." if turned else ", without a rise at first and a fall at every step after it."),
+            turned,
         ),
-        Claim(
+        *judged(
             "Everything ends within a minute:",
-            f"round-robin within {slowest:.3f} s, {min(multiples):.1f} to "
-            f"{max(multiples):.1f} times `numpy.lexsort` of the same rows.",
-            slowest < 60,
+            {
+                name: (
+                    f"{name} within {slowest[name]:.3g} s, {min(multiples[name]):.1f} to "
+                    f"{max(multiples[name]):.1f} times `numpy.lexsort` of the same rows",
+                    slowest[name] < 60,
+                )
+                for name in EM_METHODS
+            },
         ),
         Claim(
             "",
-            "`Exchange()` pays for its lower loss with time: "
-            f"{best[min(best)]:.1f} s at m = 2, {best[max(best)]:.1f} s at "
-            f"m = {max(best):g}.",
+            f"`Exchange()` pays for its lower loss with time: {_along(frame, 'm', 'm')} and "
+            f"{_along(frame, 'epsilon', 'ε')}.",
             None,
         ),
     ]
+
+
+def _along(frame: pl.DataFrame, along: str, sign: str) -> str:
+    """Tell the least and the largest time of Exchange along a parameter."""
+    took = by_name(frame, "value", "seconds", along=along, method="Exchange")
+    least, most = (chosen(took, key=lambda value: took[value]) for chosen in (min, max))
+    return (
+        f"{took[least]:.1f} s ({sign} = {least:g}) to {took[most]:.1f} s ({sign} = {most:g}) "
+        f"along {sign}"
+    )
 
 
 FIGURE = Figure(

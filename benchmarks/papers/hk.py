@@ -21,6 +21,11 @@ METHODS: dict[str, Method] = {
     "Freeform, sort": shoal.Freeform(assignment="sort"),
     "Freeform, exact": shoal.Freeform(),
 }
+NAMES = {  # what the graphs are called
+    "Freeform, greedy": "Greedy",
+    "Freeform, sort": "SortGreedy",
+    "Freeform, exact": "optimal assignments",
+}
 SHARES = (0.125, 0.25, 0.5, 1.0)  # of the rows
 K = 10
 

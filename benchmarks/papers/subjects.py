@@ -28,6 +28,21 @@ PAPER = shoal.Split(partition="round-robin")
 EM_METHODS = {"Split, round-robin": PAPER, "Split": shoal.Split(), "Exchange": shoal.Exchange()}
 XC_METHODS = {"XColor": shoal.XColor(), "Exchange": shoal.Exchange()}
 
+# The survey's codes under the taxonomies of XC, two levels above the labels at most (Table III).
+TAXONOMIES: dict[str, Any] = {
+    "sex": {"anybody": ["1", "2"]},
+    "marital": {"anybody": [{"married": ["1"]}, {"no longer": ["2", "3", "4"]}, {"never": ["5"]}]},
+    "race": {
+        "anybody": [
+            {"white": ["1"]},
+            {"black": ["2"]},
+            {"native": ["3", "4", "5"]},
+            {"asian or pacific": ["6", "7"]},
+            {"other or mixed": ["8", "9"]},
+        ]
+    },
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Subject:
@@ -96,16 +111,23 @@ def salaries(rows: int) -> Subject:
 def lives(rows: int) -> tuple[Subject, tuple[float, ...]]:
     """Return what stands in for SAL of XC, and the weights of its sensitive columns.
 
-    Incomes are in steps of 2,000, which makes about the 50 values of the paper's Table III. The
-    embedded generator has fewer columns: two sensitive ones, and two quasi columns.
+    Incomes are in steps of 2,000, which makes about the 50 values of the paper's Table III. Sex,
+    marital status and race are categories with taxonomies, as there. The embedded generator has
+    fewer columns: two sensitive ones, and two quasi columns, of which one is put under a taxonomy.
     """
     frame, source = load("sal_acs2024_500k.csv.gz", rows)
     frame = frame.with_columns(pl.col("income") // 2000)
     if "education" not in frame.columns:
-        schema = shoal.Schema(quasi=["age", "puma"], sensitive=["occupation", "income"])
+        schema = shoal.Schema(
+            quasi=["age", "puma"],
+            sensitive=["occupation", "income"],
+            hierarchies={"puma": "Grouped(size=8)"},
+        )
         return Subject(frame, schema, source), (0.5, 0.5)
     schema = shoal.Schema(
-        quasi=["age", "sex", "marital", "race"], sensitive=["education", "workclass", "income"]
+        quasi=["age", *TAXONOMIES],
+        sensitive=["education", "workclass", "income"],
+        hierarchies=TAXONOMIES,
     )
     return Subject(frame, schema, source), (0.4, 0.2, 0.4)
 

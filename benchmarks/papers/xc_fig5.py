@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from drawing import Panel, grid, series, values
-from figures import Claim, Figure, Size, percent, rises, run, span
+from drawing import Panel, by_name, grid, series, values
+from figures import Claim, Figure, Size, falls, judged, percent, rises, run, span, turns
 from subjects import XC_METHODS, errors, lives
 
 import shoal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
 DEFAULTS = {"epsilon": 0.1, "delta": 0.8, "k": 10, "s": 0.1}
 ALONG: dict[str, list[float]] = {
     "epsilon": [0.02, 0.04, 0.06, 0.08, 0.1],
-    "delta": [0.5, 0.6, 0.7, 0.75, 0.8],
+    "delta": [0.5, 0.6, 0.7, 0.8, 0.9],
     "k": [5, 10, 15, 20, 25],
     "s": [0.05, 0.1, 0.15, 0.2, 0.25],
 }
 SIGNS = {"epsilon": "ε", "delta": "δ", "k": "k", "s": "s, selectivity of a query"}
-OURS = "XColor"
 DRAWN = 2  # qd of the picture; the file has all
 
 
@@ -85,76 +87,99 @@ def draw(frame: pl.DataFrame) -> dict[str, Any]:
 def claims(frame: pl.DataFrame) -> list[Claim]:
     found = []
     for along, sign in (("epsilon", "ε"), ("delta", "δ")):
-        line = values(frame, "mean", along=along, qd=DRAWN, method=OURS)
-        best = values(frame, "mean", along=along, qd=DRAWN, method="Exchange")
-        lost = values(frame, "gcp", along=along, qd=DRAWN, method=OURS)
-        found.append(
-            Claim(
-                f"The error grows with {sign}:",
-                f"with XColor to the letter it goes {span(line)} here and its loss (GCP) "
-                f"{span(lost, '{:.2f}'.format)}; with `Exchange()` the error goes {span(best)}.",
-                rises(line),
-            )
+        lines = _lines(frame, along)
+        lost = {name: values(frame, "gcp", along=along, qd=DRAWN, method=name) for name in lines}
+        found += judged(
+            f"The error grows with {sign}:",
+            {
+                name: (
+                    f"with {name} it goes {span(list(line.values()))} here and the loss (GCP) "
+                    f"{span(lost[name], '{:.3f}'.format)}{_missed(along, line)}",
+                    rises(list(line.values())),
+                )
+                for name, line in lines.items()
+            },
         )
+    found += judged(
+        "It grows sharply from δ = 0.8 to 0.9 (more than at any step before):",
+        {name: _sharply(name, line) for name, line in _lines(frame, "delta").items()},
+    )
     most = max(values(frame, "qd"))
     strict = frame.filter(frame["along"].is_in(["epsilon", "delta"]))
-    worst, worst_ours = (max(values(strict, "mean", qd=most, method=one)) for one in XC_METHODS)
-    found.append(
-        Claim(
-            f"The error stays below 15 % along ε and δ, even with qd = {most}:",
-            f"with XColor it is up to {percent(worst)} here, with `Exchange()` up to "
-            f"{percent(worst_ours)}.",
-            worst < 0.15,
-        )
+    worst = {name: max(values(strict, "mean", qd=most, method=name)) for name in XC_METHODS}
+    found += judged(
+        f"The error stays below 15 % along ε and δ, even with qd = {most}:",
+        {name: (f"with {name} up to {percent(top)}", top < 0.15) for name, top in worst.items()},
+        after=" here",
     )
-    by_k = values(frame, "mean", along="k", qd=DRAWN, method=OURS)
-    best_k = values(frame, "mean", along="k", qd=DRAWN, method="Exchange")
-    lowest = frame.filter(along="k", qd=DRAWN, method=OURS).drop_nulls("mean").sort("mean")
-    found.append(
-        Claim(
-            "The error falls as k grows from 5, is least at k = 15 and then grows slightly:",
-            f"here it is least at k = {lowest['value'][0]:g} and goes {span(by_k)} "
-            f"(`Exchange()`: {span(best_k)}).",
-            lowest["value"][0] == 15,
-        )
+    found += judged(
+        "The error falls as k grows from 5, is least at k = 15 and then grows slightly:",
+        {name: _least(name, line) for name, line in _lines(frame, "k").items()},
     )
-    by_s = values(frame, "mean", along="s", qd=DRAWN, method=OURS)
-    best_s = values(frame, "mean", along="s", qd=DRAWN, method="Exchange")
-    medians = [values(frame, "median", along="s", qd=DRAWN, method=one)[0] for one in XC_METHODS]
-    found += [
-        Claim(
-            "The error falls as s grows:",
-            f"{span(by_s)} with XColor, {span(best_s)} with `Exchange()`.",
-            rises(by_s[::-1]) and rises(best_s[::-1]),
-        ),
-        Claim(
-            "At s = 0.05 it is below 5 %:",
-            f"here {percent(by_s[0])} with XColor and {percent(best_s[0])} with `Exchange()`, "
-            f"the medians {percent(medians[0])} and {percent(medians[1])}.",
-            by_s[0] < 0.05,
-        ),
-    ]
+    by_s = {name: list(line.values()) for name, line in _lines(frame, "s").items()}
+    found += judged(
+        "The error falls as s grows:",
+        {name: (f"{span(line)} with {name}", falls(line)) for name, line in by_s.items()},
+    )
+    medians = {name: values(frame, "median", along="s", qd=DRAWN, method=name)[0] for name in by_s}
+    found += judged(
+        "At s = 0.05 it is below 5 %:",
+        {
+            name: (
+                f"{percent(line[0])} with {name}, the median {percent(medians[name])}",
+                line[0] < 0.05,
+            )
+            for name, line in by_s.items()
+        },
+    )
     at = frame.filter(along="epsilon", value=DEFAULTS["epsilon"], qd=1)
     losses = {row["method"]: row["gcp"] for row in at.to_dicts()}
-    missed = sorted(
-        {
-            f"{SIGNS[row['along']][:1]} = {row['value']:g}"
-            for row in frame.filter(frame["mean"].is_null(), method=OURS).to_dicts()
-        }
-    )
     if all(losses.values()):
         found.append(
             Claim(
                 "INITIALIZE of the paper balances degrees and does not look at the quasi columns, "
-                "so the groups that XColor starts from are wide; `Exchange()` starts from close "
-                "ones.",
-                "At ε = 0.1, δ = 0.8, k = 10 `Exchange()` loses a GCP of "
-                f"{losses['Exchange']:.3f}, XColor {losses['XColor']:.3f}."
-                + (f" XColor does not reach {', '.join(missed)}." if missed else ""),
+                "so the groups that XColor starts from are wide; Exchange starts from close ones.",
+                "At ε = 0.1, δ = 0.8, k = 10 Exchange loses a GCP of "
+                f"{losses['Exchange']:.3f}, XColor {losses['XColor']:.3f}.",
                 None,
             )
         )
     return found
+
+
+def _lines(frame: pl.DataFrame, along: str) -> dict[str, Mapping[float, float]]:
+    """Return the error of each method by a parameter, where it was reached."""
+    return {
+        name: by_name(frame, "value", "mean", along=along, qd=DRAWN, method=name)
+        for name in XC_METHODS
+    }
+
+
+def _missed(along: str, line: Mapping[float, float]) -> str:
+    """Name the values of a parameter that were not reached."""
+    missed = [f"{value:g}" for value in ALONG[along] if value not in line]
+    return f" ({SIGNS[along][:1]} = {', '.join(missed)} is not reached)" if missed else ""
+
+
+def _sharply(name: str, line: Mapping[float, float]) -> tuple[str, bool]:
+    """Judge whether the last step of δ adds more error than each one before."""
+    *before, last, strictest = ALONG["delta"]
+    if last not in line or strictest not in line:
+        return f"{name} does not reach δ = {strictest:g}", False
+    steps = [line[b] - line[a] for a, b in pairwise([*before, last]) if a in line and b in line]
+    step = line[strictest] - line[last]
+    told = f"{name} goes from {percent(line[last])} to {percent(line[strictest])}"
+    return told, step > max([0.0, *steps])
+
+
+def _least(name: str, line: Mapping[float, float]) -> tuple[str, bool]:
+    """Judge whether the error is least at k = 15, falling before and rising after."""
+    if not line:
+        return f"{name} reaches none", False
+    best = min(line, key=lambda k: line[k])
+    down = list(line.values())
+    turned = best == 15 and turns([-error for error in down], list(line).index(best))
+    return f"with {name} it is least at k = {best:g} and goes {span(down)}", turned
 
 
 FIGURE = Figure(

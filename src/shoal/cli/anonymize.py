@@ -160,6 +160,9 @@ def anonymize(
             progress=progress,
         )
         release.manifest["seconds"] = {"read": reading} | release.manifest["seconds"]
+        release.settings.update(
+            delimiter=delimiter, encoding=encoding or said.encoding, format=written
+        )
         release.write(
             target,
             format=written or "csv",
@@ -171,8 +174,7 @@ def anonymize(
         )
         if owner_report is not None:
             release.owner_report(owner_report, threshold=threshold, force=force, progress=progress)
-    named = bool(options["method"])
-    _remark(release, rows, named=named, escaped=escape, seed=seed, quiet=quiet)
+    _remark(release, rows, named=bool(options["method"]), escaped=escape, seed=seed, quiet=quiet)
     if json:
         show.print_json(release.manifest)
     elif target != STDOUT:

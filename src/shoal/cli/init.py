@@ -20,6 +20,7 @@ def init(
 ) -> None:
     """Write a commented schema file for a table: roles, types, a requirement, and why."""
     import shoal
+    from shoal.commands import Command
     from shoal.engines.starter import starter
     from shoal.schema.databases.address import is_address, to_keep
     from shoal.schema.io import read_table
@@ -41,10 +42,10 @@ def init(
         place = to_keep(table, folder)
     else:
         place = Path(os.path.relpath(table, folder)).as_posix()
-    text, complete = starter(frame, place, encoding)
+    text, complete = starter(frame, place, encoding, file=target.name)
     write_whole(target, text)
     next_step = (
-        f"Look it over, then: shoal anonymize --schema {output}"
+        f"Look it over, then: {Command('anonymize', (), (('--schema', output),)).line}"
         if complete
         else "No usable quasi column was found: name some in it, and what must hold."
     )

@@ -15,9 +15,16 @@ def inspect(
 ) -> None:
     """Say what each column is: type, values, a role with the reason, and what looks wrong."""
     import shoal
+    from shoal.commands import Command
     from shoal.report.inspection import print_inspection
     from shoal.schema.io import read_table
 
     frame = read_table(table, query=query, sheet=sheet, delimiter=delimiter, encoding=encoding)
     found = shoal.inspect(frame).to_dict()
-    show.print_json(found) if json else print_inspection(found)
+    if json:
+        show.print_json(found)
+        return
+    plain = len(table) == 1 and not (query or sheet or delimiter)
+    chosen = (("--encoding", encoding),) if encoding else ()
+    # A table that `init` cannot read by itself has to be named by whoever made it one file.
+    print_inspection(found, Command("init", tuple(table) if plain else ("TABLE",), chosen))

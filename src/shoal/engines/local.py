@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.engines.choice import choose_method, method_for
+from shoal.engines.estimate import search_seconds, whole_run
 from shoal.engines.suppression import read_share, search_within
 from shoal.errors import NotAchievable, UsageError
 from shoal.exact import at_least, at_most
@@ -121,6 +122,9 @@ def anonymize(
             progress=progress,
         )
     release.manifest["seconds"] = times
+    release.settings.update(
+        missing=missing, suppress=suppress, seconds=seconds, escape_formulas=escape_formulas
+    )
     return release
 
 
@@ -219,7 +223,7 @@ def timed(seconds: dict[str, float], phase: str, progress: Progress) -> Iterator
     seconds[phase] = round(time.perf_counter() - start, 3)
 
 
-def rehearse(
+def prepare(
     frame: Any,
     schema: Schema,
     *,
@@ -227,8 +231,8 @@ def rehearse(
     method: Method | str | None = None,
     missing: Missing = "error",
     population: Any = None,
-) -> dict[str, Any]:
-    """Say what `anonymize` would do, and raise as it would, without searching."""
+) -> tuple[Task, Method]:
+    """Return what `anonymize` would search for and how, or raise as it would before searching."""
     table = take_frame(frame)
     asked = requirements(require, schema.sensitive)
     everybody = take_population(population, asked)
@@ -240,8 +244,18 @@ def rehearse(
     chosen.check(task)
     check_task(task)
     check_least_risk(task)
+    return task, chosen
+
+
+def rehearse(frame: Any, schema: Schema, **options: Any) -> dict[str, Any]:
+    """Say what `anonymize` would do, and raise as it would; only samples are searched.
+
+    The options are those of `prepare`.
+    """
+    task, chosen = prepare(frame, schema, **options)
+    search = search_seconds(chosen, task)
     return {
-        "rows": len(coded),
+        "rows": len(task.coded),
         "roles": {
             role: list(getattr(schema, role))
             for role in ("quasi", "sensitive", "identifying", "other", "pseudonymize")
@@ -254,8 +268,8 @@ def rehearse(
                 if isinstance(one.principle, OneDimensional) and value is not None
                 else None,
             }
-            for one, value in zip(asked, task.values, strict=True)
+            for one, value in zip(task.requirements, task.values, strict=True)
         ],
         "method": repr(chosen),
-        "seconds": round(chosen.estimate(task), 1),
+        "seconds": round(whole_run(search, len(task.coded)), 1),
     }

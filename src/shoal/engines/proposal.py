@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.engines.choice import choose_method
-from shoal.engines.local import rehearse
+from shoal.engines.local import prepare
 from shoal.errors import NotAchievable
 from shoal.methods.split import Split
 from shoal.planning import width_bound
@@ -54,7 +54,7 @@ def propose(table: pl.DataFrame, found: Inspection) -> Proposal | None:
         return None
     for require, why in _candidates(table, found, policy):
         try:
-            rehearse(table, schema, require=require, missing=policy)
+            prepare(table, schema, require=require, missing=policy)
         except NotAchievable:
             continue
         method, speed = _method(require, found)

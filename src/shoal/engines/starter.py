@@ -7,6 +7,7 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
+from shoal.commands import Command
 from shoal.engines.proposal import propose, tidy
 from shoal.schema.inspection import inspect
 
@@ -22,7 +23,11 @@ BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def starter(
-    table: pl.DataFrame, source: str | None, encoding: str | None = None
+    table: pl.DataFrame,
+    source: str | None,
+    encoding: str | None = None,
+    *,
+    file: str = "shoal.toml",
 ) -> tuple[str, bool]:
     """Return a schema file for a table, what is suggested and why, and whether it can be run.
 
@@ -30,10 +35,11 @@ def starter(
     ----------
     source : where the table is, as seen from the file; None where it cannot be named.
     encoding : of the table, where it is text in another one than UTF-8.
+    file : the name that the schema file will have.
     """
     found = inspect(table)
     proposal = propose(table, found)
-    lines = [*_head(found, source, encoding), *_run(found, proposal), *_columns(found)]
+    lines = [*_head(found, source, encoding, file), *_run(found, proposal), *_columns(found)]
     return "\n".join(lines) + "\n", proposal is not None
 
 
@@ -58,14 +64,15 @@ def _list(names: tuple[str, ...]) -> str:
     return "[\n" + "".join(f"  {quoted(name)},\n" for name in names) + "]"
 
 
-def _head(found: Inspection, source: str | None, encoding: str | None) -> list[str]:
+def _head(found: Inspection, source: str | None, encoding: str | None, file: str) -> list[str]:
+    shown = file if file.isprintable() else "THIS_FILE"
     said = [
         *_comment(
             f"How to publish a table of {found.rows:,} rows. Everything here was guessed from its "
-            "names and cells: look it over. Paths are relative to this file. Then run:"
+            "names and cells: look it over. Paths are relative to this file. Then run beside it:"
         ),
         "#",
-        "#   shoal anonymize --schema THIS_FILE",
+        f"#   {Command('anonymize', (), (('--schema', shown),)).line}",
         "",
     ]
     if source is not None:

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from shoal.schema.table import Coded
 
 
-SECONDS_PER_ROW = 1e-5  # of a whole run, reading and auditing included
-
-
 @dataclass(frozen=True, eq=False)
 class Task:
     """A coded table and what must hold on it."""
@@ -60,10 +57,6 @@ class Method(Term):
 
     role = "method"
     source: ClassVar[str]
-
-    def estimate(self, task: Task) -> float:
-        """Say about how many seconds a whole run takes on an ordinary machine."""
-        return 1 + SECONDS_PER_ROW * len(task.coded)
 
     def check(self, task: Task) -> None:
         """Raise where the method cannot search for what is required."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -128,6 +128,7 @@ class Release:
     suppression : what was left out and what that paid back, private but for the number of rows.
     formulas : how many published cells a spreadsheet would run.
     population : everybody who could be in the table, where a requirement is about them, private.
+    settings : what was said beside schema, requirements and method, as `missing`; without places.
     """
 
     manifest: dict[str, Any]
@@ -138,6 +139,7 @@ class Release:
     formulas: int
     given: Any
     population: pl.DataFrame | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def published(self) -> pl.DataFrame:

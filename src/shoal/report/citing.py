@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any
 
+from shoal.commands import Command
 from shoal.schema.grouping import Listed
 
 if TYPE_CHECKING:
@@ -12,45 +12,80 @@ if TYPE_CHECKING:
     from shoal.schema.roles import Schema
 
 
-def command(release: Release) -> str:
-    """Return the command line that repeats a release, TABLE and DIR standing for places."""
-    manifest, schema = release.manifest, release.schema
-    words = ["shoal", "anonymize", "TABLE", "--quasi", ",".join(schema.quasi)]
-    for role in ("sensitive", "other", "pseudonymize"):
-        if names := getattr(schema, role):
-            words += [f"--{role}", ",".join(names)]
-    words += _columns(schema)
-    for one in manifest["require"]:
-        words += ["--require", one]
+SCHEMA = ("--schema", "SCHEMA")  # a file that says what no option can
+
+
+def command(release: Release) -> Command:
+    """Return the command that repeats a release, words in capitals standing for places."""
+    manifest, schema, settings = release.manifest, release.schema, release.settings
+    options: list[tuple[str, ...]] = []
+    if in_a_file(schema):
+        options.append(SCHEMA)
+    for role in ("quasi", "sensitive", "other", "pseudonymize"):
+        names = getattr(schema, role)
+        if names and all(map(_listable, names)):
+            options.append((f"--{role}", ",".join(names)))
+    if schema.pseudonymize:
+        options.append(("--key-file", "KEY"))
+    options += _columns(schema)
+    options += [("--require", one) for one in manifest["require"]]
     if release.population is not None:
-        words += ["--population", "PEOPLE"]
-    if manifest["suppressed"]:
-        words += ["--suppress", "SHARE"]
-    words += ["--method", manifest["method"], "--output", "DIR"]
-    return _folded(words)
+        options.append(("--population", "PEOPLE"))
+    if (missing := settings.get("missing", "error")) != "error":
+        options.append(("--missing", missing))
+    for name in ("suppress", "seconds", "delimiter", "encoding", "format"):
+        if (said := settings.get(name)) is not None:
+            options.append((f"--{name}", str(said)))
+    if settings.get("escape_formulas"):
+        options.append(("--escape-formulas",))
+    options += [("--method", manifest["method"]), ("--output", "DIR")]
+    return Command("anonymize", ("TABLE",), tuple(options))
 
 
-def _columns(schema: Schema) -> list[str]:
+def audit(release: Release) -> Command:
+    """Return the command that measures a release again, with what that takes."""
+    options: list[tuple[str, ...]] = []
+    if release.heterogeneous:  # who matches which row can be counted against the original alone
+        options.append(("--original", "TABLE"))
+    if release.population is not None:
+        options.append(("--population", "PEOPLE"))
+    return Command("audit", ("DIR",), tuple(options))
+
+
+def in_a_file(schema: Schema) -> list[str]:
+    """Return the columns of which something stands in a schema file, as no option can say it."""
+    used = (*schema.published, *schema.pseudonymize)
+    named = {name for name in schema.order if name in used}
+    named |= {name for name in used if not _listable(name)}
+    said = {*schema.types, *schema.hierarchies, *schema.weights}
+    named |= {name for name in used if name in said and "=" in name}
+    return sorted(named)
+
+
+def _listable(name: str) -> bool:
+    """Whether a list of names on the command line can hold a name."""
+    return "," not in name and name == name.strip() and not name.startswith("-")
+
+
+def _columns(schema: Schema) -> list[tuple[str, ...]]:
     """Return the options that say more of columns than their roles."""
-    words: list[str] = []
-    for name, kind in schema.types.items():
-        if name in schema.published:
-            words += ["--type", f"{name}={kind}"]
-    for name, hierarchy in schema.hierarchies.items():
-        said = "FILE" if isinstance(hierarchy, Listed) else repr(hierarchy)
-        words += ["--hierarchy", f"{name}={said}"]
-    for name, weight in schema.weights.items():
-        words += ["--weight", f"{name}={weight:g}"]
+    hidden = in_a_file(schema)
+    said: list[tuple[str, str, str]] = [
+        *(("--type", name, kind) for name, kind in schema.types.items()),
+        *(
+            ("--hierarchy", name, "FILE" if isinstance(one, Listed) else repr(one))
+            for name, one in schema.hierarchies.items()
+        ),
+        *(("--weight", name, repr(weight)) for name, weight in schema.weights.items()),
+    ]
+    options: list[tuple[str, ...]] = [
+        (option, f"{name}={value}")
+        for option, name, value in said
+        if name in schema.published and name not in hidden
+    ]
     if schema.decimal is not None:
-        words += ["--decimal", schema.decimal]
-    return words
-
-
-def _folded(words: list[str]) -> str:
-    """Write a command over several lines, an option and its value on each."""
-    quoted = [shlex.quote(word) for word in words]
-    options = [" ".join(quoted[place : place + 2]) for place in range(3, len(quoted), 2)]
-    return " \\\n  ".join([" ".join(quoted[:3]), *options])
+        options.append(("--decimal", schema.decimal))
+    return options
 
 
 def citations(release: Release) -> list[str]:
@@ -73,5 +108,9 @@ def citations(release: Release) -> list[str]:
 
 def reproduction(release: Release) -> dict[str, Any]:
     """Return everything that the report says of it."""
-    order = [name for name in release.schema.order if name in release.schema.published]
-    return {"command": command(release), "citations": citations(release), "ordered": order}
+    return {
+        "command": command(release).folded,
+        "audit": audit(release).line,
+        "citations": citations(release),
+        "in_a_file": in_a_file(release.schema),
+    }

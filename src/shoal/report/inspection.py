@@ -13,20 +13,22 @@ from shoal.report.text import _console
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from shoal.commands import Command
+
 INDENT = 4
 LONGEST = 32  # characters of a name or a label
 KIN = 12  # pairs of columns that are told
 ROLES = ("identifying", "quasi", "sensitive")
 
 
-def print_inspection(facts: dict[str, Any]) -> None:
+def print_inspection(facts: dict[str, Any], following: Command) -> None:
     """Print what a table is, column by column, then what is suggested."""
     console = _console()
     console.print(f"{facts['rows']:,} rows, {len(facts['columns']):,} columns\n", style="bold")
     for column in facts["columns"]:
         _print_column(console, column)
     _print_kinship(console, facts["kinship"])
-    _print_suggestion(console, facts)
+    _print_suggestion(console, facts, following)
 
 
 def _print_column(console: Console, column: dict[str, Any]) -> None:
@@ -81,7 +83,7 @@ def _print_kinship(console: Console, kinship: list[dict[str, str]]) -> None:
         console.print(f"… and {len(kinship) - KIN:,} more pairs (--json lists all)")
 
 
-def _print_suggestion(console: Console, facts: dict[str, Any]) -> None:
+def _print_suggestion(console: Console, facts: dict[str, Any], following: Command) -> None:
     console.print("\nSuggested", style="bold")
     for role in ROLES:
         names = [column["name"] for column in facts["columns"] if column["role"] == role]
@@ -93,4 +95,5 @@ def _print_suggestion(console: Console, facts: dict[str, Any]) -> None:
             f"{shown} of the rows are unique in the quasi columns: whoever knows "
             "these finds the person."
         )
-    console.print("Roles are a guess from names and values; you know better. Next: shoal init.")
+    console.print("Roles are a guess from names and values; you know better. Next:")
+    console.print(Text(following.line), soft_wrap=True)

@@ -16,7 +16,6 @@ from shoal.principles.k_anonymity import KAnonymity
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SECONDS_A_ROUND = 4e-5  # and row, of an exact search on an ordinary machine
 ASSIGNMENTS = ("exact", "greedy", "sort")
 
 
@@ -95,11 +94,6 @@ class Freeform(Heterogeneous):
             raise BadParameter(
                 "Freeform", "assignment", " or ".join(map(repr, ASSIGNMENTS)), self.assignment
             )
-
-    def estimate(self, task: Task) -> float:
-        """Say about how many seconds a whole run takes on an ordinary machine."""
-        rounds = SECONDS_A_ROUND * self.agreed_k(task) * len(task.coded)
-        return super().estimate(task) + rounds + (task.seconds or 0)
 
     def matches(self, task: Task, k: int) -> NDArray[np.int32]:
         """Return the originals that each recast record covers."""

@@ -1,0 +1,39 @@
+"""Commands that Shoal prints for people to type, as data: one place knows how they are spelled."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of Shoal: its name, what it is about, and its options with their values.
+
+    Words in capitals stand for places that the reader knows and a public file must not tell.
+
+    Examples
+    --------
+    >>> print(Command("anonymize", (), (("--schema", "my table.toml"),)).line)
+    shoal anonymize --schema 'my table.toml'
+    """
+
+    name: str
+    about: tuple[str, ...] = ()
+    options: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What a shell hands over."""
+        return ("shoal", self.name, *self.about, *(word for one in self.options for word in one))
+
+    @property
+    def line(self) -> str:
+        """The command on one line, quoted for a shell."""
+        return shlex.join(self.words)
+
+    @property
+    def folded(self) -> str:
+        """The command over several lines, an option and its value on each."""
+        first = shlex.join(("shoal", self.name, *self.about))
+        return " \\\n  ".join([first, *map(shlex.join, self.options)])

@@ -1,0 +1,75 @@
+"""How long a search will take: samples of the table are searched, each larger than the last.
+
+A formula would have to know how hard a requirement is on a table; a sample of the table knows. The
+times of the last few samples are continued to the whole table by a power of the number of rows.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.errors import NotAchievable
+from shoal.progress import silent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shoal.methods.base import Method, Task
+
+FIRST = 125  # rows of the first sample
+FACTOR = 2  # by which samples grow
+ENOUGH = 0.7  # seconds; a search that takes so long tells what a larger one takes
+FEWEST, FITTED = 3, 4  # samples at least, and how many of the largest are continued
+POWERS = (0.9, 2.2)  # of the rows, that searches grow by
+SETUP = 1.0  # seconds of loading code, and
+PER_ROW = 1e-5  # seconds of reading, recoding, writing and auditing a row
+
+
+def whole_run(search: float, rows: int) -> float:
+    """Return the seconds of a whole run, given those of its search."""
+    return SETUP + PER_ROW * rows + search
+
+
+def search_seconds(
+    method: Method, task: Task, now: Callable[[], float] = time.perf_counter
+) -> float:
+    """Return about how many seconds a method will search, by searching samples of the table."""
+    rows = len(task.coded)
+    order = np.random.default_rng(0).permutation(rows)  # which rows is nobody's business later
+    size = min(rows, max(FIRST, FACTOR * task.least))
+    _searched(method, task, order[:size], now)  # loads code, which is not measured
+    sizes: list[int] = []
+    times: list[float] = []
+    while True:
+        sizes.append(size)
+        times.append(_searched(method, task, order[:size], now))
+        if size == rows or (len(sizes) >= FEWEST and times[-1] > ENOUGH):
+            return continued(sizes[-FITTED:], times[-FITTED:], rows)
+        size = min(rows, FACTOR * size)
+
+
+def continued(sizes: list[int], times: list[float], rows: int) -> float:
+    """Return the time for so many rows, by a power of the rows through the last measured time.
+
+    >>> round(continued([1000, 2000, 4000], [1, 2, 4], 16000), 6)
+    16.0
+    """
+    if sizes[-1] == rows or len(sizes) == 1:
+        return times[-1] * rows / sizes[-1]
+    logs = np.log(np.maximum(times, 1e-9))
+    slope = float(np.polyfit(np.log(sizes), logs, 1)[0])
+    return times[-1] * (rows / sizes[-1]) ** float(np.clip(slope, *POWERS))
+
+
+def _searched(method: Method, task: Task, some: np.ndarray, now: Callable[[], float]) -> float:
+    """Return how long a sample is searched, whether or not it reaches what is required."""
+    sample = replace(task, coded=task.coded.subset(np.sort(some)), progress=silent)
+    begun = now()
+    with suppress(NotAchievable):  # fewer rows may not reach what all of them do
+        method.search(sample)
+    return now() - begun

@@ -1,0 +1,79 @@
+"""What a dry run says of time: within a factor of two, by searching samples."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import shoal
+from shoal.datasets.census import census
+from shoal.engines import estimate
+from shoal.engines.estimate import search_seconds
+from shoal.engines.local import prepare, rehearse
+from shoal.methods.base import Method, Task
+
+SCHEMA = shoal.Schema(quasi=["age", "birthplace", "occupation"], sensitive="income")
+
+
+class Clockwork(Method):
+    """A method whose search takes as long as it is told, by a clock of its own."""
+
+    def __init__(self, unit: float, power: float, noise: float, seed: int) -> None:
+        self.unit, self.power, self.noise = unit, power, noise
+        self.chance, self.time = np.random.default_rng(seed), 0.0
+        self.sizes: list[int] = []
+
+    def takes(self, rows: int) -> float:
+        return self.unit * (rows / 1000) ** self.power
+
+    def search(self, task: Task) -> Any:
+        rows = len(task.coded)
+        self.sizes.append(rows)
+        self.time += self.takes(rows) * self.chance.uniform(1, 1 + self.noise)
+
+
+@pytest.fixture(scope="module")
+def task() -> Task:
+    return prepare(census(40_000), SCHEMA, require="EpsilonM(epsilon=2000, m=5)")[0]
+
+
+@pytest.mark.parametrize("power", [1.0, 1.2, 1.5, 2.0])
+@pytest.mark.parametrize("unit", [0.0001, 0.02, 0.5, 4.0])
+def test_an_estimate_is_within_a_factor_of_two(task, unit, power):
+    for seed in range(3):
+        method = Clockwork(unit, power, 0.15, seed)
+        found = search_seconds(method, task, lambda method=method: method.time)
+        assert 0.5 < found / method.takes(len(task.coded)) < 2
+        # Samples end where they begin to take long, whatever the whole table would take.
+        sizes = sorted(set(method.sizes))
+        assert len(sizes) >= estimate.FEWEST
+        assert all(
+            method.takes(size) <= estimate.ENOUGH for size in sizes[estimate.FEWEST - 1 : -1]
+        )
+
+
+def test_an_estimate_of_a_real_search_is_within_a_factor_of_two(monkeypatch):
+    """By the processor's own clock, which other work on the machine does not move much."""
+    monkeypatch.setattr(estimate, "ENOUGH", 0.15)  # so that there is something to continue
+    hard = "EpsilonM(epsilon=8000, m=5)"
+    task, method = prepare(census(4000), SCHEMA, require=hard, method="Exchange()")
+    ratios = []
+    for _ in range(3):
+        found = search_seconds(method, task, time.process_time)
+        begun = time.process_time()
+        method.search(task)
+        ratios.append(found / (time.process_time() - begun))
+        if 0.5 < ratios[-1] < 2:
+            return
+    pytest.fail(f"estimates were {ratios} times what the search took")
+
+
+def test_a_table_smaller_than_a_sample_is_searched_whole_and_a_sample_may_fail():
+    facts = rehearse(census(60), SCHEMA, require="EpsilonM(epsilon=2000, m=3)")
+    assert facts["seconds"] >= 1
+    # No sample of a value that few rows have reaches what the whole table does.
+    facts = rehearse(census(3000), SCHEMA, require="EpsilonM(epsilon=7000, m=5)", method="Split()")
+    assert facts["seconds"] >= 1
