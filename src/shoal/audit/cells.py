@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.errors import InputError
 from shoal.schema.coding import MISSING_LABEL
 from shoal.schema.columns import change_text, is_dictionary
 from shoal.schema.dates import days
+from shoal.schema.formulas import unescape, unescape_name
 from shoal.schema.hierarchy import Levels, nested_levels
 from shoal.schema.trees import Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -66,15 +68,34 @@ def interval_text(column: pl.Series) -> pl.Series:
     return pl.select(pl.when(low == high).then(low).otherwise(both).alias(column.name)).to_series()
 
 
-def unescape(published: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """Take the apostrophes away that defused formulas, so that values are what they were."""
-    kinds = published.schema
-    texts = [n for n in columns if is_dictionary(published[n]) or kinds[n] == pl.String]
-    return published.with_columns(change_text(published[name], _armed) for name in texts)
+def without_escapes(published: pl.DataFrame, columns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Take the apostrophes away that defused formulas: from headers, cells, and labels in sets.
+
+    `columns` is what the manifest says of them.
+    """
+    kinds = {column["name"]: column.get("kind") for column in columns}
+    names = [unescape_name(name) for name in published.columns]
+    if len(set(names)) < len(names):
+        msg = "Two columns of the published table have one name once apostrophes are taken away."
+        raise InputError(msg)
+    plain = published.rename(dict(zip(published.columns, names, strict=True)))
+    return plain.with_columns(
+        change_text(plain[name], _unescape_sets if kinds.get(name) == "set" else unescape)
+        for name, kind in plain.schema.items()
+        if is_dictionary(plain[name]) or kind == pl.String
+    )
 
 
-def _armed(texts: pl.Series) -> pl.Series:
-    return texts.str.replace(r"^'([=+\-@])", "$1")
+def _unescape_sets(texts: pl.Series) -> pl.Series:
+    """Unescape every label of every set; what is no set stays as it is."""
+    return pl.Series(texts.name, [_unescape_set(text) for text in texts], pl.String)
+
+
+def _unescape_set(text: str | None) -> str | None:
+    labels = read_set(text)
+    if labels is None or "'" not in str(text):
+        return text
+    return spell_set(unescape(pl.Series(labels)).to_list())
 
 
 def spell_set(labels: Sequence[str]) -> str:
@@ -93,7 +114,7 @@ def read_set(text: str | None) -> list[str] | None:
         return None if text is None else [text]
     try:
         labels = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         return None
@@ -121,6 +142,24 @@ def cell_ncp(texts: pl.Series, column: dict[str, Any]) -> tuple[NDArray[np.float
         return _interval_ncp(low, high, float(domain[0]), float(domain[1]))
     low, high = (days(end) for end in interval_ends(texts))
     return _interval_ncp(low, high, *days(pl.Series(domain)).tolist())
+
+
+def fills_domain(texts: pl.Series, column: dict[str, Any]) -> bool:
+    """Return whether published cells, all in the domain, take up the whole of it.
+
+    A domain is that of the published rows, so it has no end and no label that no cell shows.
+    """
+    domain = column["domain"]
+    if column["kind"] == "node":
+        return True  # a hierarchy may have nodes that were not needed
+    if column["kind"] == "set":
+        sets = (read_set(text) for text in texts.fill_null(MISSING_LABEL))
+        return set(domain).issubset(label for labels in sets for label in labels or [])
+    low, high = interval_ends(texts)
+    if column.get("type") == "date":
+        return [days(low).min(), days(high).max()] == days(pl.Series(domain)).tolist()
+    ends = [low.cast(pl.Float64).min(), high.cast(pl.Float64).max()]
+    return ends == [float(end) for end in domain]
 
 
 def _node_ncp(texts: pl.Series, levels: Levels, name: str) -> tuple[NDArray[np.float64], int]:

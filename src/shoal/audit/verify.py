@@ -81,6 +81,8 @@ class Audit:
     `alike` counts the rows of each description, that is, with equal published cells. A
     heterogeneous release has no groups; there `matches` counts the published rows that each
     person matches, and `candidates` says how near their values are, where that was asked for.
+    `reading` is what the manifest of a release says about how its cells are to be read; `warnings`
+    is what else a reader of the files should know.
     """
 
     rows: int
@@ -90,6 +92,8 @@ class Audit:
     matches: NDArray[np.int64] | None = None
     candidates: tuple[CandidateRisk, ...] = ()
     alike: NDArray[np.int64] | None = None
+    reading: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -122,6 +126,8 @@ class Audit:
             "holds": self.holds,
             "measured": [finding.to_dict() for finding in self.findings],
             "problems": list(self.problems),
+            "reading": list(self.reading),
+            "warnings": list(self.warnings),
         }
         if self.matches is not None:
             facts["matches"] = spread(self.matches)
