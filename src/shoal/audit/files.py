@@ -85,19 +85,21 @@ def audit_directory(
     """Audit a release directory: the requirements, and whether its manifest tells the truth."""
     manifest = read_manifest(directory)
     problems = check_digests(directory, manifest["digests"])
-    how = {
-        "reading": tuple(readings(manifest)),
-        "warnings": tuple(files_beside(directory, manifest["digests"])),
-    }
-    if not all(is_ordinary(directory / name) for name in manifest["digests"]):
-        return Audit(0, None, (), tuple(problems), **how)
     try:
-        found = _measure(directory, manifest, problems, require, original, population)
+        found = (
+            _measure(directory, manifest, problems, require, original, population)
+            if all(is_ordinary(directory / name) for name in manifest["digests"])
+            else Audit(0, None, (), tuple(problems))
+        )
     except InputError as problem:
         if not problems:
             raise
         found = Audit(0, None, (), (*problems, str(problem)))
-    return replace(found, **how)
+    return replace(
+        found,
+        reading=tuple(readings(manifest)),
+        warnings=tuple(files_beside(directory, manifest["digests"])),
+    )
 
 
 def _measure(

@@ -26,7 +26,7 @@ from shoal.audit.shapes import (
 )
 from shoal.errors import InputError, UsageError
 from shoal.methods.base import Method
-from shoal.notation import parse
+from shoal.notation import Term, parse
 from shoal.principles.requirement import requirements
 from shoal.schema.dates import days
 from shoal.schema.formats import TABLES
@@ -105,7 +105,7 @@ def _check_terms(manifest: dict[str, Any]) -> None:
         requirements(manifest["require"], sensitive, files=False)
     except (UsageError, InputError) as problem:
         raise _unread("'require'", problem) from None
-    terms = [("method", manifest["method"], Method)]
+    terms: list[tuple[str, str, type[Term]]] = [("method", manifest["method"], Method)]
     terms += [
         ("hierarchy", column["hierarchy"], Hierarchy)
         for column in manifest["columns"]
@@ -117,8 +117,8 @@ def _check_terms(manifest: dict[str, Any]) -> None:
         except (UsageError, InputError) as problem:
             raise _unread(repr(key), problem) from None
         if not isinstance(term, kind):
-            problem = f"{key!r} is a {term.role}"
-            raise Wrong(problem)
+            other = f"{key!r} is a {term.role}"
+            raise Wrong(other)
 
 
 def _unread(key: str, problem: Exception) -> Wrong:
@@ -235,7 +235,7 @@ QUASI = shaped(
 )
 SHARE = finite(least=0, most=1)
 REQUIRED: dict[str, Check] = {
-    "shoal": text(r"[0-9][\w.+-]{0,40}"),
+    "shoal": text(r"[0-9]+\.[0-9]+[\w.+-]{0,40}"),
     "id": text(r"[0-9a-f]{32}"),
     "form": one_of(*FORMS),
     "rows_in": whole(least=1),
