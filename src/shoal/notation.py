@@ -27,6 +27,7 @@ class Term:
     """A named, immutable value whose `repr` can be read back. Subclasses are frozen dataclasses."""
 
     role: ClassVar[str] = "term"
+    opens: ClassVar[tuple[str, ...]] = ()  # parameters that name a file to be read
 
     def __repr__(self) -> str:
         shown = []
@@ -73,8 +74,10 @@ def _term(name: str) -> type[Term] | None:
     return value if isinstance(value, type) and issubclass(value, Term) else None
 
 
-def parse(text: str) -> Term:
+def parse(text: str, *, files: bool = True) -> Term:
     """Read a term from its notation, never evaluating anything.
+
+    Without `files`, a term that would open one is refused: what a stranger wrote opens nothing.
 
     >>> import shoal
     >>> parse("EpsilonM(epsilon=4500, m=5)")
@@ -85,14 +88,14 @@ def parse(text: str) -> Term:
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         msg = f"Cannot read {brief(text)}. Write it as Name(parameter=value, …)."
         raise UsageError(msg) from None
-    value = _build(tree, text, DEPTH)
+    value = _build(tree, text, DEPTH, files=files)
     if not isinstance(value, Term):
         msg = f"Cannot read {brief(text)}. Write it as Name(parameter=value, …)."
         raise UsageError(msg)
     return value
 
 
-def _build(node: ast.expr, text: str, depth: int) -> Any:
+def _build(node: ast.expr, text: str, depth: int, *, files: bool) -> Any:
     if depth == 0:
         msg = f"{brief(text)} nests too deeply."
         raise UsageError(msg)
@@ -102,9 +105,9 @@ def _build(node: ast.expr, text: str, depth: int) -> Any:
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
         case ast.List(elts=items) | ast.Tuple(elts=items):
-            return tuple(_build(item, text, depth - 1) for item in items)
+            return tuple(_build(item, text, depth - 1, files=files) for item in items)
         case ast.Call(func=ast.Name(id=name), args=[], keywords=keywords):
-            return _call(name, keywords, text, depth)
+            return _call(name, keywords, text, depth, files=files)
         case ast.Call(func=ast.Name(id=name)):
             known = known_terms().get(name)
             names = [field.name for field in dataclasses.fields(known)] if known else []  # type: ignore[arg-type]
@@ -118,7 +121,7 @@ def _build(node: ast.expr, text: str, depth: int) -> Any:
     raise UsageError(msg)
 
 
-def _call(name: str, keywords: list[ast.keyword], text: str, depth: int) -> Term:
+def _call(name: str, keywords: list[ast.keyword], text: str, depth: int, *, files: bool) -> Term:
     cls = _term(name)
     if cls is None:
         msg = f"Unknown name {name!r} in {brief(text)}{nearest(name, sorted(known_terms()))}"
@@ -134,7 +137,10 @@ def _call(name: str, keywords: list[ast.keyword], text: str, depth: int) -> Term
         if keyword.arg in given:
             msg = f"{name} got {keyword.arg!r} twice in {brief(text)}."
             raise UsageError(msg)
-        given[keyword.arg] = _build(keyword.value, text, depth - 1)
+        if keyword.arg in cls.opens and not files:
+            msg = f"{name}({keyword.arg}=…) would open a file, and nothing here may do that."
+            raise UsageError(msg)
+        given[keyword.arg] = _build(keyword.value, text, depth - 1, files=files)
     missing = [
         field.name
         for field in fields.values()

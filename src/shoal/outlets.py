@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shoal.audit.files import as_meant
 from shoal.errors import OutputError, UsageError
 from shoal.progress import Progress, silent
 from shoal.publishing import (
@@ -81,7 +82,10 @@ def _into_database(
     with as_output_errors("the linkage"), private_file(linkage) as stage_linkage:
         stage_linkage(release.linkage)
         found = write_address(
-            target, release.flat(), force=force, accept=lambda table: accept(release, table)
+            target,
+            release.flat(),
+            force=force,
+            accept=lambda table: accept(release, as_meant(table, release.manifest)),
         )
     release.manifest["measured"] = found.measured()
     progress("write", 1.0)

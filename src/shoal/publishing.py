@@ -16,8 +16,11 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.audit.digests import digest_of
 from shoal.audit.files import check_manifest, read_published
-from shoal.errors import AuditFailed, OutputError, UsageError
+from shoal.audit.manifest import MANIFEST, REPORT, check_shape
+from shoal.audit.shapes import Wrong
+from shoal.errors import AuditFailed, InputError, OutputError, UsageError
 from shoal.progress import Progress, silent
 from shoal.release.staging import claim, clear_leftovers, staging, swap_in, sync
 from shoal.release.writing import write_as
@@ -25,6 +28,7 @@ from shoal.report.exposure import THRESHOLD, check_threshold
 from shoal.schema.columns import Handed
 from shoal.schema.formats import FORMATS, TABLES
 from shoal.schema.io import take_frame
+from shoal.schema.strict import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
     from shoal.audit.verify import Audit
     from shoal.release.release import Release
 
-FILES = {*TABLES, "manifest.json", "report.html"}
+FILES = {*TABLES, MANIFEST, REPORT}
 PRIVATE = 0o600
 READING, GROUPING = 0.5, 0.6  # how far an audit is when the file is read, when it is checked
 
@@ -120,8 +124,8 @@ def check_private(
 def _is_release(directory: Path) -> bool:
     """Return whether a directory holds a manifest of ours."""
     try:
-        manifest = json.loads((directory / "manifest.json").read_text("utf-8"))
-    except (OSError, ValueError):
+        manifest = read_json((directory / MANIFEST).read_bytes())
+    except (OSError, InputError):
         return False
     return isinstance(manifest, dict) and "shoal" in manifest
 
@@ -147,6 +151,9 @@ def write_release(
 ) -> Audit:
     """Write and audit a release; nothing is left behind where the audit fails.
 
+    First the table, then its audit, then the report, which shows the digest of the table, and last
+    the manifest, which has the digests of all of them.
+
     `trials` makes what the report shows of other methods and parameters, where it is to.
     """
     check_threshold(threshold)
@@ -165,11 +172,12 @@ def write_release(
         release.manifest.update(measured=found.measured(), seconds=seconds)
         tried = None if trials is None else trials()
         progress("report", 0.0)
-        _write_text(staged / "manifest.json", _dump(release.manifest))
         from shoal.report.html import render_release
 
         page = render_release(release, found, threshold=threshold, trials=tried)
-        _write_text(staged / "report.html", page)
+        _write_text(staged / REPORT, page)
+        release.manifest["digests"][REPORT] = digest_of(staged / REPORT)
+        _write_manifest(release.manifest, staged)
         progress("report", 1.0)
         with private_file(linkage) as stage_linkage:
             stage_linkage(release.linkage)
@@ -214,15 +222,23 @@ def accept(release: Release, given: pl.DataFrame | Handed, progress: Progress = 
     return found
 
 
-def _dump(manifest: dict[str, Any]) -> str:
-    return json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
+def _write_manifest(manifest: dict[str, Any], staged: Path) -> None:
+    """Write a manifest, and raise where an audit could not read it."""
+    text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
+    _write_text(staged / MANIFEST, text)
+    try:
+        check_shape(read_json(text))
+    except (InputError, Wrong) as problem:
+        msg = f"The release failed its own audit and was not kept. In its manifest, {problem}."
+        raise AuditFailed(msg) from None
 
 
 def write_table(release: Release, path: Path, format: str, progress: Progress = silent) -> None:
-    """Write the published table alone."""
+    """Write the published table alone, and note its digest."""
     rows = release.manifest["rows"]
     write_as(release, path, format, lambda done: progress("write", done / rows))
     sync(path)
+    release.manifest["digests"] = {path.name: digest_of(path)}
 
 
 def _write_text(path: Path, text: str) -> None:

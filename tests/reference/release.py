@@ -98,7 +98,31 @@ def read_release(directory: str | Path) -> Release:
     """Return the release in a directory: release.csv and manifest.json."""
     header, rows = read_table(Path(directory) / "release.csv")
     text = (Path(directory) / "manifest.json").read_text(encoding="utf-8")
-    return Release(header, rows, json.loads(text, parse_float=Fraction))
+    manifest = json.loads(text, parse_float=Fraction)
+    if manifest.get("escaped"):
+        sets = {column["name"] for column in manifest["columns"] if column.get("kind") == "set"}
+        rows = [
+            {
+                unescaped(name): unescaped_set(cell) if unescaped(name) in sets else unescaped(cell)
+                for name, cell in row.items()
+            }
+            for row in rows
+        ]
+        header = [unescaped(name) for name in header]
+    return Release(header, rows, manifest)
+
+
+def unescaped(text: str) -> str:
+    """Return a text without the apostrophe that keeps a spreadsheet from running it."""
+    tail = text.lstrip("'")
+    return text[1:] if text[:1] == "'" and tail[:1] in set("=+-@\t\r") else text
+
+
+def unescaped_set(cell: str) -> str:
+    """Return a cell of labels with every label as it was."""
+    if not cell.startswith("["):
+        return unescaped(cell)
+    return json.dumps([unescaped(label) for label in json.loads(cell)], ensure_ascii=False)
 
 
 def read_linkage(path: str | Path) -> dict[int, int]:

@@ -8,15 +8,16 @@ import pytest
 from reference import release as oracle
 from system.shell import Outcome, Row, anonymize, shoal, write_csv
 
-RISKY = ("=cmd|' /C calc'!A0", "+1a", "-x", "@y", "=1+1", "--5", "-", "-1a")
-SAFE = ("-5", "-5.25", "-1e6", "x=1", "a@b", " =1", "'=1", "", "5-3", "−5")
+RISKY = ("=cmd|' /C calc'!A0", "+1a", "-x", "@y", "=1+1", "--5", "-", "-1a", "\tx", "\t=1")
+SAFE = ("-5", "-5.25", "-1e6", "x=1", "a@b", " =1", "", "5-3", "−5", "'", "'x", "' =1")
+MARKED = ("'=1", "''=1", "'-5", "'\t")  # as if they were escaped already
 EPSILON_M = "EpsilonM(epsilon=500, m=3)"
 
 
 @pytest.fixture
 def noted(tmp_path: Path, rows: list[Row]) -> Path:
     """Return a table with every risky note twice and every safe one too."""
-    cells = [*RISKY, *RISKY, *SAFE]
+    cells = [*RISKY, *RISKY, *SAFE, *MARKED]
     changed = [row | {"note": "plain"} for row in rows]
     for number, cell in enumerate(cells):
         changed[number * 7]["note"] = cell
@@ -45,7 +46,10 @@ def test_escaping_defuses_formulas_and_nothing_else(noted: Path, place: Path) ->
     assert f"{2 * len(RISKY)} cells" in said
     assert "warning" not in said.lower()
     before = [row["note"] for row in oracle.read_table(noted)[1]]
-    assert notes(place / "out") == sorted("'" + n if n in RISKY else n for n in before)
+    escaped = sorted("'" + n if n in {*RISKY, *MARKED} else n for n in before)
+    _, published = oracle.read_table(place / "out" / "release.csv")
+    assert sorted(row["note"] for row in published) == escaped
+    assert notes(place / "out") == sorted(before)
     assert shoal("audit", place / "out").code == 0
 
 

@@ -1,6 +1,7 @@
 """The journey of a heterogeneous release: from the command to files, and to their audit."""
 
 import csv
+import hashlib
 import json
 import shutil
 from collections import Counter
@@ -51,8 +52,11 @@ def audit(place: Path, *options: object) -> Outcome:
     return shoal("audit", place / "out", "--original", place / "table.csv", "--json", *options)
 
 
-def restate(place: Path, change: Callable[[dict[str, Any]], object]) -> None:
+def restate(place: Path, change: Callable[[dict[str, Any]], object] = lambda _: None) -> None:
+    """Change the manifest, its digest of the table being that of the table as it is now."""
     manifest = manifest_of(place / "out")
+    table = (place / "out" / "release.csv").read_bytes()
+    manifest["digests"]["release.csv"] = f"sha256:{hashlib.sha256(table).hexdigest()}"
     change(manifest)
     (place / "out" / "manifest.json").write_text(json.dumps(manifest), "utf-8")
 
@@ -196,7 +200,7 @@ def respelled(copy: Path, change: Callable[[list[Row]], list[Row]]) -> None:
     rows = change(rows)
     write_csv(copy / "out" / "release.csv", rows, header)
     told = " ".join(shoal("audit", copy / "out", "--json").json()["problems"])
-    restate(copy, lambda m: m.update(rows=len(rows)))
+    restate(copy, lambda m: m.update(rows=len(rows), rows_in=len(rows)))
     for name in ("age", "town", "score", "gcp"):
         _, found, rest = told.partition(f"The loss of '{name}' is ")
         if found:
@@ -231,6 +235,7 @@ def test_one_dropped_row_is_rejected(copy: Path) -> None:
 def test_one_dropped_column_is_rejected(copy: Path, name: str) -> None:
     header, rows = read_table(copy / "out" / "release.csv")
     write_csv(copy / "out" / "release.csv", rows, [column for column in header if column != name])
+    restate(copy)
     outcome = audit(copy)
     assert outcome.code == 1
     assert "The columns are" in outcome.json()["problems"][0]
@@ -239,6 +244,7 @@ def test_one_dropped_column_is_rejected(copy: Path, name: str) -> None:
 def test_a_release_without_rows_is_refused(copy: Path) -> None:
     header, _ = read_table(copy / "out" / "release.csv")
     (copy / "out" / "release.csv").write_text(",".join(header) + "\n", "utf-8")
+    restate(copy)
     outcome = audit(copy)
     assert outcome.code == 2
     assert "no rows" in outcome.said
@@ -250,11 +256,11 @@ def test_another_original_is_rejected(copy: Path) -> None:
 
 
 def test_a_manifest_that_hides_what_the_release_is_is_rejected(copy: Path) -> None:
-    restate(copy, lambda m: m.update(heterogeneous=False))
+    restate(copy, lambda m: m.pop("heterogeneous"))
     outcome = audit(copy)
     assert outcome.code == 2
     assert "heterogeneous" in outcome.said
-    restate(copy, lambda m: m.update(groups=40))
+    restate(copy, lambda m: (m.pop("adversary"), m.update(groups=40)))
     assert shoal("audit", copy / "out", "--json").code == 1
 
 

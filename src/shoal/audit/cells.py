@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.errors import InputError
 from shoal.schema.columns import change_text, is_dictionary
-from shoal.schema.ends import shares_of
+from shoal.schema.ends import outermost, shares_of
+from shoal.schema.formulas import unescape, unescape_name
 from shoal.schema.placing import MISSING_LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -64,15 +66,34 @@ def interval_text(column: pl.Series) -> pl.Series:
     return pl.select(pl.when(low == high).then(low).otherwise(both).alias(column.name)).to_series()
 
 
-def unescape(published: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """Take the apostrophes away that defused formulas, so that values are what they were."""
-    kinds = published.schema
-    texts = [n for n in columns if is_dictionary(published[n]) or kinds[n] == pl.String]
-    return published.with_columns(change_text(published[name], _armed) for name in texts)
+def without_escapes(published: pl.DataFrame, columns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Take the apostrophes away that defused formulas: from headers, cells, and labels in sets.
+
+    `columns` is what the manifest says of them.
+    """
+    kinds = {column["name"]: column.get("kind") for column in columns}
+    names = [unescape_name(name) for name in published.columns]
+    if len(set(names)) < len(names):
+        msg = "Two columns of the published table have one name once apostrophes are taken away."
+        raise InputError(msg)
+    plain = published.rename(dict(zip(published.columns, names, strict=True)))
+    return plain.with_columns(
+        change_text(plain[name], _unescape_sets if kinds.get(name) == "set" else unescape)
+        for name, kind in plain.schema.items()
+        if is_dictionary(plain[name]) or kind == pl.String
+    )
 
 
-def _armed(texts: pl.Series) -> pl.Series:
-    return texts.str.replace(r"^'([=+\-@])", "$1")
+def _unescape_sets(texts: pl.Series) -> pl.Series:
+    """Unescape every label of every set; what is no set stays as it is."""
+    return pl.Series(texts.name, [_unescape_set(text) for text in texts], pl.String)
+
+
+def _unescape_set(text: str | None) -> str | None:
+    labels = read_set(text)
+    if labels is None or "'" not in str(text):
+        return text
+    return spell_set(unescape(pl.Series(labels)).to_list())
 
 
 def spell_set(labels: Sequence[str]) -> str:
@@ -91,7 +112,7 @@ def read_set(text: str | None) -> list[str] | None:
         return None if text is None else [text]
     try:
         labels = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         return None
@@ -117,6 +138,21 @@ def cell_ncp(texts: pl.Series, column: dict[str, Any]) -> tuple[NDArray[np.float
     stated = pl.Series([str(end) for end in domain])
     found, outside = shares_of(*interval_ends(texts), stated, dates=column.get("type") == "date")
     return found, int(outside.sum())
+
+
+def fills_domain(texts: pl.Series, column: dict[str, Any]) -> bool:
+    """Return whether published cells, all in the domain, take up the whole of it.
+
+    A domain is that of the published rows, so it has no end and no label that no cell shows.
+    """
+    domain = column["domain"]
+    if column["kind"] == "node":
+        return True  # a node has parents that were not needed
+    if column["kind"] == "set":
+        sets = (read_set(text) for text in texts.fill_null(MISSING_LABEL))
+        return set(domain).issubset(label for labels in sets for label in labels or [])
+    stated = pl.Series([str(end) for end in domain])
+    return outermost(*interval_ends(texts), stated, dates=column.get("type") == "date")
 
 
 def _node_ncp(texts: pl.Series, domain: dict[str, Any]) -> tuple[NDArray[np.float64], int]:

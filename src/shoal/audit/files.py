@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
-from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import as_text, cell_ncp, interval_text, unescape
+from shoal.audit.cells import as_text, cell_ncp, fills_domain, interval_text, without_escapes
+from shoal.audit.digests import check_digests, files_beside, is_ordinary
+from shoal.audit.manifest import read_manifest
 from shoal.audit.matches import audit_matches
-from shoal.audit.nodes import Stated, wrong_nodes
+from shoal.audit.nodes import Stated
 from shoal.audit.verify import Audit, audit_table, check_rows
 from shoal.errors import InputError, UsageError
 from shoal.principles.requirement import Require, requirements
 from shoal.progress import Progress, silent
 from shoal.schema.columns import Handed
-from shoal.schema.dates import not_dates
 from shoal.schema.ends import ranks_within
 from shoal.schema.formats import TABLES, separator_of
+from shoal.schema.formulas import unescape_name
 from shoal.schema.grouping import Hierarchy
 from shoal.schema.io import read_table, take_frame
 from shoal.schema.lean import read_lean
@@ -29,7 +29,7 @@ from shoal.schema.roles import PSEUDONYM, RESERVED, Schema
 from shoal.schema.table import Coded, code_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
 CLOSE = 1e-9  # losses are means of doubles, added up in another order
 
@@ -93,15 +93,45 @@ def audit_directory(
 ) -> Audit:
     """Audit a release directory: the requirements, and whether its manifest tells the truth."""
     manifest = read_manifest(directory)
+    problems = check_digests(directory, manifest["digests"])
+    try:
+        found = (
+            _measure(directory, manifest, problems, require, original, population, hierarchies)
+            if all(is_ordinary(directory / name) for name in manifest["digests"])
+            else Audit(0, None, (), tuple(problems))
+        )
+    except InputError as problem:
+        if not problems:
+            raise
+        found = Audit(0, None, (), (*problems, str(problem)))
+    return replace(
+        found,
+        reading=tuple(readings(manifest)),
+        warnings=tuple(files_beside(directory, manifest["digests"])),
+    )
+
+
+def _measure(
+    directory: Path,
+    manifest: dict[str, Any],
+    changed: list[str],
+    require: Require | Iterable[Require] | None,
+    original: Any,
+    population: pl.DataFrame | None,
+    hierarchies: Mapping[str, Any] | None,
+) -> Audit:
+    """Measure what a manifest speaks of; `changed` is what is wrong with the files already."""
     published = read_published(directory, manifest, lean=True)
     check_rows(published)
     schema = manifest_schema(manifest, hierarchies)
     asked = requirements(require or manifest["require"], schema.sensitive)
-    problems = check_manifest(published, manifest)
+    problems = changed + check_manifest(published, manifest)
     if not manifest.get("heterogeneous", False):
         if original is not None:
             msg = "This release has groups: it is measured from its files alone. Omit --original."
             raise UsageError(msg)
+        if not set(schema.published).issubset(published.columns):
+            return Audit(published.height, None, (), tuple(problems))
         handed = Handed(published)
         del published  # so that quasi cells can go as soon as the groups are known
         found = audit_table(handed, schema, asked, population, kinds_of(manifest))
@@ -173,86 +203,6 @@ def check_domains(original: Coded, manifest: dict[str, Any]) -> list[str]:
     return problems
 
 
-def read_manifest(directory: Path) -> dict[str, Any]:
-    """Read the manifest of a release directory."""
-    try:
-        manifest = json.loads((directory / "manifest.json").read_text("utf-8"))
-    except OSError as problem:
-        msg = f"{directory.name!r} is not a release directory: manifest.json: {problem.strerror}."
-        raise InputError(msg) from None
-    except ValueError as problem:
-        msg = f"manifest.json in {directory.name!r} cannot be read: {problem}."
-        raise InputError(msg) from None
-    wrong = next(_misshapen(manifest), None)
-    if wrong is not None:
-        msg = f"manifest.json in {directory.name!r} is not a manifest: {wrong}."
-        raise InputError(msg)
-    return manifest
-
-
-SHAPE: dict[str, type | tuple[type, ...]] = {
-    "rows": int,
-    "suppressed": int,
-    "groups": (int, NoneType),
-    "columns": list,
-    "require": list,
-    "measured": list,
-    "loss": dict,
-}
-
-
-def _misshapen(manifest: Any) -> Iterator[str]:
-    """Yield what a manifest lacks or has in a wrong shape."""
-    if not isinstance(manifest, dict):
-        yield "it is no JSON object"
-        return
-    for key, kind in SHAPE.items():
-        if not isinstance(manifest.get(key), kind):
-            yield f"{key!r} is missing or has a wrong shape"
-            return
-    if manifest.get("heterogeneous", False) is not (manifest["groups"] is None):
-        yield "'groups' is null for a heterogeneous release and a number for any other"
-    if not all(isinstance(text, str) for text in manifest["require"]):
-        yield "'require' has to list requirements as text"
-    yield from filter(None, map(_wrong_column, manifest["columns"]))
-    loss = manifest["loss"]
-    if not _is_number(loss.get("gcp")) or not isinstance(loss.get("ncp"), dict):
-        yield "'loss' has to give gcp and ncp"
-    elif not all(map(_is_number, loss["ncp"].values())):
-        yield "'loss' has to be in numbers"
-
-
-def _wrong_column(column: Any) -> str | None:
-    if not isinstance(column, dict) or not isinstance(column.get("name"), str):
-        return "a column has no name"
-    if column.get("role") not in {"quasi", "sensitive", "other", PSEUDONYM}:
-        return f"column {column['name']!r} has no role"
-    if column["role"] == "quasi" and not _has_domain(column):
-        return f"column {column['name']!r} has no kind and domain"
-    return None
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _has_domain(column: dict[str, Any]) -> bool:
-    domain = column.get("domain")
-    if not isinstance(domain, list | dict) or not domain:
-        return False
-    if column.get("kind") == "node":
-        return not wrong_nodes(domain)
-    if column.get("kind") == "interval":
-        dates = column.get("type") == "date"
-        right = _is_date if dates else _is_number
-        return len(domain) == 2 and isinstance(domain, list) and all(map(right, domain))
-    return column.get("kind") == "set" and all(isinstance(label, str) for label in domain)
-
-
-def _is_date(value: object) -> bool:
-    return isinstance(value, str) and not not_dates(pl.Series([value])).any()
-
-
 def read_published(
     directory: Path,
     manifest: dict[str, Any],
@@ -264,18 +214,20 @@ def read_published(
 
     With `lean`, cells that repeat are held as dictionaries.
     """
-    present = [name for name in TABLES if (directory / name).exists()]
-    if len(present) != 1:
-        found = f"both {present[0]} and {present[1]}" if present else "no release.csv"
-        msg = f"{directory.name!r} has {found}; one published table is needed."
+    (name,) = (name for name in manifest["digests"] if name in TABLES)
+    path = directory / name
+    if not is_ordinary(path):
+        msg = f"{directory.name!r} has no {name}, or it is no ordinary file."
         raise InputError(msg)
-    path = directory / present[0]
-    separator = separator_of(present[0].removeprefix("release."))
+    separator = separator_of(name.removeprefix("release."))
     kinds = {column["name"]: column.get("kind") for column in manifest["columns"]}
+    named = unescape_name if manifest.get("escaped") else str
 
     def flat(table: pl.DataFrame) -> pl.DataFrame:
         return table.with_columns(
-            interval_text(column) if kinds.get(column.name) == "interval" else as_text(column)
+            interval_text(column)
+            if kinds.get(named(column.name)) == "interval"
+            else as_text(column)
             for column in table
             if column.dtype.is_nested()
         )
@@ -284,10 +236,37 @@ def read_published(
         table = read_lean(path, delimiter=separator, change=flat, progress=progress, phase="audit")
     else:
         table = flat(read_table(path, delimiter=separator))
+    return as_meant(table, manifest)
+
+
+def as_meant(published: pl.DataFrame, manifest: dict[str, Any]) -> pl.DataFrame:
+    """Return a published table, quasi cells as text, read as its manifest says."""
     if manifest.get("escaped"):
-        names = [column["name"] for column in manifest["columns"] if column["role"] != "quasi"]
-        table = unescape(table, [name for name in names if name in table.columns])
-    return manifest_schema(manifest).read_numbers(table, "sensitive")
+        published = without_escapes(published, manifest["columns"])
+    return manifest_schema(manifest).read_numbers(published, "sensitive")
+
+
+def readings(manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence for everything a manifest says about how cells are to be read."""
+    said = []
+    if "decimal" in manifest:
+        sign = manifest["decimal"]
+        other = {",": ".", ".": ","}[sign]
+        said.append(
+            f"The manifest says that numbers have the decimal sign {sign!r}: 1{other}010 is read "
+            f"as 1010, and 1{sign}5 as one and a half."
+        )
+    if manifest.get("escaped"):
+        said.append(
+            "The manifest says that formulas were escaped: an apostrophe before = + - @, a tab or "
+            "a carriage return is taken away, in cells, labels and headers."
+        )
+    said += [
+        f"The manifest says that column {column['name']!r} is of type {column['type']}."
+        for column in manifest["columns"]
+        if "type" in column
+    ]
+    return said
 
 
 def kinds_of(manifest: dict[str, Any]) -> dict[str, str]:
@@ -324,6 +303,8 @@ def manifest_schema(
 def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
     """Return a sentence for everything that a manifest says wrongly of its table."""
     problems = []
+    if manifest["rows_in"] != sum(manifest[part] for part in ("rows", "suppressed", "dropped")):
+        problems.append("The manifest's rows, suppressed and dropped do not add up to rows_in.")
     if published.height != manifest["rows"]:
         problems.append(f"The manifest says {manifest['rows']} rows, there are {published.height}.")
     expected = [column["name"] for column in manifest["columns"]]
@@ -350,6 +331,8 @@ def _check_cells(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]
         by_cell, bad = cell_ncp(counted[name].cast(pl.String), column)
         if bad:
             problems.append(f"{bad} distinct cells of column {name!r} are outside its domain.")
+        elif not fills_domain(counted[name].cast(pl.String), column):
+            problems.append(f"The domain of column {name!r} is larger than its published cells.")
         else:
             total = by_cell @ counted["count"].to_numpy() + manifest["suppressed"]
             measured[name] = float(total / (published.height + manifest["suppressed"]))

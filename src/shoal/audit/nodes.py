@@ -124,29 +124,3 @@ UNPLACED = (
     "its owner can tell whether {1!r} lies under {2!r}. Name the hierarchy, as --hierarchy "
     "'{3}=FILE' (in Python, hierarchies=)."
 )
-
-
-def wrong_nodes(domain: Any) -> bool:
-    """Return whether a domain is not that of a column of nodes."""
-    if not isinstance(domain, dict) or not _is_count(domain.get("leaves")):
-        return True
-    nodes = domain.get("nodes")
-    if not isinstance(nodes, list) or not nodes:
-        return True
-    parents: dict[str, str | None] = {}
-    leaves: dict[str, int] = {}
-    for node in nodes:  # from above, so that there is no circle
-        if not isinstance(node, dict) or not isinstance(node.get("name"), str):
-            return True
-        name, parent = node["name"], node.get("parent")
-        known = parent is None if not parents else isinstance(parent, str) and parent in parents
-        if name in parents or not known or not _is_count(node.get("leaves")):
-            return True
-        parents[name], leaves[name] = parent, node["leaves"]
-        if leaves[name] > (domain["leaves"] if parent is None else leaves[parent]):
-            return True
-    return leaves[nodes[0]["name"]] != domain["leaves"]
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.audit.cells import as_text
-from shoal.audit.files import kinds_of, manifest_schema, read_manifest, read_published
+from shoal.audit.files import kinds_of, manifest_schema, read_published
+from shoal.audit.manifest import read_manifest
 from shoal.audit.verify import alike, check_rows
 from shoal.errors import UnknownColumn, UsageError
 from shoal.schema.coding import Column, code_column

@@ -84,6 +84,8 @@ class Audit:
     heterogeneous release has no groups; there `matches` counts the published rows that each
     person matches, and `candidates` says how near their values are, where that was asked for.
     `remarks` say what should be known of how it was measured.
+    `reading` is what the manifest of a release says about how its cells are to be read; `warnings`
+    is what else a reader of the files should know.
     """
 
     rows: int
@@ -94,6 +96,8 @@ class Audit:
     candidates: tuple[CandidateRisk, ...] = ()
     alike: NDArray[np.int64] | None = None
     remarks: tuple[str, ...] = ()
+    reading: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -127,6 +131,8 @@ class Audit:
             "measured": [finding.to_dict() for finding in self.findings],
             "problems": list(self.problems),
             "remarks": list(self.remarks),
+            "reading": list(self.reading),
+            "warnings": list(self.warnings),
         }
         if self.matches is not None:
             facts["matches"] = spread(self.matches)

@@ -80,6 +80,9 @@ def anonymize(
     escape_formulas: Annotated[
         bool, typer.Option("--escape-formulas", help="Defuse cells a spreadsheet would run.")
     ] = False,
+    title: Annotated[
+        str | None, typer.Option(help="What the release is called, in manifest and report.")
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done, and whether it can be.")
     ] = False,
@@ -146,7 +149,7 @@ def anonymize(
         if dry_run or target is None:
             _rehearse(frame, chosen, options, json=json)
             return
-        rows, handed = frame.height, Handed(frame)
+        handed = Handed(frame)
         del frame  # so that cells can go as soon as they are coded
         release = shoal.anonymize(
             handed,
@@ -157,6 +160,7 @@ def anonymize(
             seed=seed,
             escape_formulas=escape,
             key=key,
+            title=said.title if title is None else title,
             progress=progress,
         )
         release.manifest["seconds"] = {"read": reading} | release.manifest["seconds"]
@@ -174,7 +178,7 @@ def anonymize(
         )
         if owner_report is not None:
             release.owner_report(owner_report, threshold=threshold, force=force, progress=progress)
-    _remark(release, rows, named=bool(options["method"]), escaped=escape, seed=seed, quiet=quiet)
+    _remark(release, named=bool(options["method"]), escaped=escape, seed=seed, quiet=quiet)
     if json:
         show.print_json(release.manifest)
     elif target != STDOUT:
@@ -255,7 +259,7 @@ def _rehearse(frame: Any, schema: shoal.Schema, options: dict[str, Any], *, json
 
 
 def _remark(
-    release: shoal.Release, rows: int, *, named: bool, escaped: bool, seed: int | None, quiet: bool
+    release: shoal.Release, *, named: bool, escaped: bool, seed: int | None, quiet: bool
 ) -> None:
     """Say what the owner should know before publishing; `named`: which method was."""
     from shoal.engines.choice import why
@@ -288,7 +292,7 @@ def _remark(
             quiet=quiet,
         )
     _remark_labels(release, quiet=quiet)
-    _remark_rows(release, rows, escaped=escaped, quiet=quiet)
+    _remark_rows(release, escaped=escaped, quiet=quiet)
 
 
 def _remark_labels(release: shoal.Release, *, quiet: bool) -> None:
@@ -312,18 +316,19 @@ def _remark_labels(release: shoal.Release, *, quiet: bool) -> None:
             )
 
 
-def _remark_rows(release: shoal.Release, rows: int, *, escaped: bool, quiet: bool) -> None:
+def _remark_rows(release: shoal.Release, *, escaped: bool, quiet: bool) -> None:
     """Say which rows are missing, and which cells a spreadsheet would run."""
     suppression = release.suppression
     if suppression.rows:
         show.note(str(suppression), quiet=quiet)
-    if dropped := rows - release.manifest["rows"] - suppression.rows:
+    if dropped := release.manifest["dropped"]:
         show.note(f"Left out {dropped} rows with missing cells.", quiet=quiet)
     if release.formulas and escaped:
         show.note(f"Escaped {release.formulas} cells that a spreadsheet would run.", quiet=quiet)
     elif release.formulas:
         show.note(
-            f"Warning: {release.formulas} cells begin with = + - or @, and a spreadsheet would run "
-            "them as formulas. Use --escape-formulas to defuse them.",
+            f"Warning: {release.formulas} cells, headers included, begin with = + - @, a tab or a "
+            "carriage return, and a spreadsheet would run them as formulas. Use --escape-formulas "
+            "to defuse them.",
             quiet=quiet,
         )

@@ -93,6 +93,8 @@ def audit(
         found = shoal.audit_files(
             table, chosen, require=asked, original=original, population=population
         )
+    for warning in found.warnings:
+        show.note(f"Warning: {warning}", quiet=quiet)
     if json:
         show.print_json(found.to_dict())
     else:

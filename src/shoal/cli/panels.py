@@ -47,6 +47,7 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
         "format": "FORMAT",
         "force": "",
         "escape_formulas": "",
+        "title": "TEXT",
         "report": "FILE",
         "threshold": "NUMBER",
         "trials": "",

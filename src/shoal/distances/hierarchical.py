@@ -32,6 +32,7 @@ class Hierarchical(Distance):
     file: str | None = None
 
     metric = True
+    opens = ("file",)
 
     def __post_init__(self) -> None:
         if self.file is not None:

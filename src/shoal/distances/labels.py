@@ -89,6 +89,7 @@ class Lookup(Distance):
     file: str | None = None
 
     metric = False
+    opens = ("file",)
 
     def __post_init__(self) -> None:
         if self.file is not None:

@@ -22,7 +22,7 @@ from shoal.principles.population import check_population
 from shoal.principles.requirement import Require, requirements
 from shoal.progress import Progress, silent
 from shoal.release.randomness import Randomness
-from shoal.release.release import Release, build_release
+from shoal.release.release import Release, build_release, check_title
 from shoal.schema.coding import code_column, quantity
 from shoal.schema.columns import without_cells
 from shoal.schema.io import read_table, take_frame
@@ -55,6 +55,7 @@ def anonymize(
     seed: int | None = None,
     escape_formulas: bool = False,
     key: bytes | None = None,
+    title: str | None = None,
     progress: Progress = silent,
 ) -> Release:
     """Publish a table so that the requirements hold in every group.
@@ -73,8 +74,10 @@ def anonymize(
     seconds : after which a search that can go on improving stops; what was found then depends on
         the clock, and a seed no longer repeats it.
     seed : for tests only: makes the order of published rows repeatable, and so guessable.
-    escape_formulas : put an apostrophe before text cells that a spreadsheet would run.
+    escape_formulas : put an apostrophe before headers, labels and cells that a spreadsheet would
+        run.
     key : the secret of at least 16 bytes that pseudonyms are made with; it is kept nowhere.
+    title : what the release is called in its manifest and report, public.
     progress : called with the name of a phase and the share of it that is done.
 
     Examples
@@ -90,6 +93,7 @@ def anonymize(
     True
     """
     check_key(schema.pseudonymize, key)
+    check_title(title)
     table = take_frame(frame)
     asked = requirements(require, schema.sensitive)
     everybody = take_population(population, asked)
@@ -119,6 +123,7 @@ def anonymize(
             escape_formulas=escape_formulas,
             given=frame,
             population=everybody,
+            title=title,
             progress=progress,
         )
     release.manifest["seconds"] = times

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.audit.files import code_original, manifest_schema, read_manifest, read_published
+from shoal.audit.files import code_original, manifest_schema, read_published
+from shoal.audit.manifest import read_manifest
 from shoal.audit.verify import alike
 from shoal.errors import InputError
 from shoal.queries.columns import Intervals, Spread

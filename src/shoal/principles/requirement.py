@@ -53,14 +53,17 @@ Require = Principle | Requirement | str
 
 
 def requirements(
-    require: Require | Iterable[Require], sensitive: Sequence[str]
+    require: Require | Iterable[Require], sensitive: Sequence[str], *, files: bool = True
 ) -> list[Requirement]:
-    """Read one requirement or several, in Python or in the notation, and resolve their columns."""
+    """Read one requirement or several, in Python or in the notation, and resolve their columns.
+
+    Without `files`, one that would open a file is refused.
+    """
     several = [require] if isinstance(require, Principle | Requirement | str) else list(require)
     if not several:
         msg = "Nothing is required. Say what must hold: --require 'EpsilonM(epsilon=4500, m=5)'."
         raise UsageError(msg)
-    return [read_requirement(one, sensitive).resolve(sensitive) for one in several]
+    return [read_requirement(one, sensitive, files=files).resolve(sensitive) for one in several]
 
 
 def _parted(text: str, sensitive: Sequence[str]) -> tuple[str, str]:
@@ -72,7 +75,7 @@ def _parted(text: str, sensitive: Sequence[str]) -> tuple[str, str]:
     return heads[0] if heads and "(" not in heads[0][0] else ("", text)
 
 
-def read_requirement(one: Require, sensitive: Sequence[str]) -> Requirement:
+def read_requirement(one: Require, sensitive: Sequence[str], *, files: bool = True) -> Requirement:
     """Read one requirement as it is written; whether it fits the columns is not asked yet."""
     if isinstance(one, Requirement):
         return one
@@ -82,7 +85,7 @@ def read_requirement(one: Require, sensitive: Sequence[str]) -> Requirement:
     columns = (
         (names,) if names in sensitive or not names else tuple(n.strip() for n in names.split("+"))
     )
-    principle = parse(tail)
+    principle = parse(tail, files=files)
     if not isinstance(principle, Principle):
         msg = f"{tail.strip()} is a {principle.role}, but a requirement is needed here."
         raise UsageError(msg)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.files import manifest_schema, read_manifest, read_published
+from shoal.audit.files import manifest_schema, read_published
+from shoal.audit.manifest import read_manifest
 from shoal.audit.verify import check_rows
 from shoal.errors import InputError, UnknownColumn
 from shoal.kernels.queries import box_counts, count_rows, spread_count

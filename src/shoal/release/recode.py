@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.release.values import integer_type
 from shoal.schema.dates import units_as_dates
 
 if TYPE_CHECKING:
@@ -145,3 +144,12 @@ def _node_domain(tree: Tree, published: NDArray[np.int32]) -> dict[str, Any]:
             for node in order.tolist()
         ],
     }
+
+
+def integer_type(least: int, most: int) -> pl.DataType:
+    """Return the type that holds integers exactly: 64 bits, 38 digits, or text beyond those."""
+    if least >= -(2**63) and most < 2**63:
+        return pl.Int64()
+    if least >= 0 and most < 2**64:
+        return pl.UInt64()
+    return pl.Decimal(38, 0) if max(-least, most) < 10**38 else pl.String()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -9,13 +10,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.audit.manifest import TITLE
+from shoal.errors import UsageError
 from shoal.loss.certainty import mean_over_rows, ncp_by_group
 from shoal.progress import Progress, silent
 from shoal.release.layout import Found, Layout, lay_out
 from shoal.release.recode import cells, domain, kind_of, typed_cells
 from shoal.release.spans import Kinds, Spans, kinds, spans
-from shoal.release.values import carried_text, count_formulas, defuse, typed_kind, unchanged
+from shoal.release.values import (
+    carried_text,
+    count_formulas,
+    count_quasi_formulas,
+    defuse,
+    escaped_cells,
+    typed_kind,
+    unchanged,
+)
 from shoal.schema.columns import is_dictionary
+from shoal.schema.formulas import risky
 from shoal.schema.io import give_frame, take_frame
 from shoal.schema.roles import LABELS, RESERVED
 from shoal.version import __version__
@@ -97,9 +109,8 @@ class Recoding:
         values: Callable[[pl.Series], pl.Series],
     ) -> Iterator[pl.DataFrame]:
         layout = self.layout
-        spelled = {
-            name: quasi_cells(self.quasi[name], kind.spans) for name, kind in self.kinds.items()
-        }
+        spell = partial(escaped_cells, spell=quasi_cells) if self.escape else quasi_cells
+        spelled = {name: spell(self.quasi[name], kind.spans) for name, kind in self.kinds.items()}
         for begin in range(0, len(layout.bears), size):
             part = slice(begin, begin + size)
             carried = source.select(pl.all().gather(layout.carries[part]))
@@ -126,7 +137,7 @@ class Release:
     recoding : what published rows are made of.
     coded : the rows that were searched, as ranks.
     suppression : what was left out and what that paid back, private but for the number of rows.
-    formulas : how many published cells a spreadsheet would run.
+    formulas : how many published cells, headers included, a spreadsheet would run.
     population : everybody who could be in the table, where a requirement is about them, private.
     settings : what was said beside schema, requirements and method, as `missing`; without places.
     """
@@ -200,7 +211,7 @@ class Release:
 
         Groups are measured from that table alone, a heterogeneous release against the original.
         """
-        return self.audit_published(self.schema.read_numbers(self.published, "sensitive"))
+        return self.audit_published(self.plain)
 
     def audit_published(self, published: pl.DataFrame | Handed) -> Audit:
         """Measure every requirement on a published table, as it was read back from a file."""
@@ -237,11 +248,11 @@ class Release:
     @property
     def plain(self) -> pl.DataFrame:
         """The published table, cells as text: no formula defused, numbers spelled plainly."""
-        from shoal.audit.cells import unescape
+        from shoal.audit.cells import without_escapes
 
         plain = self.published
-        if self.manifest.get("escaped"):
-            plain = unescape(plain, [*self.schema.sensitive, *self.schema.other])
+        if self.recoding.escape:
+            plain = without_escapes(plain, self.manifest["columns"])
         return self.schema.read_numbers(plain, "sensitive")
 
     def count(self, condition: str) -> float:
@@ -311,6 +322,18 @@ class Release:
         return f"<Release: {self.manifest['rows']} rows {how}, GCP {self.loss:.4f}>"
 
 
+def check_title(title: str | None) -> None:
+    """Raise where a release cannot be called so."""
+    if title is None:
+        return
+    if not isinstance(title, str) or not title.strip() or len(title) > TITLE:
+        msg = f"A title is a text of 1 to {TITLE} characters. Got {str(title)[:TITLE]!r}."
+        raise UsageError(msg)
+    if not title.isprintable():
+        msg = f"A title is one line of printable characters. Got {title!r}."
+        raise UsageError(msg)
+
+
 def build_release(
     table: pl.DataFrame,
     schema: Schema,
@@ -323,6 +346,7 @@ def build_release(
     escape_formulas: bool = False,
     given: Any = None,
     population: pl.DataFrame | None = None,
+    title: str | None = None,
     progress: Progress = silent,
 ) -> Release:
     """Recode what was found, shuffle rows and group numbers, and state what was done."""
@@ -346,9 +370,24 @@ def build_release(
         layout=layout,
         escape=escape_formulas,
     )
-    formulas = sum(map(count_formulas, recoding.source))
+    formulas = (
+        int(risky(pl.Series(recoding.names)).sum())
+        + sum(map(count_formulas, recoding.source))
+        + sum(
+            count_quasi_formulas(column, different[column.name], layout.bears)
+            for column in coded.quasi
+        )
+    )
     manifest: dict[str, Any] = {
         "shoal": __version__,
+        "id": secrets.token_hex(16),
+    }
+    if title is not None:
+        manifest["title"] = title
+    manifest |= {
+        "form": "intervals",
+        "rows_in": table.height,
+        "dropped": table.height - len(coded) - suppression.rows,
         "rows": len(coded),
         "suppressed": suppression.rows,
         "groups": layout.groups,
@@ -358,10 +397,11 @@ def build_release(
         "measured": [],
         "loss": {"gcp": float(np.mean(list(ncp.values()))), "ncp": ncp},
         "seconds": {},
+        "digests": {},
     }
     if layout.adversary:
         manifest |= {"heterogeneous": True, "adversary": list(layout.adversary)}
-    if escape_formulas and formulas:
+    if escape_formulas:
         manifest["escaped"] = True
     if schema.decimal is not None:
         manifest["decimal"] = schema.decimal

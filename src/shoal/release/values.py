@@ -1,22 +1,30 @@
-"""Cells that are published as they are: which a spreadsheet would run, which are numbers."""
+"""Published cells: which a spreadsheet would run, and which are numbers."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from shoal.errors import InputError
+from shoal.release.recode import cells, integer_type
 from shoal.schema.coding import INTEGER, NUMBER
 from shoal.schema.columns import is_dictionary
+from shoal.schema.formulas import escape, escape_name, risky
 from shoal.schema.frames import unheld
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from shoal.release.spans import Kinds, Spans
+    from shoal.schema.coding import Column
     from shoal.schema.roles import Schema
 
-FORMULA = r"^[=+\-@]"
 BATCH = 2**20  # cells looked at at a time
 
 
@@ -47,12 +55,6 @@ def carried_text(column: pl.Series) -> pl.Series:
     return pl.Series(column.name, texts, pl.String)
 
 
-def risky(texts: pl.Series) -> pl.Series:
-    """Return which cells a spreadsheet would run; a number is no formula, whatever its sign."""
-    found = texts.str.contains(FORMULA).fill_null(value=False)
-    return found & ~texts.str.contains(NUMBER).fill_null(value=False) if found.any() else found
-
-
 def count_formulas(column: pl.Series) -> int:
     """Count the cells that a spreadsheet would run as a formula."""
     if column.dtype.is_integer():
@@ -66,25 +68,33 @@ def count_formulas(column: pl.Series) -> int:
     )
 
 
+def count_quasi_formulas(column: Column, kinds: Kinds, bears: NDArray) -> int:
+    """Count the published cells of a quasi column that a spreadsheet would run."""
+    labels = (
+        column.spellings if column.tree is None else pl.Series(column.tree.names, dtype=pl.String)
+    )
+    if (column.tree is None and column.numeric) or not risky(labels).any():
+        return 0
+    found = risky(cells(column, kinds.spans)).to_numpy()
+    return int(found[kinds.which[bears]].sum())
+
+
+def escaped_cells(
+    column: Column, covered: Spans, spell: Callable[[Column, Spans], pl.Series]
+) -> pl.Series:
+    """Return the published cells of a quasi column, every label escaped; numbers need nothing."""
+    if column.tree is not None:
+        return escape(spell(column, covered))
+    if column.numeric:
+        return spell(column, covered)
+    return spell(replace(column, spellings=escape(column.spellings)), covered)
+
+
 def defuse(table: pl.DataFrame, schema: Schema) -> pl.DataFrame:
-    """Put an apostrophe before the text cells that a spreadsheet would run as a formula.
-
-    Quasi cells are left alone: they are labels that the manifest lists.
-    """
-    for name in unchanged(schema):
-        if table[name].dtype == pl.String and (found := risky(table[name])).any():
-            escaped = pl.when(found).then(pl.lit("'") + pl.col(name)).otherwise(pl.col(name))
-            table = table.with_columns(escaped.alias(name))
-    return table
-
-
-def integer_type(least: int, most: int) -> pl.DataType:
-    """Return the type that holds integers exactly: 64 bits, 38 digits, or text beyond those."""
-    if least >= -(2**63) and most < 2**63:
-        return pl.Int64()
-    if least >= 0 and most < 2**64:
-        return pl.UInt64()
-    return pl.Decimal(38, 0) if max(-least, most) < 10**38 else pl.String()
+    """Escape what is published as it is, and the header."""
+    texts = [name for name in unchanged(schema) if table[name].dtype == pl.String]
+    table = table.with_columns(escape(table[name]) for name in texts)
+    return table.rename({name: escape_name(name) for name in table.columns})
 
 
 def typed_kind(column: pl.Series, *, spelled: bool) -> pl.DataType | None:

@@ -68,6 +68,8 @@ def collect(
         "sensitive": list(release.schema.sensitive),
         "method": manifest["method"],
         "version": manifest["shoal"],
+        "title": manifest.get("title"),
+        "digests": manifest["digests"],
         "reproducible": manifest.get("reproducible", False),
         "requirements": [
             _requirement(finding, release, before)

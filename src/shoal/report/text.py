@@ -210,7 +210,10 @@ def print_audit(audit: Audit) -> None:
     """Print the findings of an audit."""
     facts = audit.to_dict()
     console = _console()
-    console.print(f"Audit: {_counted(facts['rows'], facts['groups'])}")
+    seen = _counted(facts["rows"], facts["groups"]) if facts["rows"] else "no rows could be read"
+    console.print(f"Audit: {seen}")
+    for sentence in facts["reading"]:
+        console.print(sentence, markup=False)
     print_measured(facts["measured"])
     if "matches" in facts:
         print_matches(facts["matches"])

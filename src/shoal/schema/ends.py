@@ -7,7 +7,7 @@ dates in whole units of time, and decimals as the doubles that the column holds.
 from __future__ import annotations
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -101,6 +101,31 @@ def shares_of(
     else:
         widths = numbers[highs] - numbers[lows]
     return _divided(widths, most - least), bad.astype(bool)
+
+
+def backwards(low: Any, high: Any, *, dates: bool) -> bool:
+    """Return whether an interval ends before it begins."""
+    if not dates:
+        return low > high
+    seconds, rest = (part.to_list() for part in date_parts(pl.Series([low, high])))
+    return (seconds[0], rest[0]) > (seconds[1], rest[1])
+
+
+def outermost(low: pl.Series, high: pl.Series, domain: pl.Series, *, dates: bool) -> bool:
+    """Return whether the least low and the greatest high end are the two of a domain, exactly."""
+    texts = pl.concat([low, high, domain])
+    if dates:
+        seconds, rest = (part.fill_null(0).to_numpy() for part in date_parts(texts))
+        places = np.lexsort((rest, seconds))
+        numbers = np.zeros(len(texts), np.int64)
+        new = np.diff(seconds[places], prepend=0).astype(bool) | np.diff(
+            rest[places], prepend=0
+        ).astype(bool)
+        numbers[places] = np.cumsum(new)
+    else:
+        numbers = _numbers(texts)
+    least, most = numbers[-2:]
+    return bool(numbers[: len(low)].min() == least and numbers[len(low) : -2].max() == most)
 
 
 def _numbers(texts: pl.Series) -> NDArray:

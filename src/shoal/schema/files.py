@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from shoal.schema.delimited import BOM, SEPARATORS, parse_csv
 from shoal.schema.encodings import in_utf8
 from shoal.schema.extras import load
 from shoal.schema.names import check_header
+from shoal.schema.strict import once
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -188,7 +190,7 @@ def _is_json_lines(data: bytes) -> bool:
         return False
     try:
         return isinstance(json.loads(first), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 
@@ -206,14 +208,35 @@ def _json_lines(data: bytes, name: str) -> pl.DataFrame:
         )
         raise InputError(msg) from None
     check_header(table.columns, name)
+    _refuse_twice(data, table.columns, name)
     huge = [n for n, kind in table.schema.items() if kind in {pl.Int128, pl.UInt64}]
     return table.with_columns(pl.col(name).cast(pl.String) for name in huge)
+
+
+def _refuse_twice(data: bytes, columns: list[str], name: str) -> None:
+    """Raise where a line gives a key twice: one reader takes its first value, another its last.
+
+    Only lines that could are read once more: where a key seems to stand twice, or is escaped.
+    """
+    lines = pl.Series(data.removeprefix(BOM).decode("utf-8", "replace").split("\n"))
+    doubtful = lines.str.contains("\\", literal=True)
+    for column in columns:
+        key = re.escape(json.dumps(column, ensure_ascii=False))
+        doubtful |= lines.str.count_matches(f"{key}\\s*:") > 1
+    for place in doubtful.arg_true():
+        try:
+            json.loads(lines[place], object_pairs_hook=once, strict=False)
+        except InputError as problem:
+            msg = f"Line {place + 1} of {name!r} cannot be read: {problem}."
+            raise InputError(msg) from None
+        except (ValueError, RecursionError):
+            continue  # what else is odd about it, the reader has judged
 
 
 def _loaded(line: bytes) -> Any:
     try:
         return json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import json
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
+from shoal.schema.strict import read_json
 
 Levels = tuple[tuple[str, ...], ...]
 ROOT = "*"
@@ -34,8 +34,8 @@ def read_levels(path: str | Path) -> Levels:
     form = Path(name.removesuffix(".gz")).suffix.lower()
     if form in {".json", ".toml"}:
         try:
-            said = json.loads(text) if form == ".json" else tomllib.loads(text)
-        except ValueError as problem:
+            said = read_json(text) if form == ".json" else tomllib.loads(text)
+        except (InputError, ValueError) as problem:
             msg = f"The hierarchy {name!r} is not {form[1:].upper()}: {problem}."
             raise InputError(msg) from None
         return nested_levels(said, name)

@@ -40,6 +40,7 @@ TOP = (
     "suppress",
     "seconds",
     "escape_formulas",
+    "title",
     "columns",
 )
 COLUMN = ("type", "order", "hierarchy", "weight")
@@ -75,6 +76,7 @@ class Settings:
     suppress: str | float | None = None
     seconds: float | None = None
     escape_formulas: bool = False
+    title: str | None = None
     file: str = ""
     lines: dict[KeyPath, int] = field(default_factory=dict, repr=False)
 
@@ -171,6 +173,7 @@ class _Reader:
             suppress=suppress,
             seconds=seconds,
             escape_formulas=self.take("escape_formulas", bool, None) is True,
+            title=self.take("title", str, None),
             file=self.name,
             lines=self.lines,
         )

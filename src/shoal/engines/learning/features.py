@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.schema.coding import MISSING_LABEL, Column, code_column
+from shoal.schema.coding import Column, code_column
 from shoal.schema.missing import is_missing
+from shoal.schema.placing import MISSING_LABEL
 
 if TYPE_CHECKING:
     import polars as pl

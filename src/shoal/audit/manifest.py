@@ -1,0 +1,246 @@
+"""The manifest of a release as a stranger may have written it: checked before it is believed.
+
+Every key has a check here, and a key without one is refused. Whether a number is the one that is
+measured, the audit asks afterwards; here it only has to be such a number. Nothing that a manifest
+says may open a file.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+from typing import TYPE_CHECKING, Any
+
+from shoal.audit.shapes import (
+    Check,
+    Wrong,
+    finite,
+    flag,
+    listed,
+    mapped,
+    one_of,
+    shaped,
+    text,
+    true,
+    whole,
+)
+from shoal.errors import InputError, UsageError
+from shoal.notation import parse
+from shoal.principles.requirement import requirements
+from shoal.schema.dates import not_dates
+from shoal.schema.ends import backwards
+from shoal.schema.formats import TABLES
+from shoal.schema.hierarchy import DEPTH
+from shoal.schema.roles import KINDS, LABELS, NUMERIC, PSEUDONYM, RESERVED
+from shoal.schema.strict import read_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MANIFEST, REPORT = "manifest.json", "report.html"
+SIZE = 2**28  # bytes of a manifest; a million labels take a tenth of it
+TITLE = 200  # characters
+SECONDS = 10**9
+FORMS = ("intervals",)
+ROLES = ("quasi", "sensitive", "other", PSEUDONYM)
+DIGEST = r"sha256:[0-9a-f]{64}"
+
+
+def read_manifest(directory: Path) -> dict[str, Any]:
+    """Read the manifest of a release directory, raising where it is not one."""
+    path, name = directory / MANIFEST, directory.name
+    try:
+        found = path.lstat()
+        if not stat.S_ISREG(found.st_mode):
+            msg = f"{name!r} is not a release directory: {MANIFEST} is no ordinary file."
+            raise InputError(msg)
+        if found.st_size > SIZE:
+            msg = f"{MANIFEST} in {name!r} has {found.st_size:,} bytes, more than a manifest has."
+            raise InputError(msg)
+        data = path.read_bytes()
+    except OSError as problem:
+        msg = f"{name!r} is not a release directory: {MANIFEST}: {problem.strerror}."
+        raise InputError(msg) from None
+    try:
+        manifest = read_json(data)
+    except InputError as problem:
+        msg = f"{MANIFEST} in {name!r} cannot be read: {problem}."
+        raise InputError(msg) from None
+    try:
+        check_shape(manifest)
+    except Wrong as problem:
+        msg = f"{MANIFEST} in {name!r} is not a manifest: {problem}."
+        raise InputError(msg) from None
+    return manifest
+
+
+def check_shape(manifest: Any) -> None:
+    """Raise where a manifest says something that no manifest can say."""
+    CHECK(manifest, "the manifest")
+    names = [column["name"] for column in manifest["columns"]]
+    if len(set(names)) < len(names) or RESERVED in names:
+        problem = f"'columns' has a name twice, or one that is called {RESERVED!r}"
+        raise Wrong(problem)
+    if not any(column["role"] == "quasi" for column in manifest["columns"]):
+        problem = "'columns' has no quasi column"
+        raise Wrong(problem)
+    alone = manifest.get("heterogeneous", False)
+    if alone is not (manifest["groups"] is None) or alone is not ("adversary" in manifest):
+        problem = (
+            "'groups' is null, and 'adversary' there, for a heterogeneous release and for no other"
+        )
+        raise Wrong(problem)
+    tables = [name for name in manifest["digests"] if name in TABLES]
+    if len(tables) != 1 or REPORT not in manifest["digests"] or MANIFEST in manifest["digests"]:
+        problem = f"'digests' has to name one table and {REPORT}, and not {MANIFEST}"
+        raise Wrong(problem)
+    _check_terms(manifest)
+
+
+def _check_terms(manifest: dict[str, Any]) -> None:
+    """Raise where a term cannot be read, or would open a file in being read."""
+    sensitive = [c["name"] for c in manifest["columns"] if c["role"] == "sensitive"]
+    try:
+        requirements(manifest["require"], sensitive, files=False)
+    except (UsageError, InputError) as problem:
+        raise _unread("'require'", problem) from None
+    terms = [("method", manifest["method"])]
+    terms += [
+        ("hierarchy", column["hierarchy"])
+        for column in manifest["columns"]
+        if "hierarchy" in column
+    ]
+    for key, notation in terms:
+        try:
+            term = parse(notation, files=False)
+        except (UsageError, InputError) as problem:
+            raise _unread(repr(key), problem) from None
+        if term.role != key:
+            other = f"{key!r} is a {term.role}"
+            raise Wrong(other)
+
+
+def _unread(key: str, problem: Exception) -> Wrong:
+    return Wrong(f"{key} cannot be read: {str(problem).removesuffix('.')}")
+
+
+# Columns
+
+
+def _column(value: Any, place: str) -> None:
+    """Check what is said of one column; what it covers depends on its kind."""
+    if not isinstance(value, dict):
+        problem = f"{place} has to be an object"
+        raise Wrong(problem)
+    quasi = value.get("role") == "quasi"
+    (QUASI if quasi else PLAIN)(value, place)
+    if not quasi:
+        return
+    kind, said = value["kind"], value.get("type")
+    fits = {"interval": (*NUMERIC, "date", None), "set": (*LABELS, None), "node": (*KINDS, None)}
+    if said not in fits[kind]:
+        problem = f"{place} is of kind {kind} and of type {said}"
+        raise Wrong(problem)
+    if "hierarchy" in value and kind != "node":
+        problem = f"{place} has a hierarchy and is no node"
+        raise Wrong(problem)
+    domain, where = value["domain"], f"{place}, 'domain'"
+    if kind == "node":
+        _node_domain(domain, where)
+    elif kind == "set":
+        listed(text(), least=1, different=True)(domain, where)
+    else:
+        listed(_date if said == "date" else finite(), least=2, most=2)(domain, where)
+        if backwards(*domain, dates=said == "date"):
+            problem = f"{where} ends before it begins"
+            raise Wrong(problem)
+
+
+def _date(value: Any, place: str) -> None:
+    import polars as pl
+
+    text()(value, place)
+    if not_dates(pl.Series([value])).any():
+        problem = f"{place} has to be a date, not {value[:40]!r}"
+        raise Wrong(problem)
+
+
+def _node_domain(domain: Any, place: str) -> None:
+    NODES(domain, place)
+    nodes = {node["name"]: node for node in domain["nodes"]}
+    if len(nodes) < len(domain["nodes"]):
+        problem = f"{place} names a node twice"
+        raise Wrong(problem)
+    roots = [node["leaves"] for node in domain["nodes"] if node["parent"] is None]
+    if roots != [domain["leaves"]]:
+        problem = f"{place} has to have one root, with all of its leaves"
+        raise Wrong(problem)
+    for name, node in nodes.items():
+        above, height = node, 0
+        while above["parent"] is not None:
+            below, height = above, height + 1
+            above = nodes.get(below["parent"], {"parent": None, "leaves": 0})
+            if below["leaves"] > above["leaves"] or height > DEPTH:
+                problem = f"{place}: what stands above {name[:40]!r} is not above it"
+                raise Wrong(problem)
+        if above["leaves"] > domain["leaves"]:
+            problem = f"{place}: {name[:40]!r} has more leaves than there are"
+            raise Wrong(problem)
+
+
+def _file_name(value: str, place: str) -> None:
+    """Check the name of a published file: in the directory, or one directory below it."""
+    parts = value.split("/")
+    if len(parts) > 2 or not all(re.fullmatch(r"[\w-][\w.=-]*", part) for part in parts):
+        problem = f"{place} names {value[:80]!r}, which is no file of a release"
+        raise Wrong(problem)
+
+
+NODES = shaped(
+    {
+        "leaves": whole(least=1),
+        "nodes": listed(
+            shaped({"name": text(), "parent": text(null=True), "leaves": whole(least=1)}),
+            least=1,
+        ),
+    }
+)
+PLAIN = shaped({"name": text(), "role": one_of(*ROLES)}, {"type": one_of(*KINDS)})
+QUASI = shaped(
+    {
+        "name": text(),
+        "role": one_of("quasi"),
+        "kind": one_of("interval", "set", "node"),
+        "domain": lambda _value, _place: None,  # checked by kind
+    },
+    {"type": one_of(*KINDS), "weight": finite(above=0), "hierarchy": text()},
+)
+SHARE = finite(least=0, most=1)
+REQUIRED: dict[str, Check] = {
+    "shoal": text(r"[0-9]+\.[0-9]+[\w.+-]{0,40}"),
+    "id": text(r"[0-9a-f]{32}"),
+    "form": one_of(*FORMS),
+    "rows_in": whole(least=1),
+    "dropped": whole(),
+    "rows": whole(least=1),
+    "suppressed": whole(),
+    "groups": whole(least=1, null=True),
+    "columns": listed(_column, least=1),
+    "require": listed(text(), least=1),
+    "method": text(),
+    "measured": listed(
+        shaped({"principle": text(), "holds": flag, "risk": finite(), "bound": finite()})
+    ),
+    "loss": shaped({"gcp": SHARE, "ncp": mapped(SHARE)}),
+    "seconds": mapped(finite(least=0, most=SECONDS)),
+    "digests": mapped(text(DIGEST), names=_file_name),
+}
+OPTIONAL: dict[str, Check] = {
+    "title": text(longest=TITLE),
+    "heterogeneous": true,
+    "adversary": listed(text(), least=1),
+    "escaped": true,
+    "decimal": one_of(".", ","),
+    "reproducible": true,
+}
+CHECK = shaped(REQUIRED, OPTIONAL)
