@@ -89,8 +89,9 @@ def _bands(column: Column, widths: Sequence[float]) -> tuple[NDArray[np.int32], 
     if not column.numeric:
         return codes, codes.copy()
     values = column.numbers.astype(np.float64)
-    first = [np.searchsorted(values, values - width, "left") for width in widths]
-    last = [np.searchsorted(values, values + width, "right") - 1 for width in widths]
+    with np.errstate(over="ignore"):  # beyond all doubles lies nothing
+        first = [np.searchsorted(values, values - width, "left") for width in widths]
+        last = [np.searchsorted(values, values + width, "right") - 1 for width in widths]
     return np.array(first, np.int32), np.array(last, np.int32)
 
 

@@ -188,7 +188,7 @@ def _is_json_lines(data: bytes) -> bool:
         return False
     try:
         return isinstance(json.loads(first), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 
@@ -210,7 +210,7 @@ def _json_lines(data: bytes, name: str) -> pl.DataFrame:
 def _loaded(line: bytes) -> Any:
     try:
         return json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

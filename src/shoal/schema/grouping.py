@@ -19,6 +19,8 @@ from shoal.schema.hierarchy import DEPTH, ROOT, Levels, check_levels, nested_lev
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+MOST = 2**31  # more than a table has rows
+
 
 @dataclass(frozen=True, eq=False)
 class Distinct:
@@ -182,7 +184,8 @@ class Quantiles(Hierarchy):
     def levels(self, distinct: Distinct) -> Levels:
         """Return the parts of every number."""
         before = np.cumsum(distinct.counts) - distinct.counts
-        return _runs(distinct.labels, before * self.parts // distinct.counts.sum(), 2)
+        parts = min(self.parts, MOST)
+        return _runs(distinct.labels, before * parts // distinct.counts.sum(), 2)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -201,8 +204,8 @@ class Grouped(Hierarchy):
 
     def levels(self, distinct: Distinct) -> Levels:
         """Return the runs of every label."""
-        runs = np.arange(len(distinct.labels)) // self.size
-        return _runs(distinct.labels, runs, self.size)
+        size = min(self.size, MOST)
+        return _runs(distinct.labels, np.arange(len(distinct.labels)) // size, size)
 
 
 def _runs(labels: list[str], parts: NDArray, fan: int) -> Levels:
