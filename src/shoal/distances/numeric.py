@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +14,6 @@ from shoal.relations.bands import TOLERANCE, absolute_band
 from shoal.relations.forms import Band, Points, Relation
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from numpy.typing import NDArray
 
     from shoal.schema.sensitive import Sensitive
@@ -121,7 +120,7 @@ class _Vector(Distance):
         """
         self.check(sensitive)
         points = self._comparable(sensitive)
-        limit = float(min(epsilon, FARTHEST_APART))  # nothing is farther
+        limit = float(min(epsilon, Fraction(FARTHEST_APART)))  # nothing is farther
         if self.norm() in {LARGEST, SMALLEST}:
             limits = limit + self.slacks(sensitive, limit)
             points = points * (limits.max() / limits)
