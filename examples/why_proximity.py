@@ -19,8 +19,9 @@ from rich.table import Table
 
 import shoal
 from shoal.datasets.census import ROWS, census
+from shoal.exact import upward
 from shoal.notation import exact
-from shoal.principles.groups import Groups, upward
+from shoal.principles.groups import Groups
 from shoal.report.charts.base import draw
 from shoal.schema.coding import code_column
 from shoal.schema.sensitive import Sensitive

@@ -98,25 +98,31 @@ def test_what_is_achievable_and_how_far(asked):
     assert verdicts
 
 
+def known(table, asked):
+    found = shoal.plan(table, SCHEMA, require=asked)
+    assert isinstance(found, shoal.Guarantee)
+    return found
+
+
 def test_the_largest_delta_and_epsilon_of_a_dissimilarity():
     seen = 0
     for values in tables(25, seed=4):
         table = pl.DataFrame({"s": values})
         for delta, k in ((1, 2), (0.5, 2), (0.5, 3), (0.3, 3)):
             asked = shoal.Dissimilarity(epsilon=1, delta=delta, k=k, distance=shoal.Absolute())
-            found = shoal.plan(table, SCHEMA, require=asked)
+            found = known(table, asked)
             if found.largest_delta is not None:
                 certain = dataclasses.replace(asked, delta=found.largest_delta)
-                assert shoal.plan(table, SCHEMA, require=certain).guaranteed
+                assert known(table, certain).guaranteed
                 assert achievable(certain, values), (values, certain)
             if found.largest_epsilon is not None:
                 seen += 1
                 certain = dataclasses.replace(asked, epsilon=found.largest_epsilon)
-                assert shoal.plan(table, SCHEMA, require=certain).guaranteed
+                assert known(table, certain).guaranteed
                 assert achievable(certain, values), (values, certain)
                 unit = 10.0 ** (len(str(int(found.largest_epsilon))) - 4)
                 more = dataclasses.replace(asked, epsilon=round(found.largest_epsilon + unit, 6))
-                assert not shoal.plan(table, SCHEMA, require=more).guaranteed
+                assert not known(table, more).guaranteed
     assert seen > 10
 
 

@@ -12,8 +12,9 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.exact import downward
 from shoal.release.randomness import Randomness
-from shoal.rivals.retention import best_p, breach_risk, downward
+from shoal.rivals.retention import best_p, breach_risk
 from shoal.schema.io import read_table
 
 SCHEMA = shoal.Schema(quasi="age", sensitive="pay")

@@ -112,7 +112,7 @@ def read_set(text: str | None) -> list[str] | None:
         return None if text is None else [text]
     try:
         labels = json.loads(text)
-    except (ValueError, RecursionError):
+    except (ValueError, RecursionError):  # no JSON, or nested deeper than any list of labels
         return None
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         return None

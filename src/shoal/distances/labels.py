@@ -145,7 +145,7 @@ class Lookup(Distance):
 def _length(value: object, pair: tuple[object, object]) -> float:
     try:
         length = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         length = np.nan
     if not 0 <= length < np.inf:
         both = f"{pair[0]!r} and {pair[1]!r}"

@@ -64,7 +64,7 @@ def relative_band(values: NDArray, ratio: Fraction) -> Band:
     """
     top, bottom = ratio.numerator, ratio.denominator
     if values.dtype == np.int64 and int(np.abs(values).max(initial=0)) * max(top, 1) <= LARGEST:
-        reach = np.abs(values) * top // bottom
+        reach = np.abs(values) * top // min(bottom, LARGEST + 1)  # of less there is nothing
         return _searched(values, values - reach, values + reach)
     values = values.astype(np.float64) / _unit(values)
     share = float(ratio)

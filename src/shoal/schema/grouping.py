@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 NUMERAL = r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?"  # that is exact within reason
 BIN = re.compile(rf"\[({NUMERAL}), ({NUMERAL})\)")
 BETWEEN = ".."  # of the first and the last label of a run
+MOST = 2**31  # more than a table has rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,7 +330,8 @@ class Quantiles(Runs):
     def levels(self, distinct: Distinct) -> Levels:
         """Return the parts of every number."""
         before = np.cumsum(distinct.counts) - distinct.counts
-        return _runs(distinct.labels, before * self.parts // distinct.counts.sum(), 2)
+        parts = min(self.parts, MOST)
+        return _runs(distinct.labels, before * parts // distinct.counts.sum(), 2)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -348,8 +350,8 @@ class Grouped(Runs):
 
     def levels(self, distinct: Distinct) -> Levels:
         """Return the runs of every label."""
-        runs = np.arange(len(distinct.labels)) // self.size
-        return _runs(distinct.labels, runs, self.size)
+        size = min(self.size, MOST)
+        return _runs(distinct.labels, np.arange(len(distinct.labels)) // size, size)
 
 
 def _runs(labels: list[str], parts: NDArray, fan: int) -> Levels:

@@ -38,6 +38,9 @@ def read_levels(path: str | Path) -> Levels:
         except (InputError, ValueError) as problem:
             msg = f"The hierarchy {name!r} is not {form[1:].upper()}: {problem}."
             raise InputError(msg) from None
+        except RecursionError:
+            msg = f"The hierarchy {name!r} nests too deeply to be read."
+            raise InputError(msg) from None
         return nested_levels(said, name)
     rows = csv.reader(io.StringIO(text), delimiter=";")
     return check_levels(tuple(tuple(row) for row in rows if row), name)

@@ -129,6 +129,9 @@ def read_settings(path: str | Path) -> Settings:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
         msg = f"The schema file {path.name!r} is not TOML: {problem}."
         raise InputError(msg) from None
+    except RecursionError:
+        msg = f"The schema file {path.name!r} nests too deeply to be read."
+        raise InputError(msg) from None
     return _Reader(path, said, key_lines(text)).settings()
 
 
