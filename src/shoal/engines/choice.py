@@ -15,7 +15,6 @@ from shoal.methods.split import Split
 from shoal.notation import Term
 from shoal.principles.base import Pairwise
 from shoal.principles.k_anonymity import KAnonymity
-from shoal.principles.window import Window
 from shoal.progress import silent
 
 if TYPE_CHECKING:
@@ -29,16 +28,14 @@ TRIED = (Exchange(), Split(), Mondrian())
 
 
 def choose_method(method: Method | str | None, asked: Sequence[Requirement]) -> Method:
-    """Return the method asked for, in Python or in the notation, or the best for what is asked."""
+    """Return the method asked for, in Python or in the notation, or the best for what is asked.
+
+    Exchanges lose least wherever they serve, also for principles that survive the union of groups:
+    cuts need room on both sides, and where little is left they end in a few large groups.
+    """
     if method is None:
-        values = {one.columns for one in asked if one.columns}
-        windows = all(isinstance(one.principle, Window | KAnonymity) for one in asked)
-        if windows and len(values) == 1:
-            return Split()
         pairwise = all(isinstance(one.principle, Pairwise | KAnonymity) for one in asked)
-        if pairwise:
-            return Exchange()
-        return Mondrian()
+        return Exchange() if pairwise else Mondrian()
     if isinstance(method, str):
         return Method.read(method)
     if not isinstance(method, Method):
