@@ -7,7 +7,7 @@ import pytest
 
 import shoal
 from shoal.datasets.census import census
-from shoal.errors import ShoalError, UsageError
+from shoal.errors import UsageError
 
 SCHEMA = shoal.Schema(quasi=["age", "birthplace", "occupation"], sensitive="income")
 OTHERS = ("Exchange()", "Split()", "Mondrian()", "Mondrian(split='least-loss')")
@@ -32,8 +32,7 @@ def test_no_other_method_loses_less(require):
     def loss(method: str | None) -> float:
         try:
             release = shoal.anonymize(table, SCHEMA, require=require, method=method)
-        except ShoalError as problem:
-            assert isinstance(problem, UsageError), problem
+        except UsageError:
             return np.inf
         return float(release.manifest["loss"]["gcp"])
 

@@ -55,6 +55,7 @@ def write_whole(target: Path, text: str) -> None:
         staged.write_text(text, "utf-8")
         staged.replace(target)
     except OSError as problem:
-        staged.unlink(missing_ok=True)
         msg = f"Cannot write {target.name!r}: {problem.strerror}."
         raise shoal.OutputError(msg) from None
+    finally:
+        staged.unlink(missing_ok=True)

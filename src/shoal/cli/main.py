@@ -25,6 +25,7 @@ from shoal.cli.panels import Command
 from shoal.cli.plan import plan
 from shoal.cli.tune import tune
 from shoal.errors import ShoalError
+from shoal.release.staging import STOPS
 
 INTERRUPTED = "shoal: interrupted; nothing was left half-written."
 
@@ -69,6 +70,9 @@ def main() -> None:
     """Run the command line; every end has its exit code and no end shows a traceback."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, interrupt)
+        for stop in STOPS:
+            if signal.getsignal(stop) is not signal.SIG_IGN:  # as under nohup
+                signal.signal(stop, interrupt)
         sys.unraisablehook = unraisable
     try:
         code = app(standalone_mode=False)

@@ -25,6 +25,9 @@ SUFFIX = ".partial"
 OWNER = 0o700
 EXCHANGE = 2  # RENAME_EXCHANGE of <linux/fs.h>
 HERE = -100  # AT_FDCWD of <fcntl.h>
+STOPS = tuple(  # how the system, or whoever sits at it, asks a run to stop
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 
 
 @contextmanager
@@ -134,15 +137,16 @@ def _lock(descriptor: int) -> bool | None:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Keep an impatient second Ctrl-C from leaving things half cleared away."""
+    """Keep an impatient second Ctrl-C, or the like, from leaving things half cleared away."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    kept = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    kept = {stop: signal.signal(stop, signal.SIG_IGN) for stop in STOPS}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, kept)
+        for stop, handler in kept.items():
+            signal.signal(stop, handler)
 
 
 def sync(path: Path) -> None:

@@ -1,0 +1,95 @@
+"""Whoever asks a run to stop, in whatever way, finds nothing half-written and exit code 130."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from system.shell import Outcome, names_in, start
+
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+ROWS = 150_000
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    chance = np.random.default_rng(1)
+    path = tmp_path_factory.mktemp("large") / "large.csv"
+    pl.DataFrame(
+        {
+            "age": chance.integers(18, 90, ROWS),
+            "zip": chance.integers(10_000, 99_999, ROWS),
+            "salary": chance.integers(0, 10**6, ROWS),
+        }
+    ).write_csv(path)
+    return path
+
+
+def started(large: Path, place: Path, *options: object, **how: object) -> subprocess.Popen[str]:
+    asked = ("--quasi", "age,zip", "--sensitive", "salary", "--require", "KAnonymity(k=5)")
+    fast = ("--method", "Split()", "--output", place / "out", "--quiet")
+    process = start("anonymize", large, *asked, *fast, *options, **how)
+    end = time.monotonic() + 60
+    while not any(name.endswith(".partial") for name in names_in(place)):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.001)
+    return process
+
+
+def ended(process: subprocess.Popen[str]) -> Outcome:
+    out, err = process.communicate(timeout=60)
+    return Outcome(process.returncode, out, err)
+
+
+@pytest.mark.parametrize("stop", STOPS, ids=lambda stop: stop.name)
+def test_nothing_is_left_of_what_was_being_written(large: Path, tmp_path: Path, stop) -> None:
+    process = started(large, tmp_path, "--linkage", tmp_path / "linkage.csv")
+    process.send_signal(stop)
+    process.send_signal(stop)  # impatiently
+    outcome = ended(process)
+    assert outcome.code == 130, outcome
+    assert outcome.said == "shoal: interrupted; nothing was left half-written."
+    assert names_in(tmp_path) == []
+
+
+def test_a_signal_that_was_to_be_ignored_is_ignored(large: Path, tmp_path: Path) -> None:
+    """As under nohup, where a run outlives its terminal."""
+
+    def deaf() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+    process = started(large, tmp_path, preexec_fn=deaf)
+    process.send_signal(signal.SIGHUP)
+    assert ended(process).code == 0
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))["rows"] == ROWS
+    assert names_in(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("stop", STOPS, ids=lambda stop: stop.name)
+def test_clearing_away_is_not_disturbed(tmp_path: Path, stop: signal.Signals) -> None:
+    script = """
+        import os, shutil, signal, sys
+        from pathlib import Path
+        from shoal.release import staging
+
+        def slow(path, ignore_errors):
+            os.kill(os.getpid(), int(sys.argv[2]))
+            removed(path)
+
+        removed, shutil.rmtree = shutil.rmtree, slow
+        with staging.staging(Path(sys.argv[1]) / "out") as staged:
+            (staged / "file").touch()
+    """
+    code = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path), str(int(stop))]
+    assert subprocess.run(code, check=False).returncode == 0
+    assert names_in(tmp_path) == []
