@@ -8,13 +8,16 @@ import subprocess
 import sys
 import textwrap
 import time
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
 
 from system.shell import Outcome, names_in, start
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 ROWS = 150_000

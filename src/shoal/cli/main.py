@@ -26,6 +26,7 @@ from shoal.cli.plan import plan
 from shoal.cli.tune import tune
 from shoal.errors import ShoalError
 from shoal.release.staging import STOPS
+from shoal.report.terminal import plain_lines
 
 INTERRUPTED = "shoal: interrupted; nothing was left half-written."
 
@@ -128,7 +129,7 @@ def finish(message: str, code: int) -> None:
     """Say the last word and leave at once, without waiting for threads that still compute."""
     with suppress(OSError):  # whoever listened is gone
         if message:
-            sys.stderr.write(message + "\n")
+            sys.stderr.write(plain_lines(message) + "\n")
         sys.stderr.flush()
     os._exit(code)
 

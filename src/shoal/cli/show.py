@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.report.terminal import plain, plain_json
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
@@ -88,12 +90,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on std
 def note(message: str, *, quiet: bool = False) -> None:
     """Say something to the person at the terminal, not to the next program."""
     if not quiet:
-        sys.stderr.write(message + "\n")
+        sys.stderr.write(plain(message) + "\n")
 
 
 def print_json(value: Any) -> None:
     """Print one JSON object on stdout."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.write(plain_json(json.dumps(value, ensure_ascii=False)) + "\n")
 
 
 def names(text: str | None) -> list[str] | None:

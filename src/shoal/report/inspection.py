@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.padding import Padding
 from rich.text import Text
 
+from shoal.report.terminal import plain
 from shoal.report.text import _console
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def _print_column(console: Console, column: dict[str, Any]) -> None:
 
 
 def _print_indented(console: Console, text: str, style: str) -> None:
-    console.print(Padding(Text(text, style=style), (0, 0, 0, INDENT), expand=False))
+    console.print(Padding(Text(plain(text), style=style), (0, 0, 0, INDENT), expand=False))
 
 
 def _values(column: dict[str, Any]) -> str:
@@ -56,7 +57,7 @@ def _values(column: dict[str, Any]) -> str:
     if "low" in shown:
         said += f" from {_short(shown['low'])} to {_short(shown['high'])}"
     elif "pattern" in shown:
-        said += f" like {shown['pattern']}"
+        said += f" like {plain(shown['pattern'])}"
     elif "most_frequent" in shown:
         labels = [_short(label) for label, _ in shown["most_frequent"]]
         said += f": {', '.join(labels)}" + (", …" if count > len(labels) else "")
@@ -66,8 +67,8 @@ def _values(column: dict[str, Any]) -> str:
 
 
 def _short(text: str) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= LONGEST else plain[: LONGEST - 1] + "…"
+    shown = plain(" ".join(text.split()))
+    return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
 
 
 def _print_kinship(console: Console, kinship: list[dict[str, str]]) -> None:
@@ -75,7 +76,7 @@ def _print_kinship(console: Console, kinship: list[dict[str, str]]) -> None:
         return
     console.print("\nColumns that tell one another", style="bold")
     for one in kinship[:KIN]:
-        console.print(one["text"])
+        console.print(plain(one["text"]))
     if len(kinship) > KIN:
         console.print(f"… and {len(kinship) - KIN:,} more pairs (--json lists all)")
 
@@ -84,7 +85,7 @@ def _print_suggestion(console: Console, facts: dict[str, Any]) -> None:
     console.print("\nSuggested", style="bold")
     for role in ROLES:
         names = [column["name"] for column in facts["columns"] if column["role"] == role]
-        console.print(f"{role}: {', '.join(names) or 'none'}")
+        console.print(f"{role}: {', '.join(map(plain, names)) or 'none'}")
     if facts["unique"] is not None:
         share = facts["unique"]
         shown = "Over 99.9%" if 0.999 < share < 1 else f"{share:.1%}"

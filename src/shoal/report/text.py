@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
+from shoal.report.terminal import plain, plain_lines
+
 if TYPE_CHECKING:
     import polars as pl
+    from rich.text import Text
 
     from shoal.audit.verify import Audit
     from shoal.guarantee import Guarantee
@@ -19,14 +22,28 @@ if TYPE_CHECKING:
 SHOWN = 24  # points of a frontier
 
 
+class _Terminal(Console):
+    """A console on which no text, in a table or not, is taken for orders."""
+
+    def render_str(self, text: str, **how: Any) -> Text:
+        return super().render_str(plain_lines(text), **how)
+
+
+class _Table(Table):
+    """A table whose cells stay in their lines."""
+
+    def add_row(self, *cells: str, **how: Any) -> None:
+        super().add_row(*map(plain, cells), **how)
+
+
 def _console() -> Console:
-    return Console(file=sys.stdout, highlight=False, markup=False)
+    return _Terminal(file=sys.stdout, highlight=False, markup=False)
 
 
 def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim")
+    table = _Table(box=None, pad_edge=False, header_style="dim")
     for place, name in enumerate(columns):
-        table.add_column(name, justify="left" if place == 0 else "right", overflow="fold")
+        table.add_column(plain(name), justify="left" if place == 0 else "right", overflow="fold")
     return table
 
 
@@ -203,7 +220,7 @@ def print_rehearsal(facts: dict[str, Any]) -> None:
     )
     for role, names in facts["roles"].items():
         if names:
-            console.print(f"  {role}: {', '.join(names)}")
+            console.print(f"  {role}: {', '.join(map(plain, names))}")
     for entry in facts["require"]:
         limit = f" (largest m here: {entry['largest_m']})" if entry["largest_m"] is not None else ""
         console.print(f"  {entry['principle']}: achievable{limit}")
