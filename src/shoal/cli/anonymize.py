@@ -285,7 +285,29 @@ def _remark(
             "for less, or see with `shoal tune` where that begins.",
             quiet=quiet,
         )
+    _remark_labels(release, quiet=quiet)
     _remark_rows(release, rows, escaped=escaped, quiet=quiet)
+
+
+def _remark_labels(release: shoal.Release, *, quiet: bool) -> None:
+    """Say which columns have labels that only look like one value."""
+    import numpy as np
+
+    from shoal.schema.spellings import look_alikes
+
+    for column in (*release.coded.quasi, *release.coded.sensitive):
+        if column.numeric:
+            continue
+        counts = np.bincount(column.codes, minlength=column.distinct)
+        found = look_alikes(column.spellings, counts)
+        if found is not None:
+            rows = int(counts[found.which].sum())
+            show.note(
+                f"Warning: {found.text} in {column.name!r} ({rows:,} rows). Each spelling counts "
+                "as a value of its own, and a group that holds several seems more diverse than it "
+                "is. Make them one first.",
+                quiet=quiet,
+            )
 
 
 def _remark_rows(release: shoal.Release, rows: int, *, escaped: bool, quiet: bool) -> None:

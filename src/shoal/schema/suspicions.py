@@ -16,7 +16,8 @@ import polars as pl
 from shoal.schema.coding import NUMBER
 from shoal.schema.dates import not_dates
 from shoal.schema.inference import DAY_MONTH
-from shoal.schema.vocabulary import CONFUSABLE, MISSING_WORDS
+from shoal.schema.spellings import look_alikes
+from shoal.schema.vocabulary import MISSING_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from shoal.schema.profile import Profile
 
 MOSTLY = 0.5  # share of cells from which a column is taken to be meant as numbers
-LABELS = 50_000  # distinct cells up to which they are compared with one another
+TEXTS = (pl.String, pl.Categorical, pl.Enum)
 EXACT = 2**53  # whole numbers up to here survive in every program
 NINES = re.compile(r"^9{2,6}$")
 MARKS = {-1.0, -7.0, -8.0, -9.0, -77.0, -88.0, -99.0, -999.0, -9999.0}
@@ -55,7 +56,7 @@ def suspect(profile: Profile, inferred: Inferred) -> tuple[Suspicion, ...]:
     if not profile.distinct:
         return ()
     found = [*_codes(profile, inferred), *_sentinels(profile), *_sizes(profile)]
-    if profile.column.dtype == pl.String:
+    if any(profile.column.dtype == kind for kind in TEXTS):
         found += [*_spaces(profile), *_dates(profile, inferred)]
         if profile.numbers is None:
             found += [*_punctuation(profile), *_mixed(profile, inferred)]
@@ -196,35 +197,7 @@ def _unlike(order: str, taken: str) -> Suspicion:
     )
 
 
-def _look_alikes(profile: Profile) -> list[Suspicion]:
-    """Look for labels that a reader takes for one another and a program does not."""
-    labels = profile.cells
-    if profile.distinct > LABELS:
-        return []
-    folded = (
-        labels.str.normalize("NFKC")
-        .str.to_lowercase()
-        .str.strip_chars()
-        .str.replace_all(r"[\s_\x{200b}\x{00ad}]+", " ")
-    )
-    if not labels.str.len_bytes().eq(labels.str.len_chars()).all():
-        folded = folded.str.replace_many(CONFUSABLE)
-    alike = (
-        pl.DataFrame({"label": labels, "folded": folded, "count": profile.counts})
-        .filter(pl.col("folded").is_duplicated())
-        .sort("folded", "label")
-    )
-    if not alike.height:
-        return []
-    which = labels.is_in(alike["label"].implode()).to_numpy()
-    sets = alike["folded"].n_unique()
-    # Only labels that several people share are repeated here.
-    shared = alike.filter(pl.col("count") > 1)["label"][:3]
-    shown = ", as " + ", ".join(map(repr, shared)) if len(shared) > 1 else ""
-    noun = "label has" if sets == 1 else "labels have"
-    return [
-        Suspicion(
-            "alike",
-            f"{sets:,} {noun} several spellings that look alike{shown} ({_told(profile, which)}).",
-        )
-    ]
+def _look_alikes(profile: Profile) -> Iterator[Suspicion]:
+    found = look_alikes(profile.cells, profile.counts)
+    if found is not None:
+        yield Suspicion("alike", f"{found.text} ({_told(profile, found.which)}).")
