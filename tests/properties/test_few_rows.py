@@ -29,7 +29,7 @@ def near_others(values, epsilon) -> int:
     return max(sum(abs(u - v) <= epsilon for u in values) for v in values) - 1
 
 
-def shares(group, table):
+def shares(group, table) -> tuple[list[Fraction], list[Fraction]]:
     domain = sorted(set(table))
     return distribution.shares(group, domain), distribution.shares(table, domain)
 
@@ -168,7 +168,7 @@ def test_of_all_partitions_the_one_of_least_loss(seed):
     found = Partitions(task).best()
     assert (found is None) == (wanted is None)
     if found is not None:
-        parts = [tuple(np.flatnonzero(found.labels == g)) for g in range(len(found))]
+        parts = [tuple(np.flatnonzero(found.labels == g).tolist()) for g in range(len(found))]
         assert sum(map(loss, parts)) == pytest.approx(wanted)
 
 

@@ -75,12 +75,12 @@ def test_groups_equal_those_of_the_definition(require, parts, holds, table, wide
     def admissible(group):
         return all(part and holds(values(part), salaries) for part in dealt(frozenset(group)))
 
-    method = shoal.Mondrian(split="widest" if widest else "least-loss")
+    search = Search(task, widest=widest)
     if not admissible(range(len(rows))):
         with pytest.raises(NotAchievable):
-            method.find(task)
+            search.run()
         return
-    found = method.find(task).labels
+    found = search.run().labels
     if widest:
         buckets = splitting.mondrian(rows, KINDS, 1, admissible=admissible)
     else:

@@ -12,6 +12,7 @@ import shoal
 from reference import proximity
 from shoal.methods.base import Task
 from shoal.methods.reached import not_reached, rows_in_breach
+from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
 from shoal.schema.table import code_table
@@ -59,7 +60,10 @@ def test_values_that_are_named_are_in_breach(spelled, seed):
             if count > allowed(len(members)):
                 wanted.add(row)
     (measured,), (value,) = task.measure(groups), task.values
-    found = rows_in_breach(asked[0].principle, value, groups, measured)
+    principle = asked[0].principle
+    assert isinstance(principle, Pairwise)
+    assert value is not None
+    found = rows_in_breach(principle, value, groups, measured)
     assert set(found.tolist()) == wanted
     if measured.holds:
         return

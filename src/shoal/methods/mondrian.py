@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.errors import BadParameter, NotAchievable, UsageError
 from shoal.methods.exhaustive import Thorough
+from shoal.methods.gathered import from_small_groups
 from shoal.methods.measured import Search
 from shoal.methods.splitter import Rule, Ties, split
 from shoal.principles.base import Ordered, Pairwise, Searchable
@@ -29,7 +30,8 @@ class Mondrian(Thorough):
     Any principles that survive the union of groups will do, also several of them on several
     sensitive values: a half that fails could not be divided into groups that all hold. With them
     may come principles that do not survive it, and those about a population; then halves are
-    measured, and more may be possible than is found (`methods/measured.py`).
+    measured, and more may be possible than is found (`methods/measured.py`). Where the whole
+    table fails with those, the search begins with small groups (`methods/gathered.py`).
 
     Parameters
     ----------
@@ -85,7 +87,7 @@ class Mondrian(Thorough):
         """Find groups that keep every requirement."""
         widest = self.split == "widest"
         if not quick(task):
-            return Search(task, widest=widest).run()
+            return _measured(task, widest=widest)
         rule = Rule.of_demands(task, repr(self))
         if not task.holds(Groups(np.zeros(len(task.coded), np.int64))):
             required = " and ".join(repr(one.principle) for one in task.requirements)
@@ -94,6 +96,17 @@ class Mondrian(Thorough):
         ties: Ties = "divided" if self.relaxed else "lower"
         buckets = split(task, rule, widest=widest, ties=ties)
         return Groups.of(buckets.unsort(buckets.labels()))
+
+
+def _measured(task: Task, *, widest: bool) -> Groups:
+    """Cut the whole table by the measure itself, or begin with small groups where it fails."""
+    try:
+        return Search(task, widest=widest).run()
+    except NotAchievable:
+        found = from_small_groups(task)
+        if found is None:
+            raise
+        return found
 
 
 def quick(task: Task) -> bool:

@@ -32,7 +32,7 @@ class _Terminal(Console):
 class _Table(Table):
     """A table whose cells stay in their lines."""
 
-    def add_row(self, *cells: str, **how: Any) -> None:
+    def add_row(self, *cells: Any, **how: Any) -> None:
         super().add_row(*map(plain, cells), **how)
 
 
