@@ -10,7 +10,7 @@ import polars as pl
 from shoal.audit.cells import read_set
 from shoal.audit.reading import EMPTY, ranks_between
 from shoal.kernels.freeform.boxes import Boxes, label_words
-from shoal.schema.coding import MISSING_LABEL
+from shoal.schema.missing import MISSING_LABEL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

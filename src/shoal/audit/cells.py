@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.schema.coding import MISSING_LABEL
 from shoal.schema.columns import change_text, is_dictionary
 from shoal.schema.dates import days
+from shoal.schema.missing import MISSING_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

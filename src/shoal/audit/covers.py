@@ -19,9 +19,9 @@ import polars as pl
 
 from shoal.audit.cells import interval_ends, read_set
 from shoal.audit.reading import code_by_kind, labels_in, ranks_between, values_under
-from shoal.schema.coding import MISSING_LABEL, Column, code_column
+from shoal.schema.coding import Column, code_column
 from shoal.schema.dates import days
-from shoal.schema.missing import is_missing
+from shoal.schema.missing import MISSING_LABEL, is_missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

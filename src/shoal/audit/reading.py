@@ -9,12 +9,15 @@ import numpy as np
 from shoal.audit.cells import interval_ends, read_set
 from shoal.audit.nodes import Stated
 from shoal.errors import InputError
-from shoal.schema.coding import MISSING_LABEL, NUMBER, code_column, code_known, parse_numbers
+from shoal.schema.coding import NUMBER, code_column, code_known, parse_numbers
 from shoal.schema.dates import days
+from shoal.schema.missing import MISSING_LABEL
 from shoal.schema.placing import distinct_of, named_above
 from shoal.schema.roles import NUMERIC
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
     from numpy.typing import NDArray
 
@@ -38,16 +41,15 @@ def ranks_between(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
     """Return the lowest and highest rank that lies in each interval, and which could be read."""
     low, high = interval_ends(texts)
-    if column.dates:
-        first, last = days(low), days(high)
-        good = ~np.isnan(first + last)
-    else:
-        good = (low.str.contains(NUMBER) & high.str.contains(NUMBER)).to_numpy()
-        first, last = parse_numbers(low.filter(good)), parse_numbers(high.filter(good))
+    read: Callable[[pl.Series], NDArray] = days if column.dates else parse_numbers
+    good = (
+        ~np.isnan(days(low) + days(high))
+        if column.dates
+        else (low.str.contains(NUMBER) & high.str.contains(NUMBER)).to_numpy()
+    )
     ranks = np.tile(np.array(EMPTY, np.int64)[:, None], len(texts))
-    chosen = good if column.dates else slice(None)
-    ranks[0, good] = np.searchsorted(column.numbers, first[chosen], "left")
-    ranks[1, good] = np.searchsorted(column.numbers, last[chosen], "right") - 1
+    ranks[0, good] = np.searchsorted(column.numbers, read(low.filter(good)), "left")
+    ranks[1, good] = np.searchsorted(column.numbers, read(high.filter(good)), "right") - 1
     return ranks[0], ranks[1], good
 
 

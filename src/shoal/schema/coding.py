@@ -16,8 +16,8 @@ import polars as pl
 from shoal.errors import BadCells, InputError, ShoalError, UsageError
 from shoal.schema.columns import distinct, is_dictionary
 from shoal.schema.dates import not_dates, parse_dates
-from shoal.schema.missing import first_rows, is_missing
-from shoal.schema.placing import MISSING_LABEL, place
+from shoal.schema.missing import MISSING_LABEL, first_rows, is_missing
+from shoal.schema.placing import place
 from shoal.schema.roles import LABELS, NUMERIC
 
 if TYPE_CHECKING:
