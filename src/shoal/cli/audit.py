@@ -93,6 +93,8 @@ def audit(
         found = shoal.audit_files(
             table, chosen, require=asked, original=original, population=population
         )
+    for remark in found.remarks:
+        show.note(remark)
     if json:
         show.print_json(found.to_dict())
     else:
