@@ -10,7 +10,6 @@ from pathlib import Path
 import polars as pl
 
 import shoal
-from shoal.schema.hierarchy import nest
 
 
 def main() -> None:
@@ -22,7 +21,7 @@ def main() -> None:
         levels = json.loads(Path(asked["hierarchies"]).read_text("utf-8"))
         paths = {name: zip(*levels[name], strict=True) for name in asked["quasi"]}
         hierarchies = {
-            name: nest(tuple(tuple(map(str, path)) for path in found))
+            name: shoal.Listed(paths=tuple(tuple(map(str, path)) for path in found))
             for name, found in paths.items()
         }
     schema = shoal.Schema(

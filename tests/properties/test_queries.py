@@ -37,7 +37,20 @@ DOMAINS: dict[str, Any] = {
     "age": [-3, 4],
     "rate": [0.5, 2],
     "job": ["a", "b", 'c"'],
-    "home": {"west": ["p", "q"], "east": ["r"]},
+    "home": {
+        "leaves": 3,
+        "nodes": [
+            {"name": name, "parent": parent, "leaves": leaves}
+            for name, parent, leaves in [
+                ("*", None, 3),
+                ("west", "*", 2),
+                ("east", "*", 1),
+                ("p", "west", 1),
+                ("q", "west", 1),
+                ("r", "east", 1),
+            ]
+        ],
+    },
 }
 
 ages = st.integers(-3, 4)

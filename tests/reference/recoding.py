@@ -50,3 +50,28 @@ def date_ncp(cell: str, every: Sequence[str]) -> Fraction:
         return Fraction(0)
     tick = dt.timedelta(microseconds=1)
     return Fraction((high - low) // tick, (most - least) // tick)
+
+
+def rule_covers(rule: str, node: str, value: str, *, text: bool = False) -> bool:
+    """Say whether a published node of a hierarchy built by a rule covers a value.
+
+    Numbers are compared as numbers, dates (ISO, days) and what is `text` as texts.
+    """
+    if node in {"*", value}:
+        return True
+    if rule == "Prefix()":
+        code = node.rstrip("*")
+        return code != node and value.startswith(code) and len(code) <= len(value) <= len(node)
+    if rule == "Calendar()":
+        quarter = f"{value[:4]}-Q{(int(value[5:7]) + 2) // 3}"
+        return node in {value[:10], value[:7], quarter, value[:4]}
+    if rule.startswith("Bins"):
+        if not node.startswith("["):
+            return Fraction(node) == Fraction(value)
+        low, high = node[1:-1].split(", ")
+        return Fraction(low) <= Fraction(value) < Fraction(high)
+    ends = node.split("..")
+    if len(ends) < 2:
+        return False
+    size = str if text else Fraction
+    return size(ends[0]) <= size(value) <= size(ends[1])  # type: ignore[operator]

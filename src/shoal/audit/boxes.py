@@ -11,7 +11,7 @@ from shoal.audit.cells import read_set
 from shoal.audit.reading import ranks_between
 from shoal.kernels.freeform.boxes import Boxes, label_words
 from shoal.schema.ends import EMPTY
-from shoal.schema.placing import MISSING_LABEL
+from shoal.schema.missing import MISSING_LABEL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

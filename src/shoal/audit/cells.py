@@ -12,7 +12,7 @@ from shoal.errors import InputError
 from shoal.schema.columns import change_text, is_dictionary
 from shoal.schema.ends import outermost, shares_of
 from shoal.schema.formulas import unescape, unescape_name
-from shoal.schema.placing import MISSING_LABEL
+from shoal.schema.missing import MISSING_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -21,8 +21,7 @@ import polars as pl
 from shoal.audit.cells import read_set
 from shoal.audit.reading import code_by_kind, labels_in, ranks_between, values_under
 from shoal.schema.coding import Column, code_column
-from shoal.schema.missing import is_missing
-from shoal.schema.placing import MISSING_LABEL
+from shoal.schema.missing import MISSING_LABEL, is_missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

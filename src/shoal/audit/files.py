@@ -296,7 +296,7 @@ def manifest_schema(
         pseudonymize=named[PSEUDONYM],
         types={name: kind for name, kind in types.items() if kind != "ordered"},
         decimal=manifest.get("decimal"),
-        hierarchies={name: Stated.of(c, owned.get(name)) for name, c in nodes.items()},
+        hierarchies={name: Stated.of_manifest(c, owned.get(name)) for name, c in nodes.items()},
     )
 
 

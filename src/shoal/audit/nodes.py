@@ -38,7 +38,7 @@ class Stated(Hierarchy):
     rule: Hierarchy | None
 
     @classmethod
-    def of(cls, stated: Mapping[str, Any], owned: Hierarchy | None = None) -> Stated:
+    def of_manifest(cls, stated: Mapping[str, Any], owned: Hierarchy | None = None) -> Stated:
         """Take what a manifest says of a column; its owner may know better."""
         said = stated.get("hierarchy")
         nodes = tuple((n["name"], n["parent"], n["leaves"]) for n in stated["domain"]["nodes"])

@@ -12,7 +12,8 @@ from shoal.errors import InputError
 from shoal.schema.coding import NUMBER, code_column, code_known
 from shoal.schema.dates import not_dates
 from shoal.schema.ends import ranks_within
-from shoal.schema.placing import MISSING_LABEL, distinct_of, named_above
+from shoal.schema.missing import MISSING_LABEL
+from shoal.schema.placing import distinct_of, named_above
 from shoal.schema.roles import NUMERIC
 
 if TYPE_CHECKING:

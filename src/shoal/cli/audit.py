@@ -95,6 +95,8 @@ def audit(
         )
     for warning in found.warnings:
         show.note(f"Warning: {warning}", quiet=quiet)
+    for remark in found.remarks:
+        show.note(remark)
     if json:
         show.print_json(found.to_dict())
     else:

@@ -1,7 +1,7 @@
 """NCP and GCP, the normalized and global certainty penalties. Range 0 to 1; less is better.
 
 NCP of a cell: interval (high - low) / (max - min of the column); set (labels - 1) / (distinct
-labels - 1); node (labels under it - 1) / (labels of the hierarchy - 1); 0 for a column of one
+labels - 1); node (values under it - 1) / (values - 1), of published rows; 0 for a column of one
 value; 1 for every cell of a suppressed row. GCP is its mean over rows and quasi columns. Where rows
 are suppressed, the range and the labels are those of the rows that are published: a wider range
 would tell what was left out, a narrower one never flatters.

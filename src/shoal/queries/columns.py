@@ -26,8 +26,7 @@ from shoal.queries.ruler import Ruler
 from shoal.queries.sets import Numbers, Set
 from shoal.schema.coding import NUMBER, code_column
 from shoal.schema.dates import not_dates
-from shoal.schema.missing import is_missing
-from shoal.schema.placing import MISSING_LABEL
+from shoal.schema.missing import MISSING_LABEL, is_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -265,7 +264,7 @@ def read_cells(
     texts = cells.unique().sort()
     which = cells.cast(pl.Enum(texts)).to_physical().to_numpy().astype(np.int64)
     if stated["kind"] == "node":
-        known = leaves or StatedLeaves(Stated.of(stated), stated.get("type"))
+        known = leaves or StatedLeaves(Stated.of_manifest(stated), stated.get("type"))
         return Sets.of_nodes(texts, stated["name"], known), which
     return (Intervals if stated["kind"] == "interval" else Sets).of(texts, stated), which
 

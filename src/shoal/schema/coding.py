@@ -18,8 +18,8 @@ from shoal.errors import BadCells, InputError, ShoalError, UsageError
 from shoal.schema.columns import distinct, is_dictionary
 from shoal.schema.dates import LARGEST, not_dates, parse_dates, too_fine
 from shoal.schema.frames import unheld
-from shoal.schema.missing import first_rows, is_missing
-from shoal.schema.placing import MISSING_LABEL, place
+from shoal.schema.missing import MISSING_LABEL, first_rows, is_missing
+from shoal.schema.placing import place
 from shoal.schema.roles import LABELS, NUMERIC
 
 if TYPE_CHECKING:

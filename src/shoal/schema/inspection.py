@@ -17,7 +17,7 @@ from shoal.schema.advice import Advice, advise, primary
 from shoal.schema.inference import Inferred, infer
 from shoal.schema.io import take_frame
 from shoal.schema.kinship import Kinship, kin
-from shoal.schema.placing import MISSING_LABEL
+from shoal.schema.missing import MISSING_LABEL
 from shoal.schema.profile import Profile, usable
 from shoal.schema.roles import Schema
 from shoal.schema.suspicions import Suspicion, suspect

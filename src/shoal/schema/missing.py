@@ -15,6 +15,7 @@ import polars as pl
 from shoal.errors import BadCells, InputError, UsageError
 
 Missing = Literal["error", "drop", "value"]
+MISSING_LABEL = ""  # what a missing cell is among labels
 FIRST = 5  # how many rows a message names
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.schema.grouping import Distinct
+from shoal.schema.missing import MISSING_LABEL
 from shoal.schema.trees import Tree
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from shoal.schema.grouping import Hierarchy
     from shoal.schema.hierarchy import Levels
 
-MISSING_LABEL = ""
 Path = tuple[str, ...]
 
 

@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.schema.coding import Column, code_column
-from shoal.schema.missing import is_missing
-from shoal.schema.placing import MISSING_LABEL
+from shoal.schema.missing import MISSING_LABEL, is_missing
 
 if TYPE_CHECKING:
     import polars as pl
