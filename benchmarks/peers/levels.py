@@ -98,10 +98,8 @@ def ours(case: Case, l: int) -> dict[str, float | None]:
     schema = shoal.Schema(quasi=case.quasi, sensitive=case.sensitive)
     published = open_published(case.table, schema)
     value = Sensitive.of((published.sensitive(case.sensitive),))
-    found = {
-        (one.principle, *one.fixed.values()): one.level
-        for one in measure_levels(published.groups, value)
-    }
+    levels = [one.to_dict() for one in measure_levels(published.groups, value)]
+    found = {(one["principle"], *one["fixed"].values()): one["level"] for one in levels}
     recursive = RecursiveCL(c=1, l=l).measure(published.groups, value).risk
     return {
         "k": int(published.groups.sizes.min()),

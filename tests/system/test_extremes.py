@@ -52,7 +52,8 @@ def terms(*roles: str) -> list[str]:
     for name, term in sorted(known_terms().items()):
         if term.role not in roles:
             continue
-        fields = [field for field in dataclasses.fields(term) if field.name != "distance"]
+        every = dataclasses.fields(term)  # type: ignore[arg-type]
+        fields = [field for field in every if field.name != "distance"]
         needed = [field.name for field in fields if field.default is dataclasses.MISSING]
         for field in fields:
             for number in NUMBERS:
@@ -181,8 +182,8 @@ def test_every_cell_is_read_or_refused(cell: str, tables: dict[str, Path], tmp_p
         ends("anonymize", tables["plain"], *ROLES, *asked, "--output", tmp_path / "o", codes=(2,))
     schema = tmp_path / "schema.toml"
     schema.write_text(f"quasi = {cell}\n", "utf-8")
-    asked = ("--schema", schema, "--require", "KAnonymity(k=2)", "--output", tmp_path / "o")
-    ends("anonymize", tables["plain"], *asked, codes=(2,))
+    said = ("--schema", schema, "--require", "KAnonymity(k=2)", "--output", tmp_path / "o")
+    ends("anonymize", tables["plain"], *said, codes=(2,))
 
 
 def test_no_picture_costs_a_release(

@@ -144,7 +144,7 @@ def print_guarantee(found: Guarantee) -> None:
         ("delta", found.largest_delta, "this epsilon"),
         ("epsilon", found.largest_epsilon, "this delta"),
     ):
-        shown = f"{most} at most" if most is not None else "none"
+        shown = f"{at_least(most, 6)} at most" if most is not None else "none"
         console.print(f"Certain for {rest} and groups of {found.size}: {name} {shown}.")
     console.print()
     _heading(console, "Largest delta that is certain, by k")
