@@ -19,14 +19,13 @@ from rich.console import Console
 from rich.table import Table
 
 from shoal.datasets.census import census
-from shoal.loss.certainty import mean_over_rows, ncp_by_group
-from shoal.release.spans import spans
+from shoal.release.cells import mean_over_rows, ncp_by_group, spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from shoal.principles.groups import Groups
-    from shoal.schema.table import Coded
+    from shoal.table.coded import Coded
 
 DATA = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

@@ -17,7 +17,7 @@ import shoal
 from shoal.kernels import load_all
 from shoal.methods.base import Method, Task
 from shoal.principles.requirement import requirements
-from shoal.schema.table import code_table
+from shoal.table.coded import code_table
 
 PLACES = ["age", "puma", "occupation"]
 PEOPLE = ["age", "sex", "marital", "race"]

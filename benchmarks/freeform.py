@@ -17,11 +17,10 @@ import shoal
 from shoal.audit.regularity import MatchGraph
 from shoal.kernels import load_all
 from shoal.kernels.chacha import fresh_stream
-from shoal.loss.certainty import mean_over_rows, ncp_by_group
 from shoal.methods.base import Method, Task
 from shoal.principles.requirement import requirements
-from shoal.release.spans import spans
-from shoal.schema.table import code_table
+from shoal.release.cells import mean_over_rows, ncp_by_group, spans
+from shoal.table.coded import code_table
 
 if TYPE_CHECKING:
     from shoal.principles.groups import Groups

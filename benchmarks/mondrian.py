@@ -13,7 +13,7 @@ import shoal
 from shoal.kernels import load_all
 from shoal.methods.base import Method, Task
 from shoal.principles.requirement import requirements
-from shoal.schema.table import Coded, code_table
+from shoal.table.coded import Coded, code_table
 
 QUASI = ["age", "puma", "occupation"]
 PLAIN, LOSS = shoal.Mondrian(), shoal.Mondrian(split="least-loss")

@@ -19,7 +19,7 @@ import shoal
 from shoal.kernels import load_all
 from shoal.methods.base import Method, Task
 from shoal.principles.requirement import requirements
-from shoal.schema.table import code_table
+from shoal.table.coded import code_table
 
 QUASI = ["age", "puma", "occupation"]
 REQUIRE = "EpsilonM(epsilon=2000, m=5)"

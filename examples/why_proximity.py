@@ -22,9 +22,9 @@ from shoal.datasets.census import ROWS, census
 from shoal.exact import upward
 from shoal.notation import exact
 from shoal.principles.groups import Groups
-from shoal.report.charts.base import draw
-from shoal.schema.coding import code_column
-from shoal.schema.sensitive import Sensitive
+from shoal.table.coded import Sensitive
+from shoal.table.coding import code_column
+from shoal.views.charts.base import draw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import shoal
 from shoal.datasets.census import census
 from shoal.methods.base import Task
 from shoal.principles.requirement import requirements
-from shoal.schema.table import Coded, code_table
+from shoal.table.coded import Coded, code_table
 
 GREEDY = shoal.Freeform(assignment="greedy")
 SORT = shoal.Freeform(assignment="sort")

@@ -166,7 +166,7 @@ def machine() -> str:
 
 def write(figure: Figure, frame: pl.DataFrame, output: Path) -> None:
     """Write the picture, and put the section into its place on the page."""
-    from shoal.report.charts.base import draw
+    from shoal.views.charts.base import draw
 
     svg = draw(figure.draw(frame))
     (output / f"{figure.name}.svg").write_text(svg + "\n", "utf-8")

@@ -11,7 +11,7 @@ from subjects import loss, people
 import shoal
 from shoal.methods.base import Method, Task
 from shoal.principles.requirement import requirements
-from shoal.schema.table import code_table
+from shoal.table.coded import code_table
 
 METHODS: dict[str, Method] = {
     "Mondrian": shoal.Mondrian(relaxed=True),

@@ -18,7 +18,7 @@ import shoal
 from shoal.errors import NotAchievable
 from shoal.methods.base import Method, Task
 from shoal.principles.requirement import requirements
-from shoal.schema.table import Coded, code_table
+from shoal.table.coded import Coded, code_table
 
 if TYPE_CHECKING:
     from shoal.principles.base import Principle

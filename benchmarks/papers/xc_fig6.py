@@ -11,8 +11,8 @@ from figures import Claim, Figure, Size, judged, run
 from subjects import XC_METHODS, lives
 
 import shoal
-from shoal.guarantee import guarantee
-from shoal.schema.table import code_table
+from shoal.principles.guarantee import guarantee
+from shoal.table.coded import code_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

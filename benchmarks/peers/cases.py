@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from common import DATA, load
 
-from shoal.schema.hierarchy import read_levels
+from shoal.table.hierarchy import read_levels
 
 if TYPE_CHECKING:
     from pathlib import Path

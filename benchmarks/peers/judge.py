@@ -16,15 +16,13 @@ import numpy as np
 import polars as pl
 
 import shoal
-from shoal.audit.boxes import published_boxes
-from shoal.audit.candidates import candidate_risks
-from shoal.audit.cells import cell_ncp, spell_set
-from shoal.audit.nearness import LIKELY, nearness
+from shoal.audit.cells import cell_ncp, published_boxes, spell_set
+from shoal.audit.exposure import LIKELY, nearness
+from shoal.audit.matches import candidate_risks
 from shoal.audit.published import open_published
 from shoal.audit.regularity import MatchGraph
-from shoal.schema.roles import RESERVED
-from shoal.schema.sensitive import Sensitive
-from shoal.schema.table import code_table
+from shoal.table.coded import Sensitive, code_table
+from shoal.table.schema import RESERVED
 
 if TYPE_CHECKING:
     from peers.cases import Case, Levels

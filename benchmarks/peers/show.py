@@ -10,9 +10,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.report.charts.base import GREY, PALETTE, draw
-from shoal.report.charts.comparison import comparison_chart
-from shoal.report.compared import Measure
+from shoal.views.charts.base import GREY, PALETTE, draw
+from shoal.views.charts.comparison import comparison_chart
+from shoal.views.tables import Measure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

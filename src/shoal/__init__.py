@@ -9,39 +9,39 @@ from typing import TYPE_CHECKING, Any
 from shoal.version import __version__
 
 _HOMES = {
-    "anonymize": "engines.local",
-    "plan": "planning",
-    "compare": "engines.compare",
-    "tune": "engines.tune",
-    "learning_utility": "engines.learning.utility",
-    "learning_of": "engines.learning.utility",
-    "LearningUtility": "engines.learning.measured",
+    "anonymize": "runs.anonymize",
+    "plan": "principles.planning",
+    "compare": "runs.compare",
+    "tune": "runs.tune",
+    "learning_utility": "runs.learning",
+    "learning_of": "runs.learning",
+    "LearningUtility": "runs.learned",
     "audit_files": "audit.files",
     "survey": "audit.survey",
     "Survey": "audit.survey",
     "attack": "audit.attack",
     "Attack": "audit.attack",
-    "Workload": "queries.workload",
-    "Questions": "queries.workload",
-    "QueryError": "queries.workload",
-    "query_error": "queries.workload",
-    "count": "queries.expression",
-    "losses": "loss.measure",
-    "describe_losses": "loss.measure",
-    "inspect": "schema.inspection",
-    "Inspection": "schema.inspection",
-    "Schema": "schema.roles",
-    "Listed": "schema.grouping",
-    "Prefix": "schema.grouping",
-    "Calendar": "schema.grouping",
-    "Bins": "schema.grouping",
-    "Quantiles": "schema.grouping",
-    "Grouped": "schema.grouping",
+    "Workload": "utility.workload",
+    "Questions": "utility.workload",
+    "QueryError": "utility.workload",
+    "query_error": "utility.workload",
+    "count": "utility.expression",
+    "losses": "utility.losses",
+    "describe_losses": "utility.losses",
+    "inspect": "inspection.inspect",
+    "Inspection": "inspection.inspect",
+    "Schema": "table.schema",
+    "Listed": "table.groupings",
+    "Prefix": "table.groupings",
+    "Calendar": "table.groupings",
+    "Bins": "table.groupings",
+    "Quantiles": "table.groupings",
+    "Grouped": "table.groupings",
     "Requirement": "principles.requirement",
     "EpsilonM": "principles.proximity",
     "Neighbourhood": "principles.proximity",
     "DeltaL": "principles.proximity",
-    "Window": "principles.window",
+    "Window": "principles.proximity",
     "KAnonymity": "principles.k_anonymity",
     "Dissimilarity": "principles.dissimilarity",
     "FrequencyL": "principles.frequency",
@@ -54,9 +54,9 @@ _HOMES = {
     "Variance": "principles.spread",
     "DeltaDisclosure": "principles.disclosure",
     "BetaLikeness": "principles.disclosure",
-    "MUniqueness": "principles.uniqueness",
-    "KMap": "principles.population",
-    "DeltaPresence": "principles.population",
+    "MUniqueness": "principles.frequency",
+    "KMap": "principles.k_anonymity",
+    "DeltaPresence": "principles.k_anonymity",
     "Absolute": "distances.numeric",
     "Lp": "distances.numeric",
     "SmallestDifference": "distances.numeric",
@@ -73,16 +73,16 @@ _HOMES = {
     "Mondrian": "methods.mondrian",
     "Freeform": "methods.freeform.method",
     "Ring": "methods.freeform.method",
-    "GeneralizationGraph": "methods.freeform.graph",
-    "Perturb": "rivals.perturb",
-    "Anatomy": "rivals.anatomy",
+    "GeneralizationGraph": "release.graph",
+    "Perturb": "utility.perturb",
+    "Anatomy": "utility.anatomy",
     "Release": "release.release",
     "Audit": "audit.verify",
-    "Plan": "planning",
-    "Comparison": "engines.compare",
-    "Frontier": "engines.tune",
-    "Guarantee": "guarantee",
-    "Outlook": "outlook",
+    "Plan": "principles.planning",
+    "Comparison": "runs.compare",
+    "Frontier": "runs.tune",
+    "Guarantee": "principles.guarantee",
+    "Outlook": "principles.outlook",
     "ShoalError": "errors",
     "UsageError": "errors",
     "InputError": "errors",
@@ -184,11 +184,6 @@ if TYPE_CHECKING:
     from shoal.distances.hierarchical import Hierarchical
     from shoal.distances.labels import Edit, Equality, Function, Lookup
     from shoal.distances.numeric import Absolute, Lp, SmallestDifference, TotalVariation
-    from shoal.engines.compare import Comparison, compare
-    from shoal.engines.learning.measured import LearningUtility
-    from shoal.engines.learning.utility import learning_of, learning_utility
-    from shoal.engines.local import anonymize
-    from shoal.engines.tune import Frontier, tune
     from shoal.errors import (
         AuditFailed,
         InputError,
@@ -197,35 +192,37 @@ if TYPE_CHECKING:
         ShoalError,
         UsageError,
     )
-    from shoal.guarantee import Guarantee
-    from shoal.loss.measure import describe_losses, losses
+    from shoal.inspection.inspect import Inspection, inspect
     from shoal.methods.exchange import Exchange, XColor
-    from shoal.methods.freeform.graph import GeneralizationGraph
     from shoal.methods.freeform.method import Freeform, Ring
     from shoal.methods.mondrian import Mondrian
     from shoal.methods.split import Split
-    from shoal.outlook import Outlook
-    from shoal.planning import Plan, plan
     from shoal.principles.disclosure import BetaLikeness, DeltaDisclosure
     from shoal.principles.dissimilarity import Dissimilarity
-    from shoal.principles.frequency import AlphaK, FrequencyL
-    from shoal.principles.k_anonymity import KAnonymity
+    from shoal.principles.frequency import AlphaK, FrequencyL, MUniqueness
+    from shoal.principles.guarantee import Guarantee
+    from shoal.principles.k_anonymity import DeltaPresence, KAnonymity, KMap
     from shoal.principles.l_diversity import DistinctL, EntropyL, RecursiveCL
-    from shoal.principles.population import DeltaPresence, KMap
-    from shoal.principles.proximity import DeltaL, EpsilonM, Neighbourhood
+    from shoal.principles.outlook import Outlook
+    from shoal.principles.planning import Plan, plan
+    from shoal.principles.proximity import DeltaL, EpsilonM, Neighbourhood, Window
     from shoal.principles.requirement import Requirement
     from shoal.principles.spread import KE, Variance
     from shoal.principles.t_closeness import TCloseness
-    from shoal.principles.uniqueness import MUniqueness
-    from shoal.principles.window import Window
-    from shoal.queries.expression import count
-    from shoal.queries.workload import QueryError, Questions, Workload, query_error
+    from shoal.release.graph import GeneralizationGraph
     from shoal.release.release import Release
-    from shoal.rivals.anatomy import Anatomy
-    from shoal.rivals.perturb import Perturb
-    from shoal.schema.grouping import Bins, Calendar, Grouped, Listed, Prefix, Quantiles
-    from shoal.schema.inspection import Inspection, inspect
-    from shoal.schema.roles import Schema
+    from shoal.runs.anonymize import anonymize
+    from shoal.runs.compare import Comparison, compare
+    from shoal.runs.learned import LearningUtility
+    from shoal.runs.learning import learning_of, learning_utility
+    from shoal.runs.tune import Frontier, tune
+    from shoal.table.groupings import Bins, Calendar, Grouped, Listed, Prefix, Quantiles
+    from shoal.table.schema import Schema
+    from shoal.utility.anatomy import Anatomy
+    from shoal.utility.expression import count
+    from shoal.utility.losses import describe_losses, losses
+    from shoal.utility.perturb import Perturb
+    from shoal.utility.workload import QueryError, Questions, Workload, query_error
 
 
 def __getattr__(name: str) -> Any:

@@ -10,11 +10,11 @@ import pytest
 
 from documentation.pages import DOCS, blocks, sections
 from shoal.distances.base import Distance
-from shoal.loss.measure import LOSSES
 from shoal.methods.base import Method
 from shoal.notation import known_terms, parse
 from shoal.principles.base import Principle
-from shoal.schema.grouping import Hierarchy
+from shoal.table.groupings import Hierarchy
+from shoal.utility.losses import LOSSES
 
 FOLDERS = {
     "requirement": "principles",

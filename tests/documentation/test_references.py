@@ -7,7 +7,7 @@ import importlib.util
 import pytest
 
 from documentation.pages import ROOT, sections
-from shoal.schema.settings import COLUMN, TOP
+from shoal.table.settings import COLUMN, TOP
 
 spec = importlib.util.spec_from_file_location("references", ROOT / "scripts" / "references.py")
 assert spec is not None

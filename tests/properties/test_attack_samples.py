@@ -15,15 +15,14 @@ import shoal
 from reference import attacks
 from shoal.audit import attack as engine
 from shoal.audit.covers import Cover, cover_column
-from shoal.audit.intersection import intersect
-from shoal.audit.learning import learn
-from shoal.audit.linking import link
+from shoal.audit.exposure import ROWS, vulnerability
+from shoal.audit.guessing import learn
+from shoal.audit.linking import intersect, link
 from shoal.audit.published import open_published
-from shoal.audit.vulnerability import ROWS, vulnerability
-from shoal.report.attack import print_attack
-from shoal.report.pages import attack_page
 from shoal.sampling import draw
-from shoal.schema.grouping import Hierarchy
+from shoal.table.groupings import Hierarchy
+from shoal.views.pages import attack_page
+from shoal.views.text import print_attack
 
 SCHEMA = shoal.Schema(quasi=["q"], sensitive="s")
 EPSILONS, DELTAS = (0, 1, 3), (0, 0.25, 0.5, 0.75, 1)
@@ -85,7 +84,7 @@ def test_matching_rows_are_measured_a_few_at_a_time(monkeypatch):
     whole = vulnerability([published], **options)
     assert ROWS > 40 * 30
     for rows in (1, 7, 100):
-        monkeypatch.setattr("shoal.audit.vulnerability.ROWS", rows)
+        monkeypatch.setattr("shoal.audit.exposure.ROWS", rows)
         assert vulnerability([published], **options)[0].breaches == whole[0].breaches
 
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 import shoal
 from reference import attacks
 from shoal.audit.covers import Cover
-from shoal.audit.learning import learn
+from shoal.audit.guessing import learn
 from shoal.audit.linking import best_window, windows
 from shoal.audit.published import open_published
-from shoal.schema.coding import code_column
+from shoal.table.coding import code_column
 
 SCHEMA = shoal.Schema(quasi=["q"], sensitive="s")
 EPSILONS, DELTAS = (0, 0.5, 1, 3), (0, 0.25, 0.5, 0.75, 0.9, 1)

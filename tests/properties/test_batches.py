@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import shoal
 from shoal.audit.cells import as_text, spell_set
 from shoal.principles.groups import renumber
-from shoal.schema import columns
-from shoal.schema.coding import code_column
-from shoal.schema.columns import Gathered, without_cells
-from shoal.schema.delimited import read_csv
+from shoal.table import columns
+from shoal.table.coding import code_column
+from shoal.table.columns import Gathered, without_cells
+from shoal.table.delimited import read_csv
 
 CELLS = st.one_of(
     st.sampled_from(

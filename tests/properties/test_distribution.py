@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import shoal
 from reference import distribution
 from shoal.principles.groups import Groups
-from shoal.schema.coding import code_column
-from shoal.schema.sensitive import Sensitive
+from shoal.table.coded import Sensitive
+from shoal.table.coding import code_column
 
 PATHS = [
     ["0", "low", "*"],

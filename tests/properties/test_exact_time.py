@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.schema.io import read_table
+from shoal.table.reading import read_table
 
 START = datetime(1970, 1, 1, tzinfo=UTC)
 SECOND = 10**9

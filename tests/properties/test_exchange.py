@@ -17,7 +17,7 @@ from shoal.errors import NotAchievable, TooCrowded, UsageError
 from shoal.methods.base import Task
 from shoal.methods.exchange import halved
 from shoal.principles.requirement import requirements
-from shoal.schema.table import code_table
+from shoal.table.coded import code_table
 from tables import frame, schema, tables
 
 PAIR: dict[str, list] = {"age": [1, 2], "zip": [1, 2], "job": ["a", "b"], "salary": [1, 2]}

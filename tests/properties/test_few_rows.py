@@ -15,8 +15,8 @@ from shoal.methods.base import Task
 from shoal.methods.exhaustive import Partitions
 from shoal.notation import known_terms
 from shoal.principles.requirement import requirements
-from shoal.schema.people import code_people
-from shoal.schema.table import code_table
+from shoal.table.coded import code_table
+from shoal.table.population import code_people
 
 HALF = Fraction(1, 2)
 

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 import shoal
 from shoal.audit.files import read_published
 from shoal.errors import OutputError
-from shoal.publishing import audit_written, write_table
-from shoal.schema.files import parse_file
-from shoal.schema.formats import FORMATS
-from shoal.schema.io import read_table
+from shoal.runs.publish import audit_written, write_table
+from shoal.table.files import FORMATS, parse_file
+from shoal.table.reading import read_table
 
 # Texts that readers take for something else: numbers, dates, booleans, formulas, control signs.
 TEXTS = st.one_of(

@@ -19,7 +19,7 @@ import shoal
 from reference.pools import NUMBERS, POOLS
 from reference.recoding import rule_covers
 from shoal.notation import known_terms
-from shoal.publishing import write_table
+from shoal.runs.publish import write_table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 import shoal
 from reference import distribution, proximity
 from shoal.audit.covers import Cover
-from shoal.audit.nearness import nearness
+from shoal.audit.exposure import nearness
 from shoal.audit.published import open_published
-from shoal.audit.records import riskiest_records
-from shoal.schema.sensitive import Sensitive
+from shoal.audit.survey import riskiest_records
+from shoal.table.coded import Sensitive
 
 SCHEMA = shoal.Schema(quasi=["q"], sensitive="s")
 ABOVE, BELOW = 1 + Fraction(1, 10**9), 1 - Fraction(1, 10**9)

@@ -6,7 +6,7 @@ import tomllib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.schema.lines import key_lines
+from shoal.table.toml_lines import key_lines
 
 KEYS = st.sampled_from(["a", "b-1", "quasi", "a b", "x.y", 'q"', "ü", "#", "[t]", "="])
 SCALARS = st.one_of(

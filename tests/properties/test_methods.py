@@ -15,7 +15,7 @@ from reference import proximity, splitting
 from shoal.kernels.assignment import cheapest_assignment
 from shoal.methods.base import Task
 from shoal.principles.requirement import requirements
-from shoal.schema.table import code_table
+from shoal.table.coded import code_table
 from tables import KINDS, frame, rows_of, schema, tables
 
 FOUND = {True: "achievable", False: "not achievable"}

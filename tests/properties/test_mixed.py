@@ -14,9 +14,9 @@ import shoal
 from reference import distribution, proximity, splitting
 from shoal.errors import NotAchievable, UsageError
 from shoal.methods.base import Task
-from shoal.methods.measured import Search
+from shoal.methods.joining import Search
 from shoal.principles.requirement import Require, requirements
-from shoal.schema.table import code_table
+from shoal.table.coded import code_table
 from tables import KINDS, frame, rows_of, schema
 
 

@@ -15,7 +15,7 @@ from reference import distribution, proximity, splitting
 from shoal.errors import BadParameter, NotAchievable, UsageError
 from shoal.methods.base import Task
 from shoal.principles.requirement import Require, requirements
-from shoal.schema.table import code_table
+from shoal.table.coded import code_table
 from tables import KINDS, frame, rows_of, schema, tables
 
 PATHS = [[str(v), "odd" if v % 2 else "even", "*"] for v in range(-50, 200)]

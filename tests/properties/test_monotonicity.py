@@ -14,8 +14,8 @@ import shoal
 from shoal.notation import known_terms
 from shoal.principles.base import Principle
 from shoal.principles.groups import Groups
-from shoal.schema.coding import code_column
-from shoal.schema.sensitive import Sensitive
+from shoal.table.coded import Sensitive
+from shoal.table.coding import code_column
 
 TREE = shoal.Hierarchical(
     levels=(

@@ -12,8 +12,8 @@ import pytest
 import shoal
 from shoal.errors import BadParameter
 from shoal.principles.groups import Groups
-from shoal.schema.coding import code_column
-from shoal.schema.sensitive import Sensitive
+from shoal.table.coded import Sensitive
+from shoal.table.coding import code_column
 
 ASKED = [
     shoal.KAnonymity(k=3),

@@ -15,12 +15,12 @@ from reference import population as definition
 from reference import splitting
 from shoal.errors import NotAchievable
 from shoal.methods.base import Task
-from shoal.methods.boxes import exact_matches
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
-from shoal.report.collect import unprotected
-from shoal.schema.people import code_people
-from shoal.schema.table import code_table
+from shoal.release.boxes import exact_matches
+from shoal.table.coded import code_table
+from shoal.table.population import code_people
+from shoal.views.facts import unprotected
 from tables import KINDS, frame, rows_of, schema
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import shoal
 from reference import proximity
-from shoal.planning import frontier, largest_share, maxsize, width_bound
 from shoal.principles.groups import Groups
-from shoal.schema.coding import code_column
-from shoal.schema.sensitive import Sensitive
+from shoal.principles.planning import frontier, largest_share, maxsize, width_bound
+from shoal.table.coded import Sensitive
+from shoal.table.coding import code_column
 from tables import decimals, groups_of_numbers, small_integers
 
 widths = st.one_of(st.integers(0, 9), st.sampled_from([0.1, 0.2, 0.5, 1.5, 2.25]))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import shoal
 from reference.queries import anatomy_count, expected_count
-from shoal.queries.tables import BoxTable, ExactTable
+from shoal.utility.queries import BoxTable, ExactTable
 from tables import QUASI, frame, schema, tables
 
 PLACES = {"west": ["p", "q"], "east": ["r"], "*": ["p", "q", "r"]}
@@ -173,7 +173,7 @@ def test_answers_do_not_depend_on_what_is_held_for_the_next_query(table, asked):
     answers = ExactTable.of(pl.concat([original, labels]), known)
     asked = [one for one in asked if not re.search("rate|ill|home", one)]
     held = [shoal.count(answers, one) for one in (*asked, *asked)]
-    with mock.patch("shoal.queries.tables.KEPT", 0):
+    with mock.patch("shoal.utility.queries.KEPT", 0):
         bare = ExactTable.of(pl.concat([original, labels]), known)
         assert [shoal.count(bare, one) for one in (*asked, *asked)] == held
         assert len(bare.rows._stacked) <= 1

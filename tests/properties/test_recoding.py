@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import shoal
 from reference import recoding
 from shoal.kernels.space import NODE, extent
-from shoal.schema.coding import code_column
-from shoal.schema.dates import parse_dates
-from shoal.schema.table import code_table
+from shoal.table.coded import code_table
+from shoal.table.coding import code_column
+from shoal.table.dates import parse_dates
 
 METHODS = (
     "Split()",

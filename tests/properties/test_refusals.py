@@ -11,11 +11,11 @@ import pytest
 import shoal
 from reference import proximity
 from shoal.methods.base import Task
-from shoal.methods.reached import not_reached, rows_in_breach
+from shoal.methods.exchange import not_reached, rows_in_breach
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
-from shoal.schema.table import code_table
+from shoal.table.coded import code_table
 
 # Each with how many members may be near to one of n, and who is near to v.
 JUDGES = {

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import shoal
 from reference import exposure as oracle
-from shoal.queries.workload import Workload
-from shoal.report.boxes import box_table, exact_table
-from shoal.report.collect import collect
-from shoal.report.exposure import least_size
-from shoal.report.maps import loss_map
+from shoal.utility.workload import Workload
+from shoal.views.exposure import least_size
+from shoal.views.facts import collect
+from shoal.views.maps import loss_map
+from shoal.views.questions import box_table, exact_table
 from tables import QUASI, frame, schema, tables
 
 ASKED = ["KAnonymity(k=2)", "EpsilonM(epsilon=1, m=2)", "DistinctL(l=2)"]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import shoal
 from shoal.cli.show import merged_schema
 from shoal.cli.show import settings as read
-from shoal.engines.proposal import propose
-from shoal.engines.starter import starter
-from shoal.schema.inspection import inspect
+from shoal.inspection.inspect import inspect
+from shoal.runs.proposal import propose
+from shoal.runs.starter_file import starter
 
 NAMES = st.sampled_from(
     ["age", "zip", "sex", "a b", 'q"uote', "dotted.name", "line\nbreak", "x", "hired", "ärea", "#"]

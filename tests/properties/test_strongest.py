@@ -18,8 +18,8 @@ from shoal.exact import above, at_least, at_most, downward, upward, written
 from shoal.notation import known_terms, parse
 from shoal.principles.base import Principle
 from shoal.principles.groups import Groups
-from shoal.schema.coding import code_column
-from shoal.schema.sensitive import Sensitive
+from shoal.table.coded import Sensitive
+from shoal.table.coding import code_column
 
 TABLES = 60
 ASKED = [
@@ -182,7 +182,7 @@ def test_what_an_audit_reports_can_be_required():
             if level["level"] is None:
                 assert level["holds"] is None
                 continue
-            from shoal.report.survey import level_name, level_value
+            from shoal.views.tables import level_name, level_value
 
             name = level_name(level).replace(
                 level["parameter"], f"{level['parameter']}={level_value(level)}", 1

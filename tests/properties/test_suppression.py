@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 import shoal
 from reference import distribution, proximity, release
 from reference.suppression import fewest
-from shoal.engines.relief import costly_rows, gains_of, of_rows, total_loss
-from shoal.engines.suppression import in_the_way
 from shoal.errors import NotAchievable
 from shoal.methods.base import Task
+from shoal.methods.leaving_out import costly_rows, gains_of, of_rows, total_loss
+from shoal.methods.suppression import in_the_way
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
-from shoal.schema.table import code_table
+from shoal.table.coded import code_table
 from tables import QUASI, frame, schema, tables
 
 

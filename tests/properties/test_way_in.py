@@ -9,10 +9,10 @@ import pytest
 import shoal
 from shoal.errors import NotAchievable
 from shoal.methods.base import Task
-from shoal.methods.gathered import from_small_groups
-from shoal.methods.measured import Search
+from shoal.methods.gathering import from_small_groups
+from shoal.methods.joining import Search
 from shoal.principles.requirement import requirements
-from shoal.schema.table import code_table
+from shoal.table.coded import code_table
 
 SCHEMA = shoal.Schema(quasi=["q", "r"], sensitive=["s0", "s1"])
 MIXES = [

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import shoal as library
-from shoal.report.attack import print_attack
+from shoal.views.text import print_attack
 from system.shell import shoal
 
 if TYPE_CHECKING:

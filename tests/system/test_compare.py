@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import shoal as library
-from shoal.report.compared import print_comparison
+from shoal.views.tables import print_comparison
 from system.shell import people, shoal, write_csv
 
 if TYPE_CHECKING:

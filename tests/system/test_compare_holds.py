@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import shoal as library
-from shoal.report.compared import print_comparison
-from shoal.report.pages import comparison_page
+from shoal.views.pages import comparison_page
+from shoal.views.tables import print_comparison
 from system.shell import shoal
 
 if TYPE_CHECKING:

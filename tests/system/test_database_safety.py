@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from shoal.errors import InputError
-from shoal.schema.databases.address import seen_from, to_keep
-from shoal.schema.io import read_table
+from shoal.table.databases.access import seen_from, to_keep
+from shoal.table.reading import read_table
 from system.shell import names_in, shoal
 
 KINDS = ("sqlite", "duckdb")

@@ -10,9 +10,8 @@ import pytest
 
 import shoal as package
 from shoal.errors import AuditFailed, InputError, OutputError
-from shoal.schema.databases.access import name_of, write_address
-from shoal.schema.databases.address import read_address_text
-from shoal.schema.io import read_table
+from shoal.table.databases.access import name_of, read_address_text, write_address
+from shoal.table.reading import read_table
 from system.shell import ROLES, Outcome, names_in, shoal
 
 EPSILON_M = "EpsilonM(epsilon=500, m=3)"
@@ -215,7 +214,7 @@ def test_columns_of_mixed_types_in_sqlite_are_read_as_text(place: Path) -> None:
 
 
 def test_batches_of_sqlite_agree_on_a_type(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.schema.databases.sqlite.BATCH", 1)
+    monkeypatch.setattr("shoal.table.databases.sqlite.BATCH", 1)
     connection = sqlite3.connect(place / "odd.db")
     connection.execute("create table odd (a, b, c, d)")
     rows = [(1, 1, None, 2**60), (2.5, "x", 3, 0.5), (None, 2.5, None, 1)]

@@ -11,7 +11,7 @@ import pytest
 
 from shoal.errors import ShoalError
 from shoal.notation import known_terms, parse
-from shoal.report.charts import base
+from shoal.views.charts import base
 from system.shell import Outcome, shoal
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import zstandard
 import shoal as package
 from shoal.audit.files import read_published
 from shoal.audit.manifest import read_manifest
-from shoal.schema.formats import FORMATS
-from shoal.schema.io import read_table
+from shoal.table.files import FORMATS
+from shoal.table.reading import read_table
 from system.shell import COMMAND, ROLES, Outcome, Row, anonymize, names_in, run, shoal, write_csv
 
 EPSILON_M = "EpsilonM(epsilon=500, m=3)"

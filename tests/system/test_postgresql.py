@@ -9,8 +9,8 @@ import pytest
 
 import postgres
 from shoal.errors import InputError, OutputError
-from shoal.schema.databases.access import write_address
-from shoal.schema.io import read_table
+from shoal.table.databases.access import write_address
+from shoal.table.reading import read_table
 from system.shell import ROLES, Row, run, shoal
 
 pytestmark = pytest.mark.postgresql

@@ -12,7 +12,7 @@ import pytest
 
 import shoal
 from shoal.datasets.census import census
-from shoal.queries.sets import Numbers
+from shoal.utility.sets import Numbers
 from system import shell
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "query.md").read_text("utf-8")

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.report.asked import errors_by_selectivity
-from shoal.report.collect import collect
-from shoal.report.owner import collect_owner
+from shoal.views.facts import collect
+from shoal.views.owner import collect_owner
+from shoal.views.questions import errors_by_selectivity
 from system.shell import anonymize, names_in, people, write_csv
 from system.shell import shoal as command
 
@@ -304,7 +304,7 @@ def test_a_trial_that_fails_does_not_stand_in_the_way(monkeypatch, tmp_path) -> 
         msg = "there is nothing to compare"
         raise shoal.UsageError(msg)
 
-    monkeypatch.setattr("shoal.engines.trials.compare", refuse)
+    monkeypatch.setattr("shoal.runs.trials.compare", refuse)
     table = pl.DataFrame({"a": range(12)})
     release = shoal.anonymize(table, shoal.Schema(quasi="a"), require="KAnonymity(k=2)")
     release.write(tmp_path / "out", trials=True)

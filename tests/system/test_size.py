@@ -258,7 +258,7 @@ def test_a_second_ctrl_c_does_not_disturb_clearing_up() -> None:
 
 def test_every_phase_reports_a_rising_share(place: Path) -> None:
     import shoal as library
-    from shoal.schema.lean import read_lean
+    from shoal.table.reading import read_lean
 
     told: dict[str, list[float]] = {}
 

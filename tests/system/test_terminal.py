@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from shoal.report.terminal import ORDERS, plain, plain_json
+from shoal.views.terminal import ORDERS, plain, plain_json
 from system.shell import Outcome, shoal
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.engines import choice
+from shoal.methods import choice
 from shoal.principles.requirement import requirements
 from system.shell import people, write_csv
 from system.shell import shoal as command

@@ -2,7 +2,7 @@
 
 import pytest
 
-from shoal.report.compared import reasons
+from shoal.views.tables import reasons
 
 
 def facts(reached):

@@ -10,8 +10,8 @@ import pytest
 
 import shoal
 from shoal.principles.groups import Groups
-from shoal.schema.coding import code_column
-from shoal.schema.sensitive import Sensitive
+from shoal.table.coded import Sensitive
+from shoal.table.coding import code_column
 
 DISEASE = (  # GP Table I: flu, asthma, bronchitis, none
     [0.5, 0.4, 0.4, 0.3, 0.2, 0.2, 0.8, 0.3],

@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.distances.relation import Band, Bits, Points, Relation, neighbourhood_sizes, pack
 from shoal.errors import BadParameter, InputError, UsageError
 from shoal.notation import parse
-from shoal.relations.forms import Band, Bits, Points, Relation, neighbourhood_sizes, pack
-from shoal.schema.coding import code_column
-from shoal.schema.sensitive import Sensitive
+from shoal.table.coded import Sensitive
+from shoal.table.coding import code_column
 
 
 def sensitive(*columns, kind=None):

@@ -7,9 +7,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.schema.encodings import InUtf8, in_utf8
-from shoal.schema.io import read_table
-from shoal.schema.lean import read_lean
+from shoal.table.delimited import InUtf8, in_utf8
+from shoal.table.reading import read_lean, read_table
 
 TEXT = 'age,town,note\n30,Ulm,"zwei\nZeilen"\n31,München,Größe\n32,Köln,\n'
 CODECS = ["latin-1", "cp1252", "utf-16", "utf-8", "utf-8-sig", "mac-roman"]

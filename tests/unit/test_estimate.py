@@ -10,10 +10,10 @@ import pytest
 
 import shoal
 from shoal.datasets.census import census
-from shoal.engines import estimate
-from shoal.engines.estimate import search_seconds
-from shoal.engines.local import prepare, rehearse
 from shoal.methods.base import Method, Task
+from shoal.runs import estimate
+from shoal.runs.anonymize import prepare, rehearse
+from shoal.runs.estimate import search_seconds
 
 SCHEMA = shoal.Schema(quasi=["age", "birthplace", "occupation"], sensitive="income")
 

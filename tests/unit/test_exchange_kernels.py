@@ -8,14 +8,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from shoal.distances.relation import Band, Bits, Points, pack
 from shoal.kernels.exchange.colouring import initialize, xcolor
-from shoal.kernels.exchange.leftover import chain, merge, round_robin
 from shoal.kernels.exchange.loss import Space, ncp_after
 from shoal.kernels.exchange.start import start
 from shoal.kernels.exchange.state import crossing, make_groups, refresh_each, total_loss
+from shoal.kernels.exchange.swaps import chain, merge, round_robin
 from shoal.kernels.relations import cross, excess_after, proximate
-from shoal.methods.engine import Engine
-from shoal.relations.forms import Band, Bits, Points, pack
+from shoal.methods.exchanging import Engine
 
 LARGEST = 400
 

@@ -11,15 +11,14 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.engines import trials as trials_module
-from shoal.engines.grid import parameters
-from shoal.engines.knee import FEWEST
-from shoal.engines.tune import Frontier, Setting, bend_of
 from shoal.notation import known_terms, parse
 from shoal.principles.base import Principle
 from shoal.principles.groups import Groups
-from shoal.schema.coding import code_column
-from shoal.schema.sensitive import Sensitive
+from shoal.runs import trials as trials_module
+from shoal.runs.grid import parameters
+from shoal.runs.tune import FEWEST, Frontier, Setting, bend_of
+from shoal.table.coded import Sensitive
+from shoal.table.coding import code_column
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,9 +7,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.schema.grouping import Distinct, Hierarchy
-from shoal.schema.hierarchy import read_levels
-from shoal.schema.trees import Tree
+from shoal.table.groupings import Distinct, Hierarchy
+from shoal.table.hierarchy import Tree, read_levels
 
 PATHS = (("Italy", "Europe", "*"), ("Malta", "Europe", "*"), ("Japan", "Asia", "*"))
 

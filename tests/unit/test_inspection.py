@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.schema.inspection import pattern
-from shoal.schema.vocabulary import word_among, words_of
+from shoal.inspection.infer import word_among, words_of
+from shoal.inspection.inspect import pattern
 
 
 def column(cells, name="x"):
@@ -213,7 +213,7 @@ def test_names_are_parted_into_words():
 
 
 def test_a_fast_method_is_proposed_for_widths_where_rows_are_many(monkeypatch):
-    from shoal.engines import proposal
+    from shoal.runs import proposal
 
     labels = PEOPLE.select("age", "sex").with_columns(illness=pl.Series(["a", "b", "c", "d"] * 10))
     found = {}

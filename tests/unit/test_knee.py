@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.engines.grid import grid_of
-from shoal.engines.knee import knee
 from shoal.principles.requirement import requirements
+from shoal.runs.grid import grid_of
+from shoal.runs.tune import knee
 
 
 def _grid(vary: str | None, *require: str):

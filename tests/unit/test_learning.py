@@ -10,10 +10,9 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.engines.learning.features import Feature
-from shoal.engines.learning.models import balanced_accuracy
-from shoal.release.spans import spans
-from shoal.schema.table import code_table
+from shoal.release.cells import spans
+from shoal.runs.features import Feature, balanced_accuracy
+from shoal.table.coded import code_table
 
 
 def _cover(*groups):

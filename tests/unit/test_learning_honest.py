@@ -9,15 +9,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.engines.learning.chance import blocks_of, guessing_error, standard_error
-from shoal.engines.learning.features import Feature
-from shoal.engines.learning.parting import HELD_OUT, about_whom, part_rows
-from shoal.engines.learning.utility import part
 from shoal.principles.groups import Groups
-from shoal.release.spans import spans
-from shoal.report.compared import print_comparison
-from shoal.report.pages import comparison_page
-from shoal.schema.table import code_table
+from shoal.release.cells import spans
+from shoal.runs.features import Feature
+from shoal.runs.learned import (
+    HELD_OUT,
+    about_whom,
+    blocks_of,
+    guessing_error,
+    part_rows,
+    standard_error,
+)
+from shoal.runs.learning import part
+from shoal.table.coded import code_table
+from shoal.views.pages import comparison_page
+from shoal.views.tables import print_comparison
 
 SCHEMA = shoal.Schema(quasi=["x", "town"], sensitive="y")
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.engines import memory
-from shoal.engines.memory import Peak
+from shoal.methods import choice as memory
+from shoal.methods.choice import Peak
 
 if TYPE_CHECKING:
     import pytest

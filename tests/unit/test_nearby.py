@@ -5,7 +5,7 @@ import pytest
 
 from shoal.kernels.exchange.loss import Space
 from shoal.kernels.exchange.state import make_groups
-from shoal.methods.nearby import Neighbourhood
+from shoal.methods.exchanging import Neighbourhood
 
 COUNT = 2000
 

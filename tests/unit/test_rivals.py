@@ -13,9 +13,9 @@ import pytest
 
 import shoal
 from shoal.exact import downward
-from shoal.release.randomness import Randomness
-from shoal.rivals.retention import best_p, breach_risk
-from shoal.schema.io import read_table
+from shoal.release.layout import Randomness
+from shoal.table.reading import read_table
+from shoal.utility.retention import best_p, breach_risk
 
 SCHEMA = shoal.Schema(quasi="age", sensitive="pay")
 ROWS = 4_000

@@ -7,13 +7,14 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.engines import choice, searching
+from shoal.inspection import dependencies as kinship
+from shoal.inspection.profile import SAMPLE, Profile
+from shoal.methods import choice
+from shoal.methods import choice as searching
 from shoal.methods.base import Task
 from shoal.principles.requirement import requirements
-from shoal.report import maps
-from shoal.schema import kinship
-from shoal.schema.profile import SAMPLE, Profile
-from shoal.schema.table import code_table
+from shoal.table.coded import code_table
+from shoal.views import maps
 
 ROWS = 900
 SCHEMA = shoal.Schema(quasi="code", sensitive="pay", hierarchies={"code": "Prefix()"})

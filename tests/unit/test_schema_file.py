@@ -3,8 +3,8 @@
 import pytest
 
 from shoal.errors import InputError
-from shoal.schema.lines import key_lines
-from shoal.schema.settings import BadSettings, read_settings
+from shoal.table.settings import BadSettings, read_settings
+from shoal.table.toml_lines import key_lines
 
 TEXT = '''\
 # a comment with = and [brackets]

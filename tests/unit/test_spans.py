@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 
 from shoal.principles.groups import Groups
-from shoal.release import spans as module
-from shoal.release.spans import kinds, spans
-from shoal.schema.coding import code_column
+from shoal.release import cells as module
+from shoal.release.cells import kinds, spans
+from shoal.table.coding import code_column
 
 
 def case(seed: int, rows: int, distinct: int, groups: int):

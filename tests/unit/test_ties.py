@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.distances.relation import near
 from shoal.errors import InputError
 from shoal.principles.groups import Groups
-from shoal.relations.forms import near
-from shoal.schema.coding import code_column
-from shoal.schema.sensitive import Sensitive
+from shoal.table.coded import Sensitive
+from shoal.table.coding import code_column
 
 
 def sensitive(*columns):

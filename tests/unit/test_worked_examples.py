@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.planning import largest_share, maxsize, width_bound
 from shoal.principles.groups import Groups
-from shoal.schema.coding import code_column
-from shoal.schema.sensitive import Sensitive
+from shoal.principles.planning import largest_share, maxsize, width_bound
+from shoal.table.coded import Sensitive
+from shoal.table.coding import code_column
 
 ANDY = {
     "age": [17, 19, 20, 24, 29, 34, 39, 45],

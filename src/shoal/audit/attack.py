@@ -8,18 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.audit.covers import Cover
-from shoal.audit.intersection import Intersection, intersect
-from shoal.audit.learning import Lesson, learn
-from shoal.audit.linking import Link, link
-from shoal.audit.nearness import widths
+from shoal.audit.exposure import Vulnerability, vulnerability, widths
+from shoal.audit.guessing import Lesson, learn
+from shoal.audit.linking import Intersection, Link, intersect, link
 from shoal.audit.published import Published, open_published
 from shoal.audit.verify import GUESSED
-from shoal.audit.vulnerability import Vulnerability, vulnerability
 from shoal.distances.labels import Equality
 from shoal.distances.numeric import Absolute
 from shoal.errors import InputError, UnknownColumn, UsageError
 from shoal.sampling import draw
-from shoal.schema.io import read_table, take_frame
+from shoal.table.reading import read_table, take_frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
     from shoal.distances.base import Distance
     from shoal.sampling import Sample
-    from shoal.schema.roles import Schema
+    from shoal.table.schema import Schema
 
 MINIMALITY = (
     "Not measured: whoever knows the method and its requirement may rule out tables for which it "

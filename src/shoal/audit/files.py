@@ -1,7 +1,12 @@
-"""The audit of published files: a release directory, or any plain table with named columns."""
+"""The audit of published files: a release directory, or any plain table with named columns.
+
+Digests of published files: what was published is what is there, byte for byte.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import stat
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,26 +15,25 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import as_text, cell_ncp, fills_domain, interval_text, without_escapes
-from shoal.audit.digests import check_digests, files_beside, is_ordinary
-from shoal.audit.manifest import read_manifest
+from shoal.audit.manifest import MANIFEST, read_manifest
 from shoal.audit.matches import audit_matches
 from shoal.audit.nodes import Stated
 from shoal.audit.verify import Audit, audit_table, check_rows
 from shoal.errors import InputError, UsageError
 from shoal.principles.requirement import Require, requirements
 from shoal.progress import Progress, silent
-from shoal.schema.columns import Handed
-from shoal.schema.ends import ranks_within
-from shoal.schema.formats import TABLES, separator_of
-from shoal.schema.formulas import unescape_name
-from shoal.schema.grouping import Hierarchy
-from shoal.schema.io import read_table, take_frame
-from shoal.schema.lean import read_lean
-from shoal.schema.roles import PSEUDONYM, RESERVED, Schema
-from shoal.schema.table import Coded, code_table
+from shoal.table.coded import Coded, code_table
+from shoal.table.columns import Handed
+from shoal.table.ends import ranks_within
+from shoal.table.files import TABLES, separator_of
+from shoal.table.formulas import unescape_name
+from shoal.table.groupings import Hierarchy
+from shoal.table.reading import read_lean, read_table, take_frame
+from shoal.table.schema import PSEUDONYM, RESERVED, Schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+
 
 CLOSE = 1e-9  # losses are means of doubles, added up in another order
 
@@ -347,3 +351,45 @@ def _check_cells(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]
         for name, value in {"gcp": stated["gcp"], **stated["ncp"]}.items()
         if abs(measured[name] - value) > CLOSE
     ]
+
+
+def digest_of(path: Path) -> str:
+    """Return the digest of a file as a manifest has it."""
+    with path.open("rb") as file:
+        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+
+
+def is_ordinary(path: Path) -> bool:
+    """Return whether there is a file that can be read to its end: no link, pipe or device."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def check_digests(directory: Path, stated: Mapping[str, str]) -> list[str]:
+    """Return a sentence for every published file that is missing or not what it was."""
+    problems = []
+    for name, digest in stated.items():
+        if not is_ordinary(directory / name):
+            problems.append(f"The file {name!r} is missing.")
+        elif digest_of(directory / name) != digest:
+            problems.append(f"The file {name!r} is not the one that was published.")
+    return problems
+
+
+def files_beside(directory: Path, stated: Mapping[str, str]) -> list[str]:
+    """Return a sentence where files lie in a release directory that do not belong to it."""
+    others = sorted(set(_files(directory)) - {*stated, MANIFEST})
+    if not others:
+        return []
+    return [f"Not part of the release, and not looked at: {', '.join(map(repr, others))}."]
+
+
+def _files(directory: Path) -> Iterator[str]:
+    """Yield what lies in a directory and one directory below it, as a manifest names it."""
+    for path in directory.iterdir():
+        below = list(path.iterdir()) if path.is_dir() and not path.is_symlink() else []
+        yield from (f"{path.name}/{inner.name}" for inner in below)
+        if not below:
+            yield path.name

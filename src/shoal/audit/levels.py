@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.principles.disclosure import BetaLikeness, DeltaDisclosure
-from shoal.principles.frequency import AlphaK, FrequencyL
+from shoal.principles.frequency import AlphaK, FrequencyL, MUniqueness
 from shoal.principles.histogram import Histogram
 from shoal.principles.l_diversity import DistinctL, EntropyL, RecursiveCL
 from shoal.principles.spread import KE, Variance
 from shoal.principles.t_closeness import TCloseness
-from shoal.principles.uniqueness import MUniqueness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from shoal.principles.base import Principle
     from shoal.principles.groups import Groups
-    from shoal.schema.sensitive import Sensitive
+    from shoal.table.coded import Sensitive
 
 RECURSIVE = (2, 3)  # the l at which the least c of recursive (c,l)-diversity is measured
 

@@ -27,12 +27,12 @@ from shoal.audit.shapes import (
 from shoal.errors import InputError, UsageError
 from shoal.notation import parse
 from shoal.principles.requirement import requirements
-from shoal.schema.dates import not_dates
-from shoal.schema.ends import backwards
-from shoal.schema.formats import TABLES
-from shoal.schema.hierarchy import DEPTH
-from shoal.schema.roles import KINDS, LABELS, NUMERIC, PSEUDONYM, RESERVED
-from shoal.schema.strict import read_json
+from shoal.table.dates import not_dates
+from shoal.table.ends import backwards
+from shoal.table.files import TABLES
+from shoal.table.hierarchy import DEPTH
+from shoal.table.schema import KINDS, LABELS, NUMERIC, PSEUDONYM, RESERVED
+from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,26 +1,133 @@
-"""The audit of a heterogeneous release: the published rows against the original table.
+"""How near the sensitive values of a person's candidates are to the person's own.
+
+k-anonymity says nothing about it: the published rows that a person matches can carry close values.
+The risk of a person is the share of the rows that match the person whose value lies within a width
+of the person's own (EM Definition 5, with the matching rows in place of a group). Widths are shares
+of the column's spread, the distance from its 5th to its 95th percentile, so that a few extreme
+values do not stretch them; of a categorical column only equal values are near.
+
+The audit of a heterogeneous release: the published rows against the original table.
 
 Only the owner has the original; without it nobody can count whom a published row matches.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from shoal.audit.verify import Audit, Finding, check_rows
+from shoal.distances.relation import band_of_column
 from shoal.errors import UsageError
+from shoal.kernels.freeform.coverage import count_near
+from shoal.kernels.freeform.tree import build
+from shoal.notation import exact
 from shoal.principles.k_anonymity import KAnonymity
+from shoal.table.coding import QUANTITY, Column, code_column
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    import polars as pl
+    from numpy.typing import NDArray
 
-    from shoal.audit.candidates import CandidateRisk
+    from shoal.audit.regularity import MatchGraph
     from shoal.principles.requirement import Requirement
-    from shoal.schema.table import Coded
+    from shoal.table.coded import Coded
+
+
+WIDTHS = (0.0, 0.01, 0.05, 0.1)  # of the spread
+SPREAD = (0.05, 0.95)
+LIKELY = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateRisk:
+    """The risks of all people for one sensitive column and one width."""
+
+    column: str
+    width: float
+    risks: NDArray[np.float64]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what an owner should see of it."""
+        return {
+            "column": self.column,
+            "width": self.width,
+            "mean": float(self.risks.mean()),
+            "median": float(np.median(self.risks)),
+            "worst": float(self.risks.max()),
+            "likely": int((self.risks >= LIKELY).sum()),
+        }
+
+
+def candidate_risks(
+    published: pl.DataFrame,
+    original: Coded,
+    graph: MatchGraph,
+    *,
+    widths: Sequence[float] | None = None,
+) -> Iterator[CandidateRisk]:
+    """Measure for every sensitive column how near candidates are to each person's own value.
+
+    `widths` are in units of the columns; without them each column has its own.
+    """
+    for column in original.sensitive:
+        known = column.spellings.gather(column.codes)
+        carried = published[column.name].cast(pl.String)
+        kind = QUANTITY if column.numeric else "categorical"
+        both = code_column(pl.concat([known.alias(column.name), carried]), kind=kind)
+        own, codes = both.codes[: len(original)].copy(), both.codes[len(original) :].copy()
+        chosen = _widths(column) if widths is None else widths
+        near, totals = _count(graph, own, codes, *_bands(both, chosen))
+        for place, width in enumerate(chosen):
+            yield CandidateRisk(column.name, width, near[place] / np.maximum(totals, 1))
+
+
+def _widths(column: Column) -> list[float]:
+    """Return the widths of a column, in its own units."""
+    if not column.numeric:
+        return [0.0]
+    low, high = np.quantile(column.numbers[column.codes].astype(np.float64), SPREAD)
+    return sorted({share * float(high - low) for share in WIDTHS})
+
+
+def _bands(column: Column, widths: Sequence[float]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the first and the last code within each width of each code."""
+    codes = np.tile(np.arange(column.distinct, dtype=np.int32), (len(widths), 1))
+    if not column.numeric:
+        return codes, codes.copy()
+    bands = [band_of_column(column, exact(width), exact(width)) for width in widths]
+    return np.array([band.first for band in bands]), np.array([band.last for band in bands])
+
+
+def _count(
+    graph: MatchGraph,
+    own: NDArray[np.int32],
+    codes: NDArray[np.int32],
+    first: NDArray[np.int32],
+    last: NDArray[np.int32],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Count near candidates of every person, and all of them."""
+    order, tree = build(graph.points, graph.boxes)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    slots = place[graph.record_class]
+    record_starts = np.concatenate([[0], np.cumsum(graph.records[order])]).astype(np.int64)
+    people_starts = np.concatenate([[0], np.cumsum(graph.originals)]).astype(np.int64)
+    near = np.zeros((len(first), len(own)), np.int64)
+    totals = np.zeros(len(own), np.int64)
+    boxes = graph.boxes.take(order)
+    count_near(
+        graph.points.spans, graph.points.masks, graph.points.words, people_starts,
+        np.argsort(graph.class_of, kind="stable"), *boxes, record_starts,
+        codes[np.argsort(slots, kind="stable")], tree.starts, tree.ends, tree.lefts, tree.lows,
+        tree.highs, tree.masks, own, first, last, np.empty(len(tree.starts), np.int64),
+        np.empty(len(order), np.int64), np.zeros(first.shape[1] + 1, np.int64), totals, near,
+    )  # fmt: skip
+    return near, totals
 
 
 def audit_matches(
@@ -37,8 +144,7 @@ def audit_matches(
     `candidates`, how near the values of each person's matches are to the person's own is measured
     as well.
     """
-    from shoal.audit.boxes import published_boxes
-    from shoal.audit.candidates import candidate_risks
+    from shoal.audit.cells import published_boxes
     from shoal.audit.regularity import MatchGraph
 
     check_rows(published)

@@ -12,14 +12,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError
-from shoal.schema.grouping import Hierarchy
-from shoal.schema.placing import named_above
+from shoal.table.groupings import Hierarchy
+from shoal.table.placing import named_above
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from shoal.schema.grouping import Distinct
-    from shoal.schema.hierarchy import Levels
+    from shoal.table.groupings import Distinct
+    from shoal.table.hierarchy import Levels
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

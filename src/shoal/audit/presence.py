@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from shoal.audit.covers import UNKNOWN, Cover
 from shoal.audit.published import Published
-from shoal.principles.population import DeltaPresence
-from shoal.schema.people import check_people, refuse_missing
+from shoal.principles.k_anonymity import DeltaPresence
+from shoal.table.population import check_people, refuse_missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from shoal.principles.groups import Groups
     from shoal.principles.requirement import Requirement
-    from shoal.schema.roles import Schema
+    from shoal.table.schema import Schema
 
 
 def count_people(

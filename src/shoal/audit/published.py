@@ -17,11 +17,11 @@ from shoal.audit.files import kinds_of, manifest_schema, read_published
 from shoal.audit.manifest import read_manifest
 from shoal.audit.verify import alike, check_rows
 from shoal.errors import UnknownColumn, UsageError
-from shoal.schema.coding import Column, code_column
-from shoal.schema.databases.access import is_address, name_of
-from shoal.schema.io import read_table, take_frame
-from shoal.schema.missing import is_missing
-from shoal.schema.roles import RESERVED, Schema
+from shoal.table.coding import Column, code_column
+from shoal.table.databases.access import is_address, name_of
+from shoal.table.missing import is_missing
+from shoal.table.reading import read_table, take_frame
+from shoal.table.schema import RESERVED, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,12 +9,12 @@ import numpy as np
 from shoal.audit.cells import interval_ends, read_set
 from shoal.audit.nodes import Stated
 from shoal.errors import InputError
-from shoal.schema.coding import NUMBER, code_column, code_known
-from shoal.schema.dates import not_dates
-from shoal.schema.ends import ranks_within
-from shoal.schema.missing import MISSING_LABEL
-from shoal.schema.placing import distinct_of, named_above
-from shoal.schema.roles import NUMERIC
+from shoal.table.coding import NUMBER, code_column, code_known
+from shoal.table.dates import not_dates
+from shoal.table.ends import ranks_within
+from shoal.table.missing import MISSING_LABEL
+from shoal.table.placing import distinct_of, named_above
+from shoal.table.schema import NUMERIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from shoal.schema.coding import Column
-    from shoal.schema.grouping import Hierarchy
+    from shoal.table.coding import Column
+    from shoal.table.groupings import Hierarchy
 
 
 def code_by_kind(known: pl.Series, kind: str, type: str | None) -> Column:

@@ -27,7 +27,7 @@ from shoal.kernels.space import INTERVAL, SET
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.schema.table import Space
+    from shoal.table.coded import Space
 
 FIRST_PAIRS = (
     3  # times k pairs of each distinct record at first; then four times as many, and so on

@@ -11,21 +11,21 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.exact import at_most, upward
 from shoal.principles.groups import Groups, Measurement
-from shoal.principles.population import check_population
-from shoal.schema.coding import code_column, quantity
-from shoal.schema.columns import Handed, is_dictionary, top_code, without_cells
-from shoal.schema.io import take_frame
-from shoal.schema.roles import RESERVED
-from shoal.schema.sensitive import Sensitive
+from shoal.principles.k_anonymity import check_population
+from shoal.table.coded import Sensitive
+from shoal.table.coding import code_column, quantity
+from shoal.table.columns import Handed, is_dictionary, top_code, without_cells
+from shoal.table.reading import take_frame
+from shoal.table.schema import RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from shoal.audit.candidates import CandidateRisk
+    from shoal.audit.matches import CandidateRisk
     from shoal.principles.requirement import Requirement
-    from shoal.schema.roles import Schema
+    from shoal.table.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,7 @@ class Audit:
         return broken + list(self.problems)
 
     def _repr_html_(self) -> str:
-        from shoal.report.notebook import audit_part
+        from shoal.views.html import audit_part
 
         return audit_part(self.to_dict(), self.complaints())
 

@@ -92,11 +92,11 @@ def anonymize(
 ) -> None:
     """Publish a table so that what is required holds in every group."""
     import shoal
-    from shoal.outlets import STDOUT, is_outlet
-    from shoal.report.charts.base import warm_up
-    from shoal.report.exposure import check_threshold
-    from shoal.schema.columns import Handed
-    from shoal.schema.lean import read_lean
+    from shoal.runs.outlets import STDOUT, is_outlet
+    from shoal.table.columns import Handed
+    from shoal.table.reading import read_lean
+    from shoal.views.charts.base import warm_up
+    from shoal.views.exposure import check_threshold
 
     said = show.settings(schema)
     chosen = show.merged_schema(
@@ -182,8 +182,8 @@ def anonymize(
     if json:
         show.print_json(release.manifest)
     elif target != STDOUT:
-        from shoal.report.text import print_release
-        from shoal.schema.databases.access import name_of
+        from shoal.table.databases.access import name_of
+        from shoal.views.text import print_release
 
         print_release(release, name_of(target))
         if not is_outlet(target):
@@ -207,7 +207,7 @@ def _named(target: str | None, *, hint: bool) -> str:
 
 def _key(schema: shoal.Schema, file: str | None) -> bytes | None:
     """Read the secret of pseudonyms where there is one, and raise where one is needed."""
-    from shoal.schema.pseudonyms import check_key, read_key
+    from shoal.table.pseudonyms import check_key, read_key
 
     key = read_key(file) if file or schema.pseudonymize else None
     check_key(schema.pseudonymize, key)
@@ -225,9 +225,9 @@ def _check_target(
 ) -> None:
     """Raise before any work is done where the output could not be written in the end."""
     import shoal
-    from shoal.outlets import STDOUT, check_outlet, is_outlet
-    from shoal.publishing import check_output, check_private
-    from shoal.schema.io import find_files
+    from shoal.runs.outlets import STDOUT, check_outlet, is_outlet
+    from shoal.runs.publish import check_output, check_private
+    from shoal.table.reading import find_files
 
     if target == STDOUT and json:
         msg = "Standard output takes either the table or --json. Give --output a directory."
@@ -248,8 +248,8 @@ def _check_target(
 
 
 def _rehearse(frame: Any, schema: shoal.Schema, options: dict[str, Any], *, json: bool) -> None:
-    from shoal.engines.local import rehearse
-    from shoal.report.text import print_rehearsal
+    from shoal.runs.anonymize import rehearse
+    from shoal.views.text import print_rehearsal
 
     facts = rehearse(frame, schema, **options)
     if json:
@@ -262,7 +262,7 @@ def _remark(
     release: shoal.Release, *, named: bool, escaped: bool, seed: int | None, quiet: bool
 ) -> None:
     """Say what the owner should know before publishing; `named`: which method was."""
-    from shoal.engines.choice import why
+    from shoal.methods.choice import why
     from shoal.principles.requirement import requirements
 
     reason = why(release.manifest["method"], len(release.coded), release.requirements)
@@ -274,7 +274,7 @@ def _remark(
             quiet=quiet,
         )
     if release.schema.pseudonymize:
-        from shoal.schema.pseudonyms import warning
+        from shoal.table.pseudonyms import warning
 
         show.note(f"Warning: {warning(release.schema.pseudonymize)}", quiet=quiet)
     for one in requirements(release.manifest["require"], release.schema.sensitive):
@@ -299,7 +299,7 @@ def _remark_labels(release: shoal.Release, *, quiet: bool) -> None:
     """Say which columns have labels that only look like one value."""
     import numpy as np
 
-    from shoal.schema.spellings import look_alikes
+    from shoal.inspection.spellings import look_alikes
 
     for column in (*release.coded.quasi, *release.coded.sensitive):
         if column.numeric:

@@ -54,8 +54,8 @@ def attack(
     import shoal
     from shoal.distances.base import Distance
     from shoal.notation import parse
-    from shoal.report.attack import print_attack
-    from shoal.report.pages import attack_page, check_page, write_page
+    from shoal.views.pages import attack_page, check_page, write_page
+    from shoal.views.text import print_attack
 
     said = show.settings(schema)
     show.announce_compiling(quiet=quiet)

@@ -50,7 +50,7 @@ def audit(
     A plain table of which nothing is required is surveyed: the level of every principle.
     """
     import shoal
-    from shoal.report.text import print_audit
+    from shoal.views.text import print_audit
 
     said = show.settings(schema)
     show.announce_compiling(quiet=quiet)
@@ -116,8 +116,8 @@ def survey(
 ) -> None:
     """Show the level of every principle on a plain table."""
     import shoal
-    from shoal.report.pages import check_page, survey_page, write_page
-    from shoal.report.survey import print_survey
+    from shoal.views.pages import check_page, survey_page, write_page
+    from shoal.views.tables import print_survey
 
     if report is not None:
         check_page(report)

@@ -47,8 +47,8 @@ def compare(
 ) -> None:
     """Publish a table by several methods, in memory, and show what each loses, risks and takes."""
     import shoal
-    from shoal.report.compared import print_comparison
-    from shoal.report.pages import check_page, comparison_page
+    from shoal.views.pages import check_page, comparison_page
+    from shoal.views.tables import print_comparison
 
     said = show.settings(schema)
     chosen = show.merged_schema(

@@ -23,7 +23,7 @@ def count(
 ) -> None:
     """Say how many rows of a release meet a condition, expected where cells are generalized."""
     import shoal
-    from shoal.queries.tables import open_answers
+    from shoal.utility.queries import open_answers
 
     answers = open_answers(directory)
     found = shoal.count(answers, condition)

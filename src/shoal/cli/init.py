@@ -20,10 +20,10 @@ def init(
 ) -> None:
     """Write a commented schema file for a table: roles, types, a requirement, and why."""
     import shoal
-    from shoal.commands import Command
-    from shoal.engines.starter import starter
-    from shoal.schema.databases.address import is_address, to_keep
-    from shoal.schema.io import read_table
+    from shoal.runs.starter_file import starter
+    from shoal.table.databases.access import is_address, to_keep
+    from shoal.table.reading import read_table
+    from shoal.views.commands import Command
 
     target = Path(output)
     if target.is_dir() or not target.absolute().parent.is_dir():

@@ -15,9 +15,9 @@ def inspect(
 ) -> None:
     """Say what each column is: type, values, a role with the reason, and what looks wrong."""
     import shoal
-    from shoal.commands import Command
-    from shoal.report.inspection import print_inspection
-    from shoal.schema.io import read_table
+    from shoal.table.reading import read_table
+    from shoal.views.commands import Command
+    from shoal.views.text import print_inspection
 
     frame = read_table(table, query=query, sheet=sheet, delimiter=delimiter, encoding=encoding)
     found = shoal.inspect(frame).to_dict()

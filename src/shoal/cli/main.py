@@ -26,7 +26,7 @@ from shoal.cli.plan import plan
 from shoal.cli.tune import tune
 from shoal.errors import ShoalError
 from shoal.release.staging import STOPS
-from shoal.report.terminal import plain_lines
+from shoal.views.terminal import plain_lines
 
 INTERRUPTED = "shoal: interrupted; nothing was left half-written."
 

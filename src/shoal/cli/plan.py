@@ -32,7 +32,7 @@ def plan(
 ) -> None:
     """Say which epsilon and m are achievable, or what is known about any requirement."""
     import shoal
-    from shoal.report.text import print_known, print_plan
+    from shoal.views.text import print_known, print_plan
 
     said = show.settings(schema)
     chosen = show.merged_schema(said, sensitive=sensitive, decimal=decimal)

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.report.terminal import plain, plain_json
+from shoal.views.terminal import plain, plain_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from shoal.engines.compare import Comparison
-    from shoal.engines.tune import Frontier
     from shoal.progress import Progress
-    from shoal.schema.settings import Settings
+    from shoal.runs.compare import Comparison
+    from shoal.runs.tune import Frontier
+    from shoal.table.settings import Settings
 
 interrupted = threading.Event()  # whether the person pressed Ctrl-C
 PATIENCE = 0.5  # seconds a phase may take before a bar is drawn for it
@@ -105,12 +105,12 @@ def names(text: str | None) -> list[str] | None:
 
 def settings(path: str | None) -> Settings:
     """Read the schema file where there is one, and check what it says in the notation."""
-    from shoal.engines.suppression import read_share
     from shoal.methods.base import Method
+    from shoal.methods.suppression import read_share
     from shoal.principles.requirement import read_requirement
-    from shoal.publishing import check_format
-    from shoal.schema.formats import FORMATS
-    from shoal.schema.settings import Settings, read_settings
+    from shoal.runs.publish import check_format
+    from shoal.table.files import FORMATS
+    from shoal.table.settings import Settings, read_settings
 
     if not path:
         return Settings()
@@ -133,8 +133,8 @@ def settings(path: str | None) -> Settings:
 def check_column(said: Settings, name: str) -> None:
     """Check what a schema file says of a column, and read its hierarchy."""
     from shoal.errors import UsageError
-    from shoal.schema.grouping import Hierarchy
-    from shoal.schema.roles import Schema
+    from shoal.table.groupings import Hierarchy
+    from shoal.table.schema import Schema
 
     if name in said.hierarchies:
         with said.blame("columns", name, "hierarchy"):
@@ -219,7 +219,7 @@ def _weight(column: str, text: str) -> float:
 
 def read(table: list[str] | None, said: Settings, **how: str | None) -> Any:
     """Read the table of a command, or what a schema file names, as options or the file say how."""
-    from shoal.schema.io import read_table
+    from shoal.table.reading import read_table
 
     how["encoding"] = how["encoding"] or said.encoding
     return read_table(tables_of(table, said), **how)
@@ -235,7 +235,7 @@ def give(
 ) -> None:
     """Show what was tried, on the terminal and as a page, or raise where nothing was reached."""
     from shoal.errors import NotAchievable
-    from shoal.report.pages import write_page
+    from shoal.views.pages import write_page
 
     if not found.reached:
         raise NotAchievable(found.refusal)
@@ -248,7 +248,7 @@ def give(
 def open_with(source: str | None, **options: str | None) -> Any:
     """Return the path of a table as it is, or the table where options say how to read it."""
     from shoal.errors import UsageError
-    from shoal.schema.io import read_table
+    from shoal.table.reading import read_table
 
     if not any(options.values()):
         return source

@@ -41,8 +41,8 @@ def tune(
 ) -> None:
     """Show what a method loses as one parameter grows, and where the curve bends."""
     import shoal
-    from shoal.report.compared import print_frontier
-    from shoal.report.pages import check_page, frontier_page
+    from shoal.views.pages import check_page, frontier_page
+    from shoal.views.tables import print_frontier
 
     said = show.settings(schema)
     chosen = show.merged_schema(

@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from shoal.distances.relation import TOLERANCE, Bits, Relation
 from shoal.errors import InputError, UsageError
 from shoal.notation import Term
-from shoal.relations.bands import TOLERANCE
-from shoal.relations.forms import Bits, Relation
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from numpy.typing import NDArray
 
-    from shoal.schema.sensitive import Sensitive
+    from shoal.table.coded import Sensitive
 
 MATRIX_BYTES = 2**30  # the largest bit matrix that is made
 BLOCK = 2**20  # pairs evaluated at a time

@@ -10,16 +10,15 @@ import numpy as np
 
 from shoal.distances.base import Distance
 from shoal.distances.numeric import EUCLID
+from shoal.distances.relation import TOLERANCE, Points
 from shoal.errors import InputError
-from shoal.relations.bands import TOLERANCE
-from shoal.relations.forms import Points
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from numpy.typing import NDArray
 
-    from shoal.schema.sensitive import Sensitive
+    from shoal.table.coded import Sensitive
 
 RADIUS = 6371.0088  # kilometres, the mean radius of the Earth
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from shoal.distances.base import Distance
 from shoal.errors import BadParameter, InputError
-from shoal.schema.hierarchy import check_levels, read_levels
+from shoal.table.hierarchy import check_levels, read_levels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.schema.sensitive import Sensitive
+    from shoal.table.coded import Sensitive
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

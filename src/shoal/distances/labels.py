@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from shoal.distances.base import Distance
+from shoal.distances.relation import Band, equality
 from shoal.errors import BadParameter, InputError, UsageError
-from shoal.relations.forms import Band, equality
-from shoal.schema.io import read_table, take_frame
+from shoal.table.reading import read_table, take_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.schema.sensitive import Sensitive
+    from shoal.table.coded import Sensitive
 
 LONGEST = 64  # characters of a string whose edits are counted
 
@@ -55,7 +55,7 @@ class Edit(Distance):
         self, sensitive: Sensitive, left: NDArray[np.int64], right: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the number of edits between each pair."""
-        from shoal.kernels.strings import edit_distances
+        from shoal.kernels.text import edit_distances
 
         texts = [label for (label,) in sensitive.labels()]
         long = max(texts, key=len)

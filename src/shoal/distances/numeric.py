@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.distances.base import Distance
+from shoal.distances.relation import TOLERANCE, Band, Points, Relation, band_of_column
 from shoal.errors import BadParameter, InputError, UsageError
-from shoal.relations.bands import TOLERANCE, band_of_column
-from shoal.relations.forms import Band, Points, Relation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.schema.sensitive import Sensitive
+    from shoal.table.coded import Sensitive
 
 FARTHEST = 1e150  # coordinates beyond this are not compared
 FARTHEST_APART = 10**200  # no two others are

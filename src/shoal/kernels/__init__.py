@@ -12,17 +12,14 @@ from pathlib import Path
 
 MODULES = (
     "windows",
-    "records",
+    "text",
     "demands",
     "splits",
     "partition",
-    "strings",
     "queries",
-    "freeform.sort",
-    "freeform.rounds",
+    "freeform.greedy",
     "freeform.matchings",
     "freeform.coverage",
-    "freeform.density",
 )
 
 
@@ -42,7 +39,7 @@ def load_all() -> None:
     """Compile or load every kernel."""
     for name in MODULES:
         import_module(f"shoal.kernels.{name}")
-    import_module("shoal.kernels.warmth").run()
+    import_module("shoal.kernels.warming").run()
 
 
 place_cache()

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from shoal.kernels.arrays import LongInts, Reals
+from shoal.kernels.compiling import LongInts, Reals
 
 FORBIDDEN = np.inf
 

@@ -12,7 +12,7 @@ import os
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.lean import inner_as, lean_as
+from shoal.kernels.compiling import inner_as, lean_as
 
 STATE = 33
 Stream = NDArray[np.uint32]

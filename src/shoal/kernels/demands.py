@@ -9,8 +9,7 @@ are logarithms, they refuse what is too near to the bound to tell.
 import numpy as np
 from numba import njit
 
-from shoal.kernels.arrays import Ints, LongInts, Reals
-from shoal.kernels.kinds import (
+from shoal.kernels.compiling import (
     APART,
     DISCLOSURE,
     DISTINCT,
@@ -20,6 +19,9 @@ from shoal.kernels.kinds import (
     RUN,
     SPREAD,
     VARIANCE,
+    Ints,
+    LongInts,
+    Reals,
 )
 
 LARGEST = 2**62

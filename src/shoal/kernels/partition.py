@@ -9,9 +9,9 @@ chosen by loss.
 import numpy as np
 from numba import njit
 
-from shoal.kernels.arrays import Bytes, Ints, LongInts, Reals
 from shoal.kernels.assignment import FORBIDDEN, cheapest_assignment
-from shoal.kernels.medians import select
+from shoal.kernels.compiling import Bytes, Ints, LongInts, Reals
+from shoal.kernels.cuts import select
 from shoal.kernels.space import SET, extent
 from shoal.kernels.windows import longest_run, most_proximate
 

@@ -10,7 +10,7 @@ each code.
 import numpy as np
 from numba import njit
 
-from shoal.kernels.arrays import Ints, LongInts, Reals
+from shoal.kernels.compiling import Ints, LongInts, Reals
 
 Marks = np.ndarray
 BLOCK = 4096  # rows that fit the nearest cache with their marks

@@ -10,7 +10,7 @@ among r … r + 2**i, so that the NCP of any range is read off two of them.
 
 from numba import njit
 
-from shoal.kernels.arrays import Bytes, LongInts, Reals
+from shoal.kernels.compiling import Bytes, LongInts, Reals
 
 INTERVAL, SET, NODE = 0, 1, 2
 

@@ -7,10 +7,9 @@ stable each bucket stays in ascending order of its sensitive codes, so the table
 import numpy as np
 from numba import njit
 
-from shoal.kernels.arrays import Bytes, Flags, Ints, LongInts, Reals
-from shoal.kernels.cuts import cut_loss, earliest_least, goes_left, tied
+from shoal.kernels.compiling import Bytes, Flags, Ints, LongInts, Reals
+from shoal.kernels.cuts import child_cut, cut_loss, earliest_least, goes_left, lower_median, tied
 from shoal.kernels.demands import all_kept
-from shoal.kernels.medians import child_cut, lower_median
 from shoal.kernels.space import NODE, SET, extent
 from shoal.kernels.windows import longest_run
 

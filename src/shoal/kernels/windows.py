@@ -7,7 +7,7 @@ then a band of codes, so every comparison here is between integers, whatever the
 import numpy as np
 from numba import njit
 
-from shoal.kernels.arrays import Ints, LongInts
+from shoal.kernels.compiling import Ints, LongInts
 
 
 @njit("int64(int32[::1], int32[::1])", cache=True, nogil=True)

@@ -10,12 +10,11 @@ from shoal.notation import Term
 from shoal.progress import Progress, silent
 
 if TYPE_CHECKING:
-    from shoal.methods.freeform.graph import GeneralizationGraph
     from shoal.principles.groups import Groups, Measurement
     from shoal.principles.requirement import Requirement
-    from shoal.schema.people import People
-    from shoal.schema.sensitive import Sensitive
-    from shoal.schema.table import Coded
+    from shoal.release.graph import GeneralizationGraph
+    from shoal.table.coded import Coded, Sensitive
+    from shoal.table.population import People
 
 
 @dataclass(frozen=True, eq=False)

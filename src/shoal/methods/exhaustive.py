@@ -16,16 +16,16 @@ import numpy as np
 
 from shoal.errors import NotAchievable
 from shoal.methods.base import Method, Task
-from shoal.methods.boxes import certainty, covering_nodes, inside, labels_of, spans
 from shoal.principles.groups import Groups
-from shoal.principles.population import DeltaPresence
+from shoal.principles.k_anonymity import DeltaPresence
+from shoal.release.boxes import certainty, covering_nodes, inside, labels_of, spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from shoal.schema.coding import Column
+    from shoal.table.coding import Column
 
 T = TypeVar("T")
 ROWS = 9  # up to which all partitions are looked at; each row more makes it five times as many

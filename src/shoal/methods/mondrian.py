@@ -9,13 +9,12 @@ import numpy as np
 
 from shoal.errors import BadParameter, NotAchievable, UsageError
 from shoal.methods.exhaustive import Thorough
-from shoal.methods.gathered import from_small_groups
-from shoal.methods.measured import Search
-from shoal.methods.splitter import Rule, Ties, split
+from shoal.methods.gathering import from_small_groups
+from shoal.methods.joining import Search
+from shoal.methods.splitting import Rule, Ties, split
 from shoal.principles.base import Ordered, Pairwise, Searchable
 from shoal.principles.groups import Groups
-from shoal.principles.k_anonymity import KAnonymity
-from shoal.principles.population import check_population
+from shoal.principles.k_anonymity import KAnonymity, check_population
 
 if TYPE_CHECKING:
     from shoal.methods.base import Task

@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.errors import BadParameter, NotAchievable
 from shoal.methods.exhaustive import Thorough
-from shoal.methods.splitter import Buckets, Rule, admissible, split
+from shoal.methods.splitting import Buckets, Rule, admissible, split
 from shoal.principles.groups import Groups
 from shoal.progress import in_threads
 

@@ -1,26 +1,28 @@
-"""What every principle knows: parameters, family, source, and how to measure groups."""
+"""What every principle knows: parameters, family, source, and how to measure groups.
+
+What a search has to check in a bucket, as plain arrays for the kernels.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
+from shoal.distances.relation import Band, Relation, most_near
 from shoal.exact import at_most
-from shoal.kernels.kinds import RUN
+from shoal.kernels.compiling import RUN
 from shoal.notation import Term
-from shoal.principles.demand import Demand
-from shoal.principles.groups import Groups, Measurement
+from shoal.principles.groups import Groups, Measurement, renumber
 from shoal.principles.surplus import cliques, counts_of, spread_out, thinned
-from shoal.relations.forms import Band, Relation, most_near
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.principles.requirement import Requirement
-    from shoal.schema.sensitive import Sensitive
+    from shoal.table.coded import Sensitive
 
 
 class Principle(Term):
@@ -196,3 +198,38 @@ class OneDimensional(Ordered):
     def least(self) -> int:
         """A value is near itself, so a group that holds has m members."""
         return self.share
+
+
+FINEST = 2**31  # a bound with a larger denominator is rounded to one of these, down
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """A principle on one value of one table, ready for `kernels/demands.py`.
+
+    `kind` chooses the check; `bound`, `count` and `level` are its parameters and `table` its
+    numbers, one or several for each of the codes 0 … values - 1.
+    """
+
+    kind: int
+    codes: NDArray[np.int32]
+    values: int
+    table: NDArray[np.float64]
+    bound: Fraction = Fraction(1)
+    count: int = 0
+    level: float = 0.0
+
+    @property
+    def ratio(self) -> tuple[int, int]:
+        """The bound in numbers of few bits, never above it; no share or gain is above FINEST."""
+        if self.bound > FINEST:
+            return FINEST, 1
+        if self.bound.denominator <= FINEST:
+            return self.bound.as_integer_ratio()
+        return int(self.bound * FINEST), FINEST
+
+
+def counted(codes: NDArray) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return codes renumbered over those that occur, and how often each of them does."""
+    present = renumber(codes)
+    return present.astype(np.int32), np.bincount(present).astype(np.int64)

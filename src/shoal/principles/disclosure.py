@@ -11,17 +11,16 @@ import numpy as np
 
 from shoal.errors import BadParameter
 from shoal.exact import LEAST, exponential, logarithm, upward
-from shoal.kernels.kinds import DISCLOSURE, LIKENESS
+from shoal.kernels.compiling import DISCLOSURE, LIKENESS
 from shoal.notation import exact, number
-from shoal.principles.base import Searchable
-from shoal.principles.demand import Demand, counted
+from shoal.principles.base import Demand, Searchable, counted
 from shoal.principles.groups import Groups, Measurement
 from shoal.principles.histogram import Histogram
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.schema.sensitive import Sensitive
+    from shoal.table.coded import Sensitive
 
 SCALE = 2**40  # a gain against -ln q is rounded up to a multiple of one in this many
 TINY = 1e-300  # instead of -ln 1, where there is no gain either

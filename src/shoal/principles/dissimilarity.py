@@ -10,15 +10,15 @@ import numpy as np
 
 from shoal.distances.base import Distance
 from shoal.distances.numeric import Lp
+from shoal.distances.relation import Relation, most_near
 from shoal.errors import BadParameter
 from shoal.exact import at_least, at_most, downward
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups, Measurement
-from shoal.relations.forms import Relation, most_near
 
 if TYPE_CHECKING:
-    from shoal.schema.sensitive import Sensitive
+    from shoal.table.coded import Sensitive
 
 
 DEFAULT = Lp()

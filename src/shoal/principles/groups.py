@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.schema.sensitive import Sensitive
+    from shoal.table.coded import Sensitive
 
 
 LARGEST = 2**62  # what integers of 64 bits are trusted with

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.notation import exact
-from shoal.principles.demand import counted
+from shoal.principles.base import counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.principles.groups import Groups
-    from shoal.schema.sensitive import Sensitive
+    from shoal.table.coded import Sensitive
 
 
 @dataclass(frozen=True, eq=False)

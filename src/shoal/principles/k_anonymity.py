@@ -1,4 +1,10 @@
-"""k-anonymity: nobody is in a group of fewer than k."""
+"""k-anonymity: nobody is in a group of fewer than k.
+
+What a description says about who is in the table at all: k-map and δ-presence.
+
+Both compare the published descriptions with a population, a table of everybody who could be in
+the table, in the quasi columns as they really are.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +14,19 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from shoal.notation import whole_number
+from shoal.errors import BadParameter, UsageError
+from shoal.exact import downward, upward
+from shoal.notation import exact, number, whole_number
 from shoal.principles.base import Principle
 from shoal.principles.groups import Groups, Measurement
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
-    from shoal.schema.sensitive import Sensitive
+    from shoal.principles.requirement import Requirement
+    from shoal.table.coded import Sensitive
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -70,4 +81,135 @@ class KAnonymity(Principle):
         return (
             f"Every person matches at least {self.k} published rows, and each of {self.k} of them "
             f"is the person's own with probability 1/{self.k}."
+        )
+
+
+class OfPopulation(Principle):
+    """A principle about how many persons of a population each description matches."""
+
+    columns = 0
+    population = True
+
+    def matched(self, groups: Groups) -> NDArray[np.int64]:
+        """Return how many persons each group's description matches."""
+        if groups.people is None:
+            raise UsageError(WITHOUT_POPULATION.format(self))
+        return groups.people
+
+
+WITHOUT_POPULATION = (
+    "{!r} is about a population: name the table of everybody who could be in the table with "
+    "--population (in Python, population=)."
+)
+
+
+def check_population(asked: Iterable[Requirement], *, given: bool) -> None:
+    """Raise where a requirement needs a population and there is none."""
+    for one in asked:
+        if one.principle.population and not given:
+            raise UsageError(WITHOUT_POPULATION.format(one.principle))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class KMap(OfPopulation):
+    """Every published description matches at least k persons of the population.
+
+    The risk is one over how many it matches; a description that matches nobody, which shows that
+    the population does not hold everybody, has risk 2. The description of a union matches whom
+    the descriptions of its parts match, and maybe more, so the principle survives the union of
+    groups.
+
+    References
+    ----------
+    Sweeney: Computational Disclosure Control. PhD thesis, MIT 2001 (k-map). El Emam, Dankar:
+    Protecting Privacy Using k-Anonymity. JAMIA 2008 (the journalist's risk).
+    """
+
+    k: int
+
+    monotone = True
+    graded = ("k",)
+    source = "Sweeney, PhD thesis, MIT 2001"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", whole_number(self, "k", self.k, least=1))
+
+    def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:  # noqa: ARG002
+        """Measure the risk of being found among the population, 1 / F."""
+        people = self.matched(groups)
+        parts = np.where(people > 0, 1, 2).astype(np.int64)
+        return Measurement(parts, np.maximum(people, 1), groups.sizes, Fraction(1, self.k), 1)
+
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:  # noqa: ARG002
+        """Return it for the description that fits fewest, None where one fits nobody."""
+        fewest = int(self.matched(groups).min())
+        return replace(self, k=fewest) if fewest else None
+
+    def promise(self, column: str) -> str:  # noqa: ARG002 - it is about no column
+        """Say it in plain words."""
+        return f"Every published description fits at least {self.k} people of the population."
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DeltaPresence(OfPopulation):
+    """Of the persons whom a description matches, a share from `low` to `high` is in the table.
+
+    The share is f / F, where f rows carry the description and F persons of the population match
+    it: the probability that one of them is in the table, δmin <= P(t ∈ T | T*) <= δmax. It needs
+    descriptions that do not overlap, as those of the paper; an audit rejects others. Whoever
+    matches no description is plainly not in the table: `low` speaks of those who match one.
+
+    The risk is the share, and the bound is `high`; a share under `low` counts as 1 + low - share,
+    and rows that match nobody as 2. It does not survive the union of groups: the description of a
+    union may take in people who matched none of its parts, so the share can fall under `low`, and
+    where two groups share a description their shares add up. What does survive, where descriptions
+    do not overlap, is that the share is at most `high`.
+
+    References
+    ----------
+    Nergiz, Atzori, Clifton: Hiding the Presence of Individuals from Shared Databases. SIGMOD 2007.
+    Definition 1.
+    """
+
+    low: float = 0
+    high: float
+
+    monotone = False
+    graded = ("low", "high")
+    looser = ("high",)
+    source = "Nergiz, Atzori, Clifton, SIGMOD 2007"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "low", number(self, "low", self.low, most=1))
+        object.__setattr__(self, "high", number(self, "high", self.high, most=1))
+        if exact(self.high) < exact(self.low):
+            raise BadParameter("DeltaPresence", "high", f"at least low, {self.low:g}", self.high)
+
+    def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:  # noqa: ARG002
+        """Measure the share of matching persons that is in the table, f / F."""
+        people, rows = self.matched(groups), groups.sizes
+        top, bottom = exact(self.low).as_integer_ratio()
+        parts, wholes = rows.astype(object), people.astype(object)
+        few = parts * bottom < wholes * top
+        parts = np.where(few, wholes * (bottom + top) - parts * bottom, parts)
+        wholes = np.where(few, wholes * bottom, wholes)
+        nobody = people == 0
+        parts, wholes = np.where(nobody, 2, parts), np.where(nobody, 1, wholes)
+        return Measurement(parts, wholes, rows, exact(self.high), 1)
+
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:  # noqa: ARG002
+        """Return it from the least share to the largest, None where one is above 1."""
+        people, rows = self.matched(groups), groups.sizes
+        if (people < rows).any():
+            return None
+        least = 1 / Measurement(people, rows, rows, Fraction(1), 1).risk
+        most = Measurement(rows, people, rows, Fraction(1), 1).risk
+        return replace(self, low=downward(least), high=upward(most))
+
+    def promise(self, column: str) -> str:  # noqa: ARG002 - it is about no column
+        """Say it in plain words."""
+        return (
+            "Of the people of the population whom a description fits, at least "
+            f"{self.low:.4g} and at most {self.high:.4g} are in the table: nobody can be told to "
+            "be in it with more certainty than that."
         )

@@ -12,10 +12,9 @@ import numpy as np
 
 from shoal.errors import BadParameter
 from shoal.exact import LOST, above, exponential, logarithm, upward
-from shoal.kernels.kinds import DISTINCT, ENTROPY, RECURSIVE
+from shoal.kernels.compiling import DISTINCT, ENTROPY, RECURSIVE
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import Searchable
-from shoal.principles.demand import Demand, counted
+from shoal.principles.base import Demand, Searchable, counted
 from shoal.principles.groups import Groups, Measurement
 from shoal.principles.histogram import Histogram
 from shoal.principles.surplus import counts_of, highest_level, holds_with, levelled
@@ -23,7 +22,7 @@ from shoal.principles.surplus import counts_of, highest_level, holds_with, level
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.schema.sensitive import Sensitive
+    from shoal.table.coded import Sensitive
 
 SOURCE = "Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam, TKDD 2007"
 SCALE = 2**44  # an entropy that is not that of equal shares is a multiple of one in this many

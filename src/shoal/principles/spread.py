@@ -10,17 +10,16 @@ import numpy as np
 
 from shoal.exact import LARGEST as LARGEST_NUMBER
 from shoal.exact import LEAST, downward
-from shoal.kernels.kinds import SPREAD, VARIANCE
+from shoal.kernels.compiling import SPREAD, VARIANCE
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import Searchable
-from shoal.principles.demand import Demand
+from shoal.principles.base import Demand, Searchable
 from shoal.principles.groups import LARGEST, Groups, Measurement
 from shoal.principles.histogram import Histogram, whole_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.schema.sensitive import Sensitive
+    from shoal.table.coded import Sensitive
 
 
 FARTHEST = 10**140  # how large numbers may be whose squares are added as doubles

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shoal.distances.relation import Relation
     from shoal.principles.base import Principle
-    from shoal.relations.forms import Relation
-    from shoal.schema.sensitive import Sensitive
+    from shoal.table.coded import Sensitive
 
     Counts = NDArray[np.int64]
 
@@ -58,7 +58,7 @@ def cliques(
     Ordered values form runs. Where being near is an equivalence, its classes do; elsewhere only
     those who carry one value are known to be near to one another.
     """
-    from shoal.relations.forms import Band, Bits
+    from shoal.distances.relation import Band, Bits
 
     values = np.arange(sensitive.distinct)
     if isinstance(relation, Band):

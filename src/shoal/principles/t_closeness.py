@@ -10,10 +10,9 @@ import numpy as np
 from shoal.distances.hierarchical import Hierarchical
 from shoal.errors import BadParameter, UsageError
 from shoal.exact import upward
-from shoal.kernels.kinds import APART, ORDERED
+from shoal.kernels.compiling import APART, ORDERED
 from shoal.notation import exact, number
-from shoal.principles.base import Searchable
-from shoal.principles.demand import Demand, counted
+from shoal.principles.base import Demand, Searchable, counted
 from shoal.principles.groups import LARGEST, Groups, Measurement
 from shoal.principles.histogram import Histogram
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.schema.sensitive import Sensitive
+    from shoal.table.coded import Sensitive
 
 GROUNDS = ("equal", "ordered")
 

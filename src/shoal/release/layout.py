@@ -1,22 +1,30 @@
 """How what was found becomes published rows: whose cells each row bears, whose values it carries.
 
 The one place that tells groups from a generalization graph.
+
+Where chance comes from: the operating system, or a seed for tests.
+
+What was left out of a release and what that paid back, for its owner alone.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.methods.freeform.graph import GeneralizationGraph
 from shoal.principles.groups import Groups
+from shoal.release.graph import GeneralizationGraph
+from shoal.sampling import check_seed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.release.randomness import Randomness
+    from shoal.kernels.chacha import Stream
+
 
 Found = Groups | GeneralizationGraph
 
@@ -59,3 +67,103 @@ def lay_out(found: Found, randomness: Randomness) -> Layout:
     carries = found.true_matches(randomness.stream())[rows].astype(np.int32)
     ones = np.ones(len(found), np.int64)
     return Layout(rows.astype(np.int32), carries, ones, None, None, ADVERSARY)
+
+
+@dataclass(frozen=True)
+class Randomness:
+    """Random orders; secure unless a seed is given."""
+
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
+
+    @property
+    def reproducible(self) -> bool:
+        """Whether the same seed gives the same orders again."""
+        return self.seed is not None
+
+    def permutations(self, *sizes: int) -> list[NDArray[np.int64]]:
+        """Return a random order of each of the given sizes.
+
+        Secure: every order is the sorting order of 64 random bits a place straight from the
+        operating system, so no generator state exists that one could recover from what is
+        published.
+        """
+        if self.seed is not None:
+            generator = np.random.Generator(np.random.PCG64(self.seed))
+            return [generator.permutation(size) for size in sizes]
+        return [
+            np.argsort(np.frombuffer(os.urandom(8 * size), np.uint64), kind="stable")
+            for size in sizes
+        ]
+
+    def below(self, *draws: tuple[int, int]) -> list[NDArray[np.int64]]:
+        """Return for each (bound, count) so many numbers from 0 to under the bound, all alike.
+
+        Secure: straight from the operating system, as the orders are. Words past the last whole
+        multiple of the bound are drawn again, so that no number is likelier than another.
+        """
+        if self.seed is not None:
+            generator = np.random.Generator(np.random.PCG64((self.seed, len(draws))))
+            return [generator.integers(bound, size=count) for bound, count in draws]
+        return [_secure_below(bound, count) for bound, count in draws]
+
+    def stream(self) -> Stream:
+        """Return a cryptographic stream for choices inside kernels, its key used for nothing else.
+
+        Secure: the key is 256 bits from the operating system.
+        """
+        from shoal.kernels.chacha import fresh_stream, stream_of
+
+        if self.seed is None:
+            return fresh_stream()
+        return stream_of(hashlib.sha256(f"shoal {self.seed}".encode()).digest())
+
+
+def _secure_below(bound: int, count: int) -> NDArray[np.int64]:
+    words = np.frombuffer(os.urandom(8 * count), np.uint64).copy()
+    last = np.uint64(2**64 - 2**64 % bound - 1)
+    while (over := np.flatnonzero(words > last)).size:
+        words[over] = np.frombuffer(os.urandom(8 * over.size), np.uint64)
+    return (words % np.uint64(bound)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Suppression:
+    """How many rows were left out, and why.
+
+    Attributes
+    ----------
+    in_the_way : rows without which a requirement could not hold or was not reached.
+    costly : rows left out because the others lose less without them.
+    before, after : GCP without and with leaving out the costly ones; 0 where nothing might be left
+        out. Every cell of a row left out counts as 1, and ranges and labels are those of what is
+        published in the end, in both; so `after` is the GCP of the manifest.
+    """
+
+    in_the_way: int = 0
+    costly: int = 0
+    before: float = 0.0
+    after: float = 0.0
+
+    @property
+    def rows(self) -> int:
+        """How many rows were left out."""
+        return self.in_the_way + self.costly
+
+    def __str__(self) -> str:
+        """Say it to the owner."""
+        sentences = []
+        if self.in_the_way:
+            sentences.append(f"Suppressed {_rows(self.in_the_way)} that stood in the way.")
+        if self.costly:
+            sentences.append(
+                f"Suppressed {_rows(self.costly)} that cost the others more: GCP {self.before:.4f} "
+                f"before, {self.after:.4f} after, both by the ranges that are published."
+            )
+        return " ".join(sentences)
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row" if count == 1 else f"{count:,} rows"

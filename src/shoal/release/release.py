@@ -12,24 +12,31 @@ import polars as pl
 
 from shoal.audit.manifest import TITLE
 from shoal.errors import UsageError
-from shoal.loss.certainty import mean_over_rows, ncp_by_group
 from shoal.progress import Progress, silent
-from shoal.release.layout import Found, Layout, lay_out
-from shoal.release.recode import cells, domain, kind_of, typed_cells
-from shoal.release.spans import Kinds, Spans, kinds, spans
-from shoal.release.values import (
+from shoal.release.cells import (
+    Kinds,
+    Spans,
     carried_text,
+    cells,
     count_formulas,
     count_quasi_formulas,
     defuse,
+    domain,
     escaped_cells,
+    kind_of,
+    kinds,
+    mean_over_rows,
+    ncp_by_group,
+    spans,
+    typed_cells,
     typed_kind,
     unchanged,
 )
-from shoal.schema.columns import is_dictionary
-from shoal.schema.formulas import risky
-from shoal.schema.io import give_frame, take_frame
-from shoal.schema.roles import LABELS, RESERVED
+from shoal.release.layout import Found, Layout, lay_out
+from shoal.table.columns import is_dictionary
+from shoal.table.formulas import risky
+from shoal.table.reading import give_frame, take_frame
+from shoal.table.schema import LABELS, RESERVED
 from shoal.version import __version__
 
 if TYPE_CHECKING:
@@ -41,14 +48,13 @@ if TYPE_CHECKING:
     from shoal.audit.verify import Audit
     from shoal.methods.base import Method, Task
     from shoal.principles.requirement import Requirement
-    from shoal.queries.tables import BoxTable
-    from shoal.release.randomness import Randomness
-    from shoal.release.suppression import Suppression
-    from shoal.schema.coding import Column, Grown
-    from shoal.schema.columns import Handed
-    from shoal.schema.grouping import Hierarchy
-    from shoal.schema.roles import Schema
-    from shoal.schema.table import Coded
+    from shoal.release.layout import Randomness, Suppression
+    from shoal.table.coded import Coded
+    from shoal.table.coding import Column, Grown
+    from shoal.table.columns import Handed
+    from shoal.table.groupings import Hierarchy
+    from shoal.table.schema import Schema
+    from shoal.utility.queries import BoxTable
 
 BATCH = 2**16  # published rows that are put together at a time
 
@@ -229,7 +235,7 @@ class Release:
 
     def losses(self) -> dict[str, float]:
         """Measure every loss that is defined for this release (see `shoal.losses`)."""
-        from shoal.loss.measure import losses
+        from shoal.utility.losses import losses
 
         return losses(self)
 
@@ -239,8 +245,8 @@ class Release:
 
     @cached_property
     def _boxes(self) -> BoxTable:
-        from shoal.queries.nodes import Leaves
-        from shoal.queries.tables import BoxTable
+        from shoal.utility.nodes import Leaves
+        from shoal.utility.queries import BoxTable
 
         nodes = {one.name: Leaves.of(one) for one in self.coded.quasi if one.tree is not None}
         return BoxTable.of(self.plain, self.manifest, self.schema, nodes)
@@ -261,7 +267,7 @@ class Release:
         A row is taken to lie anywhere in its published cells, all values alike; sensitive and
         other columns are exact. `release.count("30 <= age <= 40 and income > 50000")`.
         """
-        from shoal.queries.expression import count
+        from shoal.utility.expression import count
 
         return count(self, condition)
 
@@ -282,14 +288,14 @@ class Release:
         what more protection would cost and what other methods lose, both tried on a sample. The
         address of a table, as sqlite:///people.db?table=published, takes the table alone.
         """
-        from shoal.outlets import is_outlet, publish
-        from shoal.publishing import write_release
+        from shoal.runs.outlets import is_outlet, publish
+        from shoal.runs.publish import write_release
 
         where: dict[str, Any] = {"linkage": linkage, "force": force, "progress": progress}
         if is_outlet(directory):
             return publish(self, directory, format=format, **where)
         if trials:
-            from shoal.engines.trials import trials as attempt
+            from shoal.runs.trials import trials as attempt
 
             where["trials"] = partial(attempt, self, progress)
         return write_release(self, directory, format=format, threshold=threshold, **where)
@@ -307,12 +313,12 @@ class Release:
         It says what report.html says, and names the riskiest groups and records, what was left out,
         what more protection would cost, and what other methods lose (both tried on a sample).
         """
-        from shoal.engines.owner import write_owner_report
+        from shoal.runs.trials import write_owner_report
 
         write_owner_report(self, path, threshold=threshold, force=force, progress=progress)
 
     def _repr_html_(self) -> str:
-        from shoal.report.notebook import release_part
+        from shoal.views.html import release_part
 
         return release_part(self.manifest)
 

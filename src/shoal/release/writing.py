@@ -1,23 +1,27 @@
-"""Writing the published table in every format: text and Parquet as a stream of batches."""
+"""Writing the published table in every format: text and Parquet as a stream of batches.
+
+Writing published rows batch by batch: the whole table is never in memory.
+"""
 
 from __future__ import annotations
 
 import gzip
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from shoal.errors import OutputError
-from shoal.release.streams import write_csv, write_json_lines, write_parquet
-from shoal.schema.extras import load
-from shoal.schema.formats import EXCEL_ROWS, separator_of
+from shoal.progress import in_threads
+from shoal.table.files import EXCEL_ROWS, load, separator_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from shoal.release.release import Release
+
 
 EXCEL_TEXT = 32_767  # characters of a cell
 EXCEL_DIGITS = 10**15  # a sheet holds doubles and shows fifteen digits
@@ -116,7 +120,7 @@ def _excel_column(column: pl.Series) -> pl.Series:
 
 def _check_excel(written: pl.DataFrame, path: Path) -> None:
     """Raise where a sheet does not give back what it was given, as with odd control characters."""
-    from shoal.schema.io import read_table
+    from shoal.table.reading import read_table
 
     found = read_table(path)
     for column in written:
@@ -130,3 +134,62 @@ def _unfit(name: str) -> OutputError:
         f"Column {name!r} has cells that Excel cannot hold: longer than {EXCEL_TEXT:,} characters, "
         "or with characters it does not know. Choose another --format."
     )
+
+
+def write_csv(
+    batches: Iterator[pl.DataFrame], file: Any, separator: str, watch: Callable[[int], None]
+) -> None:
+    """Write batches as delimited text, calling `watch` with the number of rows written so far."""
+    done = 0
+    for batch in batches:
+        batch.write_csv(file, include_header=not done, separator=separator)
+        done += batch.height
+        watch(done)
+
+
+def write_json_lines(
+    batches: Iterator[pl.DataFrame], file: Any, watch: Callable[[int], None]
+) -> None:
+    """Write batches as JSON lines, calling `watch` with the number of rows written so far."""
+    done = 0
+    for batch in batches:
+        batch.write_ndjson(file)
+        done += batch.height
+        watch(done)
+
+
+def write_parquet(
+    batches: Iterator[pl.DataFrame], path: Path, watch: Callable[[int], None]
+) -> None:
+    """Write batches as Parquet, calling `watch` with the number of rows handed over so far.
+
+    Polars asks for the batches itself, from a thread of its own, so that the interpreter's own
+    thread stays free to hear Ctrl-C. What goes wrong in making a batch is raised as it is.
+    """
+    from polars.io.plugins import register_io_source
+
+    first = next(batches)
+    done = 0
+    wrong: list[BaseException] = []
+
+    def source(*_asked: object) -> Iterator[pl.DataFrame]:
+        nonlocal done
+        try:
+            for batch in chain([first], batches):
+                yield batch
+                done += batch.height
+        except BaseException as problem:
+            wrong.append(problem)
+            raise
+
+    def write() -> None:
+        try:
+            register_io_source(source, schema=first.schema).sink_parquet(
+                path, compression="zstd", statistics=False, maintain_order=True
+            )
+        except pl.exceptions.PolarsError:
+            if wrong:
+                raise wrong[0] from None
+            raise
+
+    in_threads([write], lambda: watch(done))

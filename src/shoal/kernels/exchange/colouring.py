@@ -10,9 +10,9 @@ import heapq
 
 import numpy as np
 
+from shoal.kernels.compiling import inner, lean
 from shoal.kernels.exchange.loss import Space, ncp_after
 from shoal.kernels.exchange.state import Groups, apply, make_groups, refresh_each
-from shoal.kernels.lean import inner, lean
 from shoal.kernels.relations import Relations, proximate
 
 

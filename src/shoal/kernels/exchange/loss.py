@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.lean import inner, lean
+from shoal.kernels.compiling import inner, lean
 from shoal.kernels.space import INTERVAL, NODE, SET, promise
 
 

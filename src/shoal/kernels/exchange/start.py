@@ -3,8 +3,8 @@
 import numpy as np
 from numba import njit
 
+from shoal.kernels.compiling import inner
 from shoal.kernels.exchange.loss import Space, extent
-from shoal.kernels.lean import inner
 from shoal.kernels.space import NODE, promise
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.kernels.compiling import inner, lean
 from shoal.kernels.exchange.loss import measure
-from shoal.kernels.lean import inner, lean
 from shoal.kernels.relations import Relations, recount
 
 

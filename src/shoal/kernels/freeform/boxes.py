@@ -1,4 +1,9 @@
-"""Recast records: the boxes that cover matched originals, and what they lose.
+"""The shapes in which kernels of this package pass arrays, for their signatures.
+
+Recast records are *boxes*: over interval columns the lowest and highest coordinate, over set
+columns a bit for each label. *Points* are boxes of no extent: one coordinate, one bit.
+
+Recast records: the boxes that cover matched originals, and what they lose.
 
 Loss is kept in fixed point. A coordinate x becomes round(x * SCALE), so sums, differences and ties
 are exact, do not depend on the order of addition, and can be handed to integer solvers as they
@@ -11,10 +16,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.kernels.arrays import Bytes, Ints, LongInts, Reals
-from shoal.kernels.freeform.layouts import BOXES, LONG_ROWS, MASK_ROWS, MATCHES, POINTS, STEPS
-from shoal.kernels.lean import inner_as, lean_as
+from shoal.kernels.compiling import Bytes, Ints, LongInts, Reals, inner_as, lean_as
 from shoal.kernels.space import INTERVAL, SET
+
+LONGS = "int64[::1]"
+LONG_ROWS = "int64[:,::1]"
+MASK_ROWS = "uint64[:,::1]"
+MATCHES = "int32[:,::1]"
+POINTS = f"{LONG_ROWS}, {MASK_ROWS}"  # coordinates, labels
+BOXES = f"{LONG_ROWS}, {LONG_ROWS}, {MASK_ROWS}"  # lows, highs, labels
+STEPS = f"{LONGS}, {LONGS}"  # loss of a further label of each set column, its first word
+NODES = f"{LONGS}, {LONGS}, {LONGS}"  # first record, end, left child of each node of a tree
+
 
 Masks = NDArray[np.uint64]
 

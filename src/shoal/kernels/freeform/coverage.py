@@ -1,12 +1,13 @@
 """Which originals a published record covers, over a tree of distinct originals or records.
 
 A record covers an original when each value of the original lies in the record's cell.
+
+How dense published records lie at the points of the original, value by value.
 """
 
-from shoal.kernels.freeform.boxes import SHIFT, UNBOUNDED
-from shoal.kernels.freeform.layouts import BOXES, LONG_ROWS, LONGS, NODES, POINTS
+from shoal.kernels.compiling import inner_as, lean_as
+from shoal.kernels.freeform.boxes import BOXES, LONG_ROWS, LONGS, NODES, POINTS, SHIFT, UNBOUNDED
 from shoal.kernels.freeform.nearest import sift
-from shoal.kernels.lean import inner_as, lean_as
 
 APART, PARTLY, WHOLLY = 0, 1, 2
 
@@ -181,3 +182,32 @@ def count_near(
                     for row in range(record_starts[found[place]], record_starts[found[place] + 1]):
                         within += low <= record_codes[row] <= high
                 near[width, person] = within
+
+
+@lean_as(
+    f"void({POINTS}, {LONGS}, {LONGS}, {LONGS}, int32[::1], {BOXES}, {LONGS}, int32[::1],"
+    f" float64[::1], {NODES}, {BOXES}, {LONGS}, {LONGS}, float64[::1], float64[::1])"
+)
+def spread_density(
+    spans, point_masks, words, people_starts, people, own, lows, highs, masks, record_starts,
+    record_codes, weights, starts, ends, lefts, hull_lows, hull_highs, hull_masks, stack, found,
+    tally, density,
+):  # fmt: skip
+    """Sum for each person the weights of the records that cover the person and carry its value.
+
+    People, boxes, records and tree are as in `count_near`; record r weighs weights[r]. OUT:
+    density[person]. Scratch: stack, found, and tally, all 0 and a place for every code.
+    """
+    for point in range(len(people_starts) - 1):
+        count = covers_of(
+            spans, point_masks, point, words, lows, highs, masks, starts, ends, lefts, hull_lows,
+            hull_highs, hull_masks, stack, found,
+        )  # fmt: skip
+        for place in range(count):
+            for row in range(record_starts[found[place]], record_starts[found[place] + 1]):
+                tally[record_codes[row]] += weights[row]
+        for who in range(people_starts[point], people_starts[point + 1]):
+            density[people[who]] = tally[own[people[who]]]
+        for place in range(count):
+            for row in range(record_starts[found[place]], record_starts[found[place] + 1]):
+                tally[record_codes[row]] = 0.0

@@ -7,17 +7,19 @@ and prune like losses.
 
 import numpy as np
 
-from shoal.kernels.freeform.boxes import SHIFT, UNBOUNDED, added_loss
-from shoal.kernels.freeform.layouts import (
+from shoal.kernels.compiling import inner_as, lean_as
+from shoal.kernels.freeform.boxes import (
     BOXES,
     LONG_ROWS,
     LONGS,
     MATCHES,
     NODES,
     POINTS,
+    SHIFT,
     STEPS,
+    UNBOUNDED,
+    added_loss,
 )
-from shoal.kernels.lean import inner_as, lean_as
 
 # Position of a box that is no longer free; above every true position.
 TAKEN = np.int64((1 << SHIFT) - 1)

@@ -10,10 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.arrays import LongInts
-from shoal.kernels.freeform.boxes import Boxes, Masks, Points
-from shoal.kernels.freeform.layouts import BOXES, LONGS, NODES, STEPS
-from shoal.kernels.lean import inner_as, lean_as
+from shoal.kernels.compiling import LongInts, inner_as, lean_as
+from shoal.kernels.freeform.boxes import BOXES, LONGS, NODES, STEPS, Boxes, Masks, Points
 
 LEAF = 8
 

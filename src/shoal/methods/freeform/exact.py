@@ -13,15 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.kernels.freeform.boxes import (
-    Boxes,
-    Points,
-    all_losses,
-    assigned_losses,
-    cover,
-    enlarge,
-)
-from shoal.kernels.freeform.rounds import list_arcs, mark_seam, spare_assignment
+from shoal.kernels.freeform.boxes import Boxes, Points, all_losses, assigned_losses, cover, enlarge
+from shoal.kernels.freeform.matchings import list_arcs, mark_seam, spare_assignment
 from shoal.methods.freeform.field import Field, themselves, with_round
 from shoal.progress import in_threads
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.schema.table import Space
+    from shoal.table.coded import Space
 
 
 @dataclass(frozen=True, eq=False)

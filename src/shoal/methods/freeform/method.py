@@ -9,9 +9,9 @@ import numpy as np
 
 from shoal.errors import BadParameter, UsageError
 from shoal.methods.base import Method, Task
-from shoal.methods.freeform.graph import GeneralizationGraph
 from shoal.notation import whole_number
 from shoal.principles.k_anonymity import KAnonymity
+from shoal.release.graph import GeneralizationGraph
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -107,7 +107,7 @@ class Freeform(Heterogeneous):
 
         # Each assignment loads, and once compiles, its own kernels only.
         if self.assignment != "exact":
-            from shoal.methods.freeform.greedy import greedy_graph
+            from shoal.methods.freeform.improve import greedy_graph
 
             return field.in_rows(greedy_graph(space, field, k, self.assignment, watch))
         from shoal.methods.freeform.exact import exact_graph

@@ -1,0 +1,338 @@
+"""Who is proximate to whom, among the distinct values of a sensitive column or several.
+
+Three forms serve every relation: a band of codes (ordered values), points with a threshold
+(evaluated inside the kernels, never stored for all pairs), and a bit matrix over distinct values
+(for labels and for a person's own function).
+
+Private neighbourhoods of numeric values, compared exactly.
+
+Integers are compared as integers. Doubles come from decimals, so a distance that exceeds the limit
+by no more than 1e-9 of the size of what is compared counts as a tie, and a tie is near: the
+private side.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.progress import in_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from shoal.kernels.relations import Relations
+    from shoal.principles.groups import Groups
+    from shoal.table.coded import Sensitive
+    from shoal.table.coding import Column
+
+    Near = Callable[[NDArray, NDArray], NDArray[np.bool_]]
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """Which codes are near to which: u is proximate to v when first[v] <= u <= last[v].
+
+    Both bounds are non-decreasing, as they are for every monotone private neighbourhood. The only
+    form that need not be symmetric.
+    """
+
+    first: NDArray[np.int32]
+    last: NDArray[np.int32]
+
+    @property
+    def reach(self) -> NDArray[np.int32]:
+        """The highest code that is proximate to each code in either direction.
+
+        maxsize (EM Definition 11) is the longest run whose ends are proximate either way.
+        """
+        codes = np.arange(len(self.first))
+        looks_down = np.searchsorted(self.first, codes, side="right") - 1
+        return np.maximum(self.last, looks_down).astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Values are near when the distance of their points is at most `threshold`.
+
+    `metric` is one of the metrics of `shoal.kernels.relations`.
+    """
+
+    points: NDArray[np.float64]
+    metric: int
+    threshold: float
+
+
+@dataclass(frozen=True, eq=False)
+class Bits:
+    """Bit u of row v says whether value u is near to value v; symmetric."""
+
+    rows: NDArray[np.uint64]
+
+
+PIECES = 32  # jobs that counting neighbours is cut into
+
+Relation = Band | Points | Bits
+
+
+def near(relation: Relation, u: NDArray, v: NDArray) -> NDArray[np.bool_]:
+    """Say for pairs of codes whether u is proximate to v, by the plain meaning of each form."""
+    if isinstance(relation, Band):
+        return (relation.first[v] <= u) & (u <= relation.last[v])
+    if isinstance(relation, Bits):
+        word = relation.rows[v, u >> 6] >> (u & 63).astype(np.uint64)
+        return (word & np.uint64(1)).astype(np.bool_)
+    gaps = np.abs(relation.points[u] - relation.points[v])
+    lengths = {
+        1: lambda: gaps.sum(axis=-1),
+        2: lambda: np.sqrt((gaps**2).sum(axis=-1)),
+        3: lambda: gaps.max(axis=-1),
+        4: lambda: gaps.min(axis=-1),
+    }
+    return np.asarray(lengths[relation.metric]() <= relation.threshold)
+
+
+def equality(distinct: int) -> Band:
+    """Return the relation in which every value is near to itself alone."""
+    codes = np.arange(distinct, dtype=np.int32)
+    return Band(codes, codes)
+
+
+def most_near(relation: Relation, groups: Groups, sensitive: Sensitive) -> NDArray[np.int64]:
+    """Count, in each group, the members near to its most exposed member, itself included.
+
+    A band takes linear time after one sort; the other forms compare the distinct values of each
+    group with one another.
+    """
+    codes = groups.sorted_codes(sensitive)
+    counts = np.empty(len(groups), np.int64)
+    if isinstance(relation, Band):
+        from shoal.kernels.windows import most_proximate
+
+        most_proximate(codes, groups.starts, relation.first, relation.last, counts)
+    else:
+        from shoal.kernels.relations import largest_neighbourhoods
+
+        largest_neighbourhoods(pack([relation]), codes, groups.starts, counts)
+    return counts
+
+
+def neighbourhood_sizes(relation: Relation, sensitive: Sensitive) -> NDArray[np.int64]:
+    """Count, for each distinct value, the rows of the whole table near to it, itself included."""
+    weights = np.bincount(sensitive.codes, minlength=sensitive.distinct).astype(np.int64)
+    if isinstance(relation, Band):
+        below = np.concatenate([[0], np.cumsum(weights)])
+        return below[relation.last + 1] - below[relation.first]
+    sizes = np.empty(sensitive.distinct, np.int64)
+    if isinstance(relation, Points):
+        count = _fibre_counter(relation, weights, sizes)
+    else:
+        from shoal.kernels.relations import row_weights
+
+        count = partial(row_weights, relation.rows, weights, sizes)
+    ends = np.linspace(0, sensitive.distinct, PIECES + 1).astype(int)
+    in_threads([partial(count, begin, end) for begin, end in pairwise(ends)], lambda: None)
+    return sizes
+
+
+def counting_work(relation: Relation) -> int:
+    """Return about how many steps `neighbourhood_sizes` takes."""
+    if isinstance(relation, Band):
+        return len(relation.first)
+    if isinstance(relation, Bits):
+        return len(relation.rows) ** 2
+    distinct = [len(np.unique(column)) for column in relation.points.T]
+    fibres = min(len(relation.points), math.prod(distinct) // max(distinct))
+    return len(relation.points) * fibres
+
+
+def _fibre_counter(
+    relation: Points, weights: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> Callable[[int, int], None]:
+    """Lay the points out along the coordinate with the most values."""
+    from shoal.kernels.relations import count_near
+
+    points = relation.points
+    along = int(np.argmax([len(np.unique(column)) for column in points.T]))
+    others = [column for place, column in enumerate(points.T) if place != along]
+    order = np.lexsort([points[:, along], *others])
+    across = points.copy()
+    across[:, along] = 0
+    sorted_across = across[order]
+    changes = (sorted_across[1:] != sorted_across[:-1]).any(axis=1)
+    starts = np.concatenate([[0], np.flatnonzero(changes) + 1, [len(order)]]).astype(np.int64)
+    below = np.concatenate([[0], np.cumsum(weights[order])]).astype(np.int64)
+
+    def count(begin: int, end: int) -> None:
+        count_near(
+            points,
+            along,
+            sorted_across[starts[:-1]],
+            starts,
+            points[order, along],
+            below,
+            relation.metric,
+            relation.threshold,
+            begin,
+            end,
+            sizes,
+        )
+
+    return count
+
+
+def pack(
+    relations: Sequence[Relation], *, bounds: NDArray[np.int64] | None = None, least: int = 1
+) -> Relations:
+    """Lay relations out in the flat arrays that kernels take.
+
+    `bounds[r, s]` is the largest count that relation r allows in a group of s members.
+    """
+    from shoal.kernels.relations import BAND, MATRIX, VECTOR, Relations
+
+    count = len(relations)
+    forms, metrics = np.zeros(count, np.int8), np.zeros(count, np.int8)
+    starts, widths = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    thresholds = np.zeros(count)
+    flat: dict[str, list[NDArray]] = {"first": [], "last": [], "points": [], "bits": []}
+
+    def lay(name: str, array: NDArray) -> int:
+        start = sum(known.size for known in flat[name])
+        flat[name].append(array.ravel())
+        return start
+
+    for r, relation in enumerate(relations):
+        if isinstance(relation, Band):
+            forms[r], starts[r] = BAND, lay("first", relation.first)
+            lay("last", relation.last)
+        elif isinstance(relation, Points):
+            forms[r], starts[r] = VECTOR, lay("points", relation.points)
+            widths[r], metrics[r] = relation.points.shape[1], relation.metric
+            thresholds[r] = relation.threshold
+        else:
+            forms[r], starts[r] = MATRIX, lay("bits", relation.rows)
+            widths[r] = relation.rows.shape[1]
+
+    def join(name: str, kind: type) -> NDArray:
+        return np.concatenate([np.zeros(0, kind), *flat[name]]).astype(kind)
+
+    return Relations(
+        forms=forms,
+        starts=starts,
+        widths=widths,
+        first=join("first", np.int32),
+        last=join("last", np.int32),
+        points=join("points", np.float64),
+        bits=join("bits", np.uint64),
+        metrics=metrics,
+        thresholds=thresholds,
+        bounds=np.zeros((count, 1), np.int64) if bounds is None else bounds,
+        least=np.array([least], np.int64),
+    )
+
+
+TOLERANCE = 1e-9
+LARGEST = 2**62
+HUGE, HALVED = 1e300, 16
+
+
+def band_of_column(column: Column, below: Fraction, above: Fraction) -> Band:
+    """Return the band of a column's values; widths of dates are in days, and compared exactly."""
+    assert column.values is not None
+    return absolute_band(column.values, below * column.per_day, above * column.per_day)
+
+
+def relative_band_of_column(column: Column, ratio: Fraction) -> Band:
+    """Return the relative band of a column's values, whatever unit they have."""
+    assert column.values is not None
+    return relative_band(column.values, ratio)
+
+
+def absolute_band(values: NDArray, below: Fraction, above: Fraction) -> Band:
+    """Return the band of [v - below, v + above] over sorted distinct values."""
+    if values.dtype == np.int64:
+        low = _shifted(values, -(below.numerator // below.denominator))
+        high = _shifted(values, above.numerator // above.denominator)
+        return _searched(values, low, high)
+    unit = _unit(values, below, above)
+    values = values / unit
+    low_limit, high_limit = _double(below / unit), _double(above / unit)
+    return _bisected(
+        values,
+        lambda u, v: _within(v - u, u, v, low_limit),
+        lambda u, v: _within(u - v, u, v, high_limit),
+    )
+
+
+def relative_band(values: NDArray, ratio: Fraction) -> Band:
+    """Return the band of [v - ratio |v|, v + ratio |v|] over sorted distinct values.
+
+    No logarithm: both bounds are non-decreasing in v for ratios from 0 to 1, over zeros and
+    negatives too.
+    """
+    top, bottom = ratio.numerator, ratio.denominator
+    if values.dtype == np.int64 and int(np.abs(values).max(initial=0)) * max(top, 1) <= LARGEST:
+        reach = np.abs(values) * top // min(bottom, LARGEST + 1)  # of less there is nothing
+        return _searched(values, values - reach, values + reach)
+    values = values.astype(np.float64) / _unit(values)
+    share = float(ratio)
+
+    def near(u: NDArray, v: NDArray) -> NDArray[np.bool_]:
+        return _within(np.abs(u - v), u, v, share * np.abs(v))
+
+    return _bisected(values, near, near)
+
+
+def _unit(values: NDArray, *limits: Fraction) -> int:
+    """Return a power of two; divided by it, no sum or difference is beyond all doubles."""
+    large = max(float(np.abs(values).max(initial=0)), *map(_double, limits), 0.0)
+    return HALVED if large > HUGE else 1
+
+
+def _double(limit: Fraction) -> float:
+    """Return a limit as a double; one beyond all doubles reaches every value."""
+    try:
+        return float(limit)
+    except OverflowError:
+        return float("inf")
+
+
+def _shifted(values: NDArray, step: int) -> NDArray[np.int64]:
+    """Add a step to integers of at most 2**61: no two are more than LARGEST apart."""
+    return values + np.int64(min(max(step, -LARGEST), LARGEST))
+
+
+def _within(distance: NDArray, u: NDArray, v: NDArray, limit: NDArray | float) -> NDArray[np.bool_]:
+    size = np.maximum(np.maximum(np.abs(u), np.abs(v)), limit)
+    return distance <= limit + TOLERANCE * size
+
+
+def _searched(values: NDArray, low: NDArray, high: NDArray) -> Band:
+    first = np.searchsorted(values, low, side="left").astype(np.int32)
+    last = (np.searchsorted(values, high, side="right") - 1).astype(np.int32)
+    return Band(first, last)
+
+
+def _bisected(values: NDArray, near_below: Near, near_above: Near) -> Band:
+    """Find both ends of the band of every value at once; being near is monotone on either side."""
+    places = np.arange(len(values))
+    low, high = np.zeros_like(places), places.copy()
+    while (low < high).any():
+        middle = (low + high) // 2
+        near = near_below(values[middle], values)
+        low, high = np.where(near, low, np.minimum(middle + 1, high)), np.where(near, middle, high)
+    first = high
+    low, high = places.copy(), np.full_like(places, len(values) - 1)
+    while (low < high).any():
+        middle = (low + high + 1) // 2
+        near = near_above(values[middle], values)
+        low, high = np.where(near, middle, low), np.where(near, high, np.maximum(middle - 1, low))
+    return Band(first.astype(np.int32), low.astype(np.int32))

@@ -1,0 +1,1 @@
+"""What a table is before anything is asked of it: columns, people, what looks wrong."""

@@ -1,0 +1,251 @@
+"""What type a column has, and the reason for it.
+
+The cells decide first, as they do in coding; its name decides where numbers may stand for
+something that is not a quantity.
+
+What the names of columns tell: the words behind the suggestions of `shoal inspect`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from shoal.table.coding import NUMBER
+from shoal.table.dates import not_dates
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from shoal.inspection.profile import Profile
+
+
+FEW = 30  # values that numbers standing for categories have at most
+ORDERED = 50  # labels that an inferred order has at most
+FIRST = 50  # cells that tell whether it is worth reading all as dates
+MASKS = 5  # patterns that the cells of a code have at most
+LONGEST = 12  # characters of a code
+ZEROS = r"^0[0-9]+$"
+DIGITS = r"^[0-9]+$"
+CODE = r"^[A-Za-z0-9]([A-Za-z0-9. -]*[A-Za-z0-9])?$"
+LETTERED = r"^[A-Za-z]{1,2}[0-9]+(\.[0-9]+)?$"  # as in V45.1, among numbers of the same kind
+DAY_MONTH = r"^[0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{4}|[0-9]{2})\b"
+RANGE = re.compile(r"^[\[(]?(-?\d+(?:\.\d+)?)\s*(?:-|–|to|,|\.\.)\s*(-?\d+(?:\.\d+)?)[\])]?$")
+OPEN = re.compile(
+    r"^(<=|>=|<|>|≤|≥|under |over |up to )?\s*(-?\d+(?:\.\d+)?)\s*(\+)?$", re.IGNORECASE
+)
+LEADING = re.compile(r"^(\d+)[ .:)-]+\D")
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """A type with its reason; ordered labels come with their order."""
+
+    kind: str
+    reason: str
+    order: tuple[str, ...] = ()
+
+
+def infer(profile: Profile) -> Inferred:
+    """Return the type of a column."""
+    stored = profile.column.dtype
+    if stored == pl.Boolean:
+        return Inferred("boolean", "it holds truth values")
+    if stored in {pl.Date, pl.Datetime}:
+        return Inferred("date", "it holds dates")
+    if not profile.distinct:
+        return Inferred("categorical", "no cell has a value")
+    return _text(profile) if profile.numbers is None else _numbers(profile)
+
+
+def _text(profile: Profile) -> Inferred:
+    if not not_dates(profile.cells.head(FIRST)).any() and not not_dates(profile.cells).any():
+        return Inferred("date", "every cell is a date as in 2024-01-31")
+    if profile.all_match(DIGITS) and profile.matching(ZEROS).any():
+        return Inferred("code", "digits with leading zeros, which a number would lose")
+    if profile.distinct == 2 and tuple(sorted(profile.cells.str.to_lowercase())) in TRUTHS:
+        return Inferred("boolean", "its two values are an answer and its opposite")
+    order, why = label_order(profile)
+    if order:
+        return Inferred("ordered", why, order)
+    if _coded(profile):
+        return Inferred("code", "short marks of letters and digits in a few patterns")
+    if numbers := profile.count(profile.is_number):
+        cells = f"{profile.filled:,} cells"
+        return Inferred("categorical", f"text: {numbers:,} of {cells} are numbers, the rest not")
+    return Inferred("categorical", "text")
+
+
+def _numbers(profile: Profile) -> Inferred:
+    numbers = profile.numbers
+    assert numbers is not None
+    low, high = float(numbers.min()), float(numbers.max())
+    name = profile.name
+    if (word := word_among(name, CODES)) and profile.whole and low >= 0:
+        return Inferred("code", f"whole numbers, but {word!r} in its name speaks of a code")
+    if word_among(name, LATITUDE) and low >= -90 and high <= 90:
+        return Inferred("latitude", "numbers from -90 to 90 under such a name")
+    if word_among(name, LONGITUDE) and low >= -180 and high <= 180:
+        return Inferred("longitude", "numbers from -180 to 180 under such a name")
+    if profile.whole and set(profile.cells) == {"0", "1"}:
+        return Inferred("boolean", "its two values are 0 and 1")
+    word = word_among(name, NOMINAL)
+    if word and profile.whole and profile.distinct <= FEW:
+        return Inferred("categorical", f"few whole numbers, which under {word!r} stand for labels")
+    if profile.whole:
+        return Inferred("numeric", "every cell is a whole number")
+    return Inferred("numeric", "every cell is a number")
+
+
+def _coded(profile: Profile) -> bool:
+    """Whether cells are short marks with digits in a few patterns, as `A12` or `V45.1`."""
+    if not profile.mostly(CODE):
+        return False
+    absent = profile.cells.str.to_lowercase().is_in([*MISSING_WORDS, "-1", "-9"])
+    cells = profile.cells.filter(~absent)
+    if len(cells) < 3 or not (cells.str.len_chars() <= LONGEST).all():
+        return False
+    if not (cells.str.contains(CODE) & cells.str.contains(r"[0-9]")).all():
+        return False
+    numbers = cells.str.contains(NUMBER) | cells.str.contains(DIGITS)
+    if numbers.any():
+        return bool((numbers | cells.str.contains(LETTERED)).all()) and not numbers.all()
+    if cells.str.contains(DAY_MONTH).all():
+        return False
+    masks = cells.str.replace_all(r"[0-9]", "9").str.replace_all(r"[A-Za-z]", "A")
+    return masks.n_unique() <= MASKS
+
+
+def label_order(profile: Profile) -> tuple[tuple[str, ...], str]:
+    """Return the labels in the order that they themselves speak of, with the reason."""
+    if not 2 < profile.distinct <= ORDERED:
+        return (), ""
+    labels = profile.cells.to_list()
+    folded = {re.sub(r"[\s_]+", "-", label.strip().lower()): label for label in labels}
+    for scale in SCALES:
+        steps = scale.split()
+        if len(folded) == len(labels) and set(folded) <= set(steps):
+            known = tuple(folded[step] for step in steps if step in folded)
+            return known, "its labels are steps of a known scale"
+    places = [_place(label) for label in labels]
+    if None not in places:
+        if any(RANGE.match(label.strip()) for label in labels):
+            return _sorted(labels, places), "its labels are ranges of numbers"
+        return (), ""
+    leading = [LEADING.match(label) for label in labels]
+    numbers = [int(found[1]) for found in leading if found]
+    if len(numbers) == len(labels) == len(set(numbers)):
+        return _sorted(labels, numbers), "its labels begin with numbers"
+    return (), ""
+
+
+def _place(label: str) -> tuple[float, int] | None:
+    """Return where a range or an open end stands: its low end, `<30` before `30-40`."""
+    text = label.strip()
+    if found := RANGE.match(text):
+        return float(found[1]), 1
+    if found := OPEN.match(text):
+        below = (found[1] or "").lower().strip() in {"<", "<=", "≤", "under", "up to"}
+        return float(found[2]), 0 if below else 2
+    return None
+
+
+def _sorted(labels: Sequence[str], places: Sequence[object]) -> tuple[str, ...]:
+    return tuple(label for _, label in sorted(zip(places, labels, strict=True)))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+IDENTIFYING = _words("""
+name surname forename firstname lastname fullname nickname username login email mail phone telephone
+tel mobile fax ssn passport iban address street url website ip mac mrn vin signature photo
+fingerprint fingerprints
+""")
+IDENTIFIERS = _words("id ids uid uuid guid hid pid identifier key serial")
+NOT_IDS = _words("acid android bid covid fluid grid hybrid invalid liquid paid rapid solid valid")
+CODES = _words("""
+zip zipcode zipcodes postal postcode postalcode plz fips code codes icd icd9 icd10 cpt naics isic
+soc id ids
+""")
+NOMINAL = _words("""
+sex gender race ethnicity hispanic marital religion country nationality region state workclass class
+category type status relationship relation language
+""")
+SENSITIVE = _words("""
+income salary wage wages pay payment earnings revenue profit price cost costs charge charges debt
+loan balance credit savings expend expenditure spending tax taxes asset assets amount amnt sales
+gain capital funds gift donation bonus rent turnover
+diagnosis diagnoses diag disease illness condition conditions icd icd9 icd10 symptom treatment
+medication medications drug drugs hiv cancer disability hospital injury mortality pregnancy glucose
+serum insulin readmitted a1cresult
+party vote religion orientation union conviction offence offense crime grade grades
+iq rating verdict
+""")
+SENSITIVE_STEMS = _words("""
+income salary wages earning revenue profit price expend diagnos disease illness medicat injury
+savings asset politic crimin convict amnt sales
+""")
+STRONG = _words("income salary wage wages earning earnings price diagnosis diagnoses diag disease")
+QUASI = _words("""
+age birth born dob birthday birthdate sex gender race ethnicity ethnic hispanic marital civil
+education school schooling degree occupation job profession industry employer workclass country
+nationality citizenship citizen native birthplace state city town village municipality county
+district region province area place zip zipcode postal postcode plz puma household children kids
+family relationship language height date year yr month lat lon lng latitude longitude urban
+""")
+CORE = _words("""
+age birth born dob birthday birthdate sex gender zip zipcode postal postcode plz race ethnicity
+marital education occupation job
+""")
+QUASI_STEMS = _words("birth gender marital educat occupat zipcode postcode countr nation citizen")
+WEIGHTS = _words("wgt fnlwgt weights")
+LATITUDE = _words("lat latitude")
+LONGITUDE = _words("lon lng long longitude")
+MISSING_WORDS = _words("""
+? ?? - -- . .. n/a #n/a na n.a. nan null none nil missing unknown unk (null) <na> (missing)
+""")
+TRUTHS = (
+    ("false", "true"),
+    ("no", "yes"),
+    ("n", "y"),
+    ("f", "t"),
+    ("0", "1"),
+)
+SCALES = (
+    "low medium high",
+    "low middle high",
+    "small medium large",
+    "never rarely sometimes often always",
+    "poor fair good very-good excellent",
+    "none mild moderate severe",
+    "jan feb mar apr may jun jul aug sep oct nov dec",
+    "january february march april may june july august september october november december",
+    "mon tue wed thu fri sat sun",
+    "monday tuesday wednesday thursday friday saturday sunday",
+    "strongly-disagree disagree neutral agree strongly-agree",
+)
+# Letters of other alphabets that print like Latin ones; the labels they stand in look alike.
+CONFUSABLE = dict(zip("аеорсухіјѕһԁԛԝαοντρικ", "aeopcyxijshdqwaovtpik", strict=True))
+
+
+def words_of(name: str) -> list[str]:
+    """Return the words of a column's name in lower case: `diag_1`, `zipCode`, `hours-per-week`.
+
+    >>> words_of("hoursPer-Week_2")
+    ['hours', 'per', 'week']
+    """
+    parted = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
+    return [word for word in re.split(r"[\W_]+|(?<=\D)\d+$", parted.lower()) if word]
+
+
+def word_among(name: str, words: Collection[str], stems: Collection[str] = ()) -> str | None:
+    """Return the word of a name that stands among words, or has one of the stems in it."""
+    said = words_of(name)
+    joined = re.sub(r"[\W_]+", "", name.lower())
+    known = next((word for word in (*said, joined) if word in words), None)
+    return known or next((word for word in said for stem in stems if stem in word), None)

@@ -1,0 +1,202 @@
+"""What may be wrong with the cells of a column, each as a sentence with how many and where.
+
+Cells themselves are repeated only where they mark something missing or are labels that several
+people share.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from shoal.inspection.infer import DAY_MONTH, MISSING_WORDS
+from shoal.inspection.spellings import look_alikes
+from shoal.table.coding import NUMBER
+from shoal.table.dates import not_dates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from shoal.inspection.infer import Inferred
+    from shoal.inspection.profile import Profile
+
+MOSTLY = 0.5  # share of cells from which a column is taken to be meant as numbers
+TEXTS = (pl.String, pl.Categorical, pl.Enum)
+EXACT = 2**53  # whole numbers up to here survive in every program
+NINES = re.compile(r"^9{2,6}$")
+MARKS = {-1.0, -7.0, -8.0, -9.0, -77.0, -88.0, -99.0, -999.0, -9999.0}
+ISO_LIKE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
+COMPACT = r"^(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])(T[0-9]{4,6}Z?)?$"
+SLASHED = r"^[0-9]{4}[/.][0-9]{1,2}[/.][0-9]{1,2}\b"
+NAMED_MONTH = (
+    r"(?i)^([0-9]{1,2}[ .-]+)?(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*[ .,-]+[0-9]"
+)
+THOUSANDS = r"^-?[0-9]{1,3}([,' \x{00a0}\x{202f}][0-9]{3})+(\.[0-9]+)?$"
+PUNCTUATED = r"^-?[0-9][0-9.,' \x{00a0}\x{202f}]*$"
+DECIMAL_COMMA = r"^-?[0-9]+(\.[0-9]{3})*,[0-9]+$"
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """One thing that may be wrong: a word for programs and a sentence for people."""
+
+    kind: str
+    text: str
+
+
+def suspect(profile: Profile, inferred: Inferred) -> tuple[Suspicion, ...]:
+    """Return what may be wrong with a column."""
+    if not profile.distinct:
+        return ()
+    found = [*_codes(profile, inferred), *_sentinels(profile), *_sizes(profile)]
+    if any(profile.column.dtype == kind for kind in TEXTS):
+        found += [*_spaces(profile), *_dates(profile, inferred)]
+        if profile.numbers is None:
+            found += [*_punctuation(profile), *_mixed(profile, inferred)]
+            if inferred.kind != "date":
+                found += _look_alikes(profile)
+    return tuple(found)
+
+
+def _codes(profile: Profile, inferred: Inferred) -> Iterator[Suspicion]:
+    if inferred.kind == "code" and profile.numbers is not None:
+        yield Suspicion(
+            "code", f"{profile.name!r} looks like a code but would be read as a number."
+        )
+
+
+def _cells(count: int) -> str:
+    return "1 cell" if count == 1 else f"{count:,} cells"
+
+
+def _told(profile: Profile, which: NDArray[np.bool_]) -> str:
+    return f"{_cells(profile.count(which))}, first in data row {profile.first_row(which):,}"
+
+
+def _sentinels(profile: Profile) -> Iterator[Suspicion]:
+    """Look for values that may mean missing: words, and numbers that stand apart."""
+    if profile.numbers is None:
+        words = profile.cells.str.strip_chars().str.to_lowercase()
+        which = words.is_in(MISSING_WORDS).to_numpy() | (words == "").to_numpy()
+        if which.any():
+            listed = ", ".join(repr(cell) for cell in profile.cells.filter(pl.Series(which))[:3])
+            told = _told(profile, which)
+            advice = "they are taken for values; empty them if nothing is known"
+            yield Suspicion("sentinel", f"{listed} may mean missing ({told}): {advice}.")
+        return
+    numbers = profile.numbers
+    which = np.zeros(profile.distinct, bool)
+    if (numbers >= 0).any() and ((numbers >= 0) | np.isin(numbers, list(MARKS))).all():
+        which |= numbers < 0
+    top = int(numbers.argmax())
+    rest = numbers[np.arange(len(numbers)) != top]
+    if NINES.match(profile.cells[top]) and len(rest) and rest.max() < 0.7 * numbers[top]:
+        which[top] = True
+    if which.any():
+        listed = ", ".join(profile.cells.filter(pl.Series(which)).sort()[:4])
+        told = _told(profile, which)
+        yield Suspicion(
+            "sentinel",
+            f"{listed} may mean missing ({told}): they are taken for values; empty them if nothing "
+            "is known.",
+        )
+
+
+def _sizes(profile: Profile) -> Iterator[Suspicion]:
+    if profile.numbers is None:
+        return
+    infinite = ~np.isfinite(profile.numbers)
+    if infinite.any():
+        yield Suspicion("infinite", f"{_told(profile, infinite)}: infinite, and refused.")
+    large = np.isfinite(profile.numbers) & (np.abs(profile.numbers) >= EXACT)
+    if profile.whole and large.any():
+        yield Suspicion(
+            "large",
+            f"Whole numbers beyond 2^53 ({_told(profile, large)}): other programs round them. "
+            "If they are codes, say so.",
+        )
+
+
+def _spaces(profile: Profile) -> Iterator[Suspicion]:
+    stray = (profile.cells != profile.cells.str.strip_chars()).to_numpy()
+    if stray.any():
+        yield Suspicion("spaces", f"Stray spaces around {_told(profile, stray)}.")
+
+
+def _punctuation(profile: Profile) -> Iterator[Suspicion]:
+    """Look for numbers in the manner of other countries."""
+    if not profile.mostly(PUNCTUATED):
+        return
+    plain = profile.is_number
+    grouped = profile.matching(THOUSANDS) & ~plain
+    comma = profile.matching(DECIMAL_COMMA) & ~plain & ~grouped
+    if profile.count(grouped | comma | plain) < MOSTLY * profile.filled:
+        return
+    if comma.any():
+        both = comma | (grouped & profile.matching(r"^-?[0-9]{1,3},[0-9]{3}$"))
+        yield Suspicion(
+            "decimal",
+            f"Decimal commas ({_told(profile, both)}): text unless --decimal , reads them.",
+        )
+    elif grouped.any():
+        yield Suspicion(
+            "thousands",
+            f"Thousands separators ({_told(profile, grouped)}): text, or see --decimal .",
+        )
+
+
+def _mixed(profile: Profile, inferred: Inferred) -> Iterator[Suspicion]:
+    if inferred.kind == "categorical" and profile.mostly(NUMBER):
+        plain = profile.is_number
+        yield Suspicion(
+            "mixed",
+            f"{_told(profile, ~plain)}, not a number while the others are: so the column is text.",
+        )
+
+
+def _dates(profile: Profile, inferred: Inferred) -> Iterator[Suspicion]:
+    cells = profile.cells
+    if inferred.kind == "date":
+        return
+    if profile.mostly(ISO_LIKE):
+        bad = not_dates(cells).to_numpy()
+        yield Suspicion(
+            "date", f"{_told(profile, bad)}, not a date while the others are: so it is text."
+        )
+        return
+    if profile.mostly(DAY_MONTH):
+        fields = cells.filter(pl.Series(profile.matching(DAY_MONTH))).str.extract_all(r"[0-9]+")
+        first, second = (fields.list.get(place).cast(pl.Int64) for place in (0, 1))
+        order = (
+            "the day stands first"
+            if (first > 12).any()
+            else "the month stands first"
+            if (second > 12).any()
+            else "day and month cannot be told apart"
+        )
+        yield _unlike(f" ({order})", "text")
+    elif profile.all_match(COMPACT):
+        taken = "numbers" if profile.numbers is not None else "text"
+        yield _unlike("", taken)
+    elif profile.mostly(SLASHED) or profile.mostly(NAMED_MONTH):
+        yield _unlike("", "text")
+
+
+def _unlike(order: str, taken: str) -> Suspicion:
+    return Suspicion(
+        "date",
+        f"Dates not written as 2024-01-31{order}: so they are {taken}; write them so, and they are "
+        "published as intervals of dates.",
+    )
+
+
+def _look_alikes(profile: Profile) -> Iterator[Suspicion]:
+    found = look_alikes(profile.cells, profile.counts)
+    if found is not None:
+        yield Suspicion("alike", f"{found.text} ({_told(profile, found.which)}).")

@@ -1,0 +1,60 @@
+"""A tiny run of every kernel that compiles when it is first called."""
+
+import numpy as np
+
+from shoal.kernels.exchange.colouring import xcolor
+from shoal.kernels.exchange.loss import Space
+from shoal.kernels.exchange.start import start
+from shoal.kernels.exchange.state import Groups, crossing, make_groups, refresh_each
+from shoal.kernels.exchange.swaps import chain, exchange_pairs, merge, repair, round_robin
+from shoal.kernels.relations import BAND, Relations, count_near, largest_neighbourhoods, row_weights
+
+
+def run() -> None:
+    """Call every such kernel once, on eight rows in four groups."""
+    space = Space(np.zeros(1, np.int8), np.ones(1), np.zeros(8), np.array([0, 8]))
+    values = np.linspace(0.0, 1.0, 8)[:, None]
+    codes = np.zeros((1, 8), np.int32)
+    relations = _equality()
+    groups = _groups(space, relations, values, codes)
+    pairs, near = np.array([[0, 1], [2, 3]]), np.array([[1, 2, 3]])
+    one = np.array([0])
+    scratch = crossing(groups, relations)
+    exchange_pairs(space, relations, groups, pairs, 1.0, 0, 1, *scratch)
+    repair(space, relations, groups, one, near, 1e6, 1, *scratch)
+    chain(space, relations, groups, one, near, 1, *scratch)
+    merge(space, relations, groups, one, near, 1)
+    round_robin(space, relations, groups, np.arange(4), 1)
+    xcolor(space, relations, values, codes, np.zeros(1, np.int64), 2)
+    counts = np.empty(1, np.int64)
+    largest_neighbourhoods(relations, codes[0], np.array([0, 8]), counts)
+    row_weights(np.zeros((1, 1), np.uint64), np.array([8]), counts, 0, 1)
+    point, rows = np.zeros((1, 1)), np.array([0, 1])
+    count_near(point, 0, point, rows, np.zeros(1), np.array([0, 8]), 1, 1.0, 0, 1, counts)
+
+
+def _equality() -> Relations:
+    """Return the relation of one value that is near to itself, two allowed in a group of four."""
+    none = np.zeros(1, np.int64)
+    code = np.zeros(1, np.int32)
+    bounds = np.array([[0, 0, 1, 1, 2]])
+    return Relations(
+        forms=np.array([BAND], np.int8),
+        starts=none,
+        widths=none,
+        first=code,
+        last=code,
+        points=np.zeros(0),
+        bits=np.zeros(0, np.uint64),
+        metrics=np.zeros(1, np.int8),
+        thresholds=np.zeros(1),
+        bounds=bounds,
+        least=np.array([2]),
+    )
+
+
+def _groups(space: Space, relations: Relations, values: np.ndarray, codes: np.ndarray) -> Groups:
+    order, cuts = start(space, values, 4)
+    groups = make_groups(values, codes, order, cuts, 4)
+    refresh_each(space, relations, groups, np.arange(4), 1)
+    return groups

@@ -1,1 +1,0 @@
-"""Information lost by recoding, one formula each."""

@@ -1,0 +1,205 @@
+"""Which method searches when nobody has said which.
+
+One table coded once and searched many times, for comparing and tuning.
+
+How much memory a piece of work takes at its peak, as the operating system sees it.
+
+Compiled loops take memory that Python's own accounting does not see, so the resident memory of the
+whole process is asked for: its high-water mark is set back before the work, and what the mark is
+above the memory held then is what the work took. Memory that was freed before is handed back first,
+lest it be taken anew unseen; what an allocator keeps all the same, a later piece of work in the
+same process may use without its showing, so the figure is never too large and can be some
+megabytes too small. Only Linux can set the mark back; elsewhere nothing is measured.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import re
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from shoal.errors import NotAchievable, UsageError
+from shoal.methods.base import Method, Task
+from shoal.methods.exchange import Exchange
+from shoal.methods.mondrian import Mondrian
+from shoal.methods.split import Split
+from shoal.methods.suppression import search_within
+from shoal.notation import Term
+from shoal.principles.base import Pairwise
+from shoal.principles.groups import Groups
+from shoal.principles.k_anonymity import KAnonymity
+from shoal.progress import silent
+from shoal.release.cells import mean_over_rows, ncp_by_group, spans
+from shoal.runs.anonymize import check_least_risk, check_task
+from shoal.sampling import draw
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shoal.methods.base import Task
+    from shoal.principles.requirement import Requirement
+    from shoal.release.layout import Found
+    from shoal.table.coded import Coded
+
+
+SAMPLE = 4000  # rows that methods are tried on
+LARGE = 1_000_000  # rows above which exchanges take many minutes, and memory by the gigabyte
+TRIED = (Exchange(), Split(), Mondrian())
+
+
+def choose_method(method: Method | str | None, asked: Sequence[Requirement]) -> Method:
+    """Return the method asked for, in Python or in the notation, or the best for what is asked.
+
+    Exchanges lose least wherever they serve, also for principles that survive the union of groups:
+    cuts need room on both sides, and where little is left they end in a few large groups.
+    """
+    if method is None:
+        pairwise = all(isinstance(one.principle, Pairwise | KAnonymity) for one in asked)
+        return Exchange() if pairwise else Mondrian()
+    if isinstance(method, str):
+        return Method.read(method)
+    if not isinstance(method, Method):
+        name = repr(method) if isinstance(method, Term) else type(method).__name__
+        msg = f"{name} is not a method."
+        raise UsageError(msg)
+    return method
+
+
+def method_for(task: Task, seed: int | None = None) -> Method:
+    """Return the best method for a table and what is required of it.
+
+    Hierarchies make the loss jump, and which method copes best depends on their shape; so with
+    them, every method that serves is tried on rows drawn at random, or on all where there are few,
+    and the one that loses least is taken. A large table is split, where that serves, rather than
+    exchanged for hours.
+    """
+    usual = choose_method(None, task.requirements)
+    if spares_exchange(task, usual):
+        return Split()
+    if all(column.tree is None for column in task.coded.quasi):
+        return usual
+    some = draw(len(task.coded), SAMPLE, seed).places
+    sample = replace(task, coded=task.coded.subset(some), progress=silent)
+    losses = {method: _loss(method, sample) for method in (usual, *TRIED)}
+    return min(losses, key=lambda method: losses[method])
+
+
+def spares_exchange(task: Task, usual: Method) -> bool:
+    """Return whether a table is too large for exchanges, and `Split()` serves instead."""
+    if len(task.coded) <= LARGE or not isinstance(usual, Exchange):
+        return False
+    try:
+        Split().check(task)
+    except UsageError:
+        return False
+    return True
+
+
+def why(method: str, rows: int, asked: Sequence[Requirement]) -> str | None:
+    """Return why a method was taken, where nobody named one and it is not the usual one."""
+    usual = repr(choose_method(None, asked))
+    if method == usual:
+        return None
+    if rows > LARGE and (usual, method) == (repr(Exchange()), repr(Split())):
+        return (
+            f"By {method}, because the table has more than {LARGE:,} rows. --method '{usual}' "
+            "loses less, and takes many times as long and as much memory."
+        )
+    if rows <= SAMPLE:
+        return f"By {method}, because it loses least on this table."
+    return (
+        f"By {method}, because it loses least on {SAMPLE:,} of {rows:,} rows, drawn at random; "
+        "where methods lose about the same, another draw may favour another."
+    )
+
+
+def _loss(method: Method, task: Task) -> float:
+    """Return what a method loses, more than anything can be lost where it does not serve."""
+    try:
+        return loss_of(task.coded, search(method, task).found)
+    except (UsageError, NotAchievable):
+        return np.inf
+
+
+FEW = 1000  # rows to warm up with
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What a method found, in how many seconds, with how many megabytes beyond the table's."""
+
+    found: Found
+    seconds: float
+    megabytes: float | None
+
+
+def search(method: Method, task: Task) -> Search:
+    """Check that what is required can hold and search for it, or raise as `anonymize` does."""
+    method.check(task)
+    check_least_risk(task)
+    with Peak() as peak:
+        begun = time.perf_counter()
+        _, found, _ = search_within(method, task, check_task, Fraction(0))
+        seconds = time.perf_counter() - begun
+    return Search(found, round(seconds, 3), peak.megabytes)
+
+
+def warm_up(method: Method, task: Task) -> None:
+    """Search a few rows, so that loading compiled code and libraries is not measured later."""
+    some = draw(len(task.coded), FEW).places
+    with suppress(NotAchievable):  # the few rows may not reach what all of them do
+        search(method, replace(task, coded=task.coded.subset(some)))
+
+
+def loss_of(coded: Coded, found: Found) -> float:
+    """Return the global certainty penalty of what was found, without recoding it."""
+    bearers = found.sizes if isinstance(found, Groups) else np.ones(len(found), np.int64)
+    by_column = [
+        mean_over_rows(ncp_by_group(column, spans(column, found)), bearers, 0)
+        for column in coded.quasi
+    ]
+    return float(np.mean(by_column))
+
+
+STATUS, MARK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+RESET = "5"  # sets the high-water mark back, see proc(5)
+
+
+class Peak:
+    """Measures the work of a `with` block; `megabytes` is None where that cannot be done."""
+
+    megabytes: float | None = None
+    _before: int | None = None
+
+    def __enter__(self) -> Self:
+        _hand_back()
+        with suppress(OSError):  # another system, or one that forbids it: then it is not measured
+            MARK.write_text(RESET)
+            self._before = _kilobytes("VmRSS")
+        return self
+
+    def __exit__(self, *_problem: object) -> None:
+        if self._before is not None:
+            taken = _kilobytes("VmHWM") - self._before
+            self.megabytes = round(max(taken, 0) / 1024, 1)
+
+
+def _kilobytes(name: str) -> int:
+    found = re.search(rf"^{name}:\s+(\d+) kB", STATUS.read_text(), re.MULTILINE)
+    if found is None:
+        raise OSError(name)
+    return int(found[1])
+
+
+def _hand_back() -> None:
+    gc.collect()
+    with suppress(OSError, AttributeError, TypeError):  # not every C library has it
+        ctypes.CDLL(None).malloc_trim(0)

@@ -1,0 +1,293 @@
+"""The exchange engine: from groups close in quasi space, repair, improve.
+
+The search holds no randomness. Work is divided into a fixed number of blocks of neighbouring
+groups, whatever the number of threads, and pairs of groups across blocks follow one by one, so
+the result does not depend on the number of threads.
+
+Which groups are near to which, by their centres in quasi space.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from shoal.kernels.exchange.state import crossing, labels_of, make_groups, refresh_each, total_loss
+from shoal.kernels.exchange.swaps import chain, exchange_pairs, merge, repair, round_robin
+from shoal.kernels.space import INTERVAL
+from shoal.progress import Progress, in_threads, silent
+
+if TYPE_CHECKING:
+    from shoal.kernels.compiling import Ints, LongInts, Reals
+    from shoal.kernels.exchange.loss import Space
+    from shoal.kernels.exchange.state import Groups
+    from shoal.kernels.relations import Relations
+
+
+BLOCKS = 8
+NEAR = 16  # neighbours of each group that the first passes try
+WIDE = 32  # and those that improve, when few exchanges are left to find
+KEPT = 48  # groups in reach tried at the first widenings, where many groups are wrong
+KEPT_FAR = 128  # and at the later ones
+FAR = 256
+HEAVY = 1e6  # price of one unit of excess that no loss outweighs
+PRICES = (0.3, 1.0, 4.0)  # rising prices of the first passes, in mean losses of a member
+PASSES = 12  # about as many as a run makes, for the progress bar
+GAIN = 0.01  # a pass that gains less is the last
+
+
+class Outcome(NamedTuple):
+    """Where the engine stopped."""
+
+    labels: LongInts  # int64 (n): group of each row
+    violations: int  # members above their bound; 0 when the partition is valid
+    loss: float  # sum over groups of size * NCP
+    passes: int
+    seconds: float
+
+
+class Engine:
+    """One run over one table; `run` does all.
+
+    Group g starts with the rows `order[cuts[g]:cuts[g + 1]]`; neighbours in this numbering are to
+    be neighbours in space.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        relations: Relations,
+        values: Reals,
+        codes: Ints,
+        order: LongInts,
+        cuts: LongInts,
+        *,
+        seconds: float = np.inf,
+        progress: Progress = silent,
+    ) -> None:
+        count = cuts.size - 1
+        room = relations.bounds.shape[1] - 1
+        self.space, self.relations = space, relations
+        self.begun, self.seconds = time.perf_counter(), seconds
+        self.progress = progress
+        self.groups = make_groups(values, codes, order, cuts, room)
+        self.block = np.arange(count) * BLOCKS // count
+        self.now = 1
+        self.passes = 0
+        refresh_each(space, relations, self.groups, np.arange(count), self.now)
+
+    def run(self) -> Outcome:
+        """Repair, improve, and say where it ended."""
+        if self.groups.excess.any():
+            self.price()
+            self.mend()
+        self.improve()
+        groups, n = self.groups, int(self.groups.sizes.sum())
+        return Outcome(
+            labels=labels_of(groups, n),
+            violations=violations(self.relations, groups),
+            loss=total_loss(groups),
+            passes=self.passes,
+            seconds=time.perf_counter() - self.begun,
+        )
+
+    @property
+    def state(self) -> tuple[Space, Relations, Groups]:
+        """What every kernel is given."""
+        return self.space, self.relations, self.groups
+
+    def crossing(self) -> tuple[Reals, Reals]:
+        """Return scratch for one thread."""
+        return crossing(self.groups, self.relations)
+
+    def late(self) -> bool:
+        """Say whether the time budget is spent."""
+        return time.perf_counter() - self.begun > self.seconds
+
+    def price(self) -> None:
+        """Pass over all neighbours at rising prices of excess: cheap repairs come first."""
+        typical = total_loss(self.groups) / self.groups.sizes.sum()
+        for turn, price in enumerate(PRICES):
+            self.progress("search", turn / len(PRICES))
+            if not self.late():
+                self.sweep(self.neighbours(NEAR), max(price * typical, 1e-9), 0)
+
+    def mend(self) -> None:
+        """Repair what is left, by wider means as long as anything is."""
+        near = Neighbourhood(self.space, self.groups)
+        for step in (
+            self.widen,
+            self.seek,
+            partial(self.chains, NEAR),
+            partial(self.chains, self.groups.sizes.size),
+            self.mergers,
+            self.deal,
+        ):
+            if self.groups.excess.any() and not self.late():
+                step(near)
+
+    def widen(self, near: Neighbourhood) -> None:
+        """Exchange with ring after ring of neighbours, each four times as wide as the last."""
+        begin, end = 0, NEAR
+        while begin < self.groups.sizes.size - 1 and not self.late():
+            wrong = np.flatnonzero(self.groups.excess)
+            if not wrong.size:
+                return
+            self.progress("repair", 1 - wrong.size / self.groups.sizes.size)
+            self.now += 1
+            kept = KEPT if end <= FAR else KEPT_FAR
+            self.repair(wrong, near.ring(wrong, begin, end, kept), end)
+            begin, end = end, 4 * end
+
+    def seek(self, near: Neighbourhood) -> None:
+        """Let the handful of groups that are left see all others: the rings were thinned out."""
+        count, last = self.groups.sizes.size, -1
+        while last != (left := int(self.groups.excess.sum())) and left:
+            last = left
+            self.now += 1
+            for g in np.flatnonzero(self.groups.excess):
+                if self.late():
+                    return
+                one = np.array([g])
+                around = near.ring(one, 0, count, count)
+                repair(*self.state, one, around, HEAVY, self.now, *self.crossing())
+
+    def chains(self, reach: int, near: Neighbourhood) -> None:
+        """Try two exchanges in a row with groups in reach."""
+        wrong = np.flatnonzero(self.groups.excess)
+        around = near.ring(wrong, 0, reach, KEPT)
+        self.now += 1
+        chain(*self.state, wrong, around, self.now, *self.crossing())
+
+    def mergers(self, near: Neighbourhood) -> None:
+        """Try to join wrong groups with near ones."""
+        wrong = np.flatnonzero(self.groups.excess)
+        self.now += 1
+        merge(*self.state, wrong, near.ring(wrong, 0, NEAR, KEPT), self.now)
+
+    def deal(self, near: Neighbourhood) -> None:
+        """Deal the smallest block of groups around a wrong one that can be dealt in turn."""
+        sizes = self.groups.sizes
+        for g in np.flatnonzero(self.groups.excess):
+            reach, done = 1, self.groups.excess[g] == 0
+            while not (done or self.late()):
+                reach = min(2 * reach, sizes.size)
+                block = np.unique(np.append(near.ring(np.array([g]), 0, reach - 1, reach), g))
+                block = block[sizes[block] > 0]
+                self.now += 1
+                dealt = round_robin(*self.state, block, self.now)
+                done = dealt or reach == sizes.size
+
+    def repair(self, wrong: LongInts, near: LongInts, reach: int) -> None:
+        """Repair groups within one ring, side by side in blocks where the ring is small.
+
+        A group standing for itself in `near` is passed over, so neighbours beyond the block are
+        left out there; a later ring makes up for the few that are missed.
+        """
+        if 4 * reach * BLOCKS > self.groups.sizes.size:
+            repair(*self.state, wrong, near, HEAVY, self.now, *self.crossing())
+            return
+        home = self.block[wrong]
+        near = np.where(self.block[near] == home[:, None], near, wrong[:, None])
+
+        def work(b: int) -> None:
+            mine = home == b
+            repair(*self.state, wrong[mine], near[mine], HEAVY, self.now, *self.crossing())
+
+        in_threads([partial(work, b) for b in range(BLOCKS)], lambda: None)
+
+    def improve(self) -> None:
+        """Lower the loss until a pass gains under one per cent or the time is spent."""
+        before, since, pairs = np.inf, 0, None
+        while (loss := total_loss(self.groups)) < (1 - GAIN) * before and not self.late():
+            before = loss
+            self.progress("improve", min(0.95, self.passes / PASSES))
+            if pairs is None:
+                fresh = pairs = self.neighbours(WIDE)
+                since = 0
+            else:
+                fresh, pairs = pairs, None
+            self.sweep(fresh, HEAVY, since)
+            since = self.now
+
+    def sweep(self, pairs: list[LongInts], price: float, since: int) -> None:
+        """One pass: the blocks side by side, then the pairs across blocks."""
+        self.now += 1
+        self.passes += 1
+
+        def work(part: LongInts) -> None:
+            exchange_pairs(*self.state, part, price, since, self.now, *self.crossing())
+
+        in_threads([partial(work, part) for part in pairs[:-1]], lambda: None)
+        work(pairs[-1])
+
+    def neighbours(self, reach: int) -> list[LongInts]:
+        """Pairs of nearby groups: an array for each block, and one for those across blocks."""
+        count = self.groups.sizes.size
+        here = np.flatnonzero(self.groups.sizes)
+        near = Neighbourhood(self.space, self.groups).ring(here, 0, reach, reach)
+        g, h = np.repeat(here, near.shape[1]), near.ravel()
+        keys = np.unique(np.minimum(g, h) * count + np.maximum(g, h))
+        pairs = np.stack([keys // count, keys % count], axis=1)
+        first, second = self.block[pairs[:, 0]], self.block[pairs[:, 1]]
+        parts = [pairs[(first == b) & (second == b)] for b in range(BLOCKS)]
+        return [np.ascontiguousarray(part) for part in (*parts, pairs[first != second])]
+
+
+def violations(relations: Relations, groups: Groups) -> int:
+    """Count the members with more proximate members than their group's bound allows."""
+    member = np.arange(groups.rows.shape[1]) < groups.sizes[:, None]
+    over = np.zeros_like(member)
+    for r in range(relations.forms.size):
+        over |= groups.counts[:, r] > relations.bounds[r, groups.sizes][:, None]
+    return int((over & member).sum())
+
+
+SAMPLES = 16  # of groups that the thinned-out rings draw from in turn, at least
+EACH = 4  # groups in all samples together for each group that asks, where there are as many
+
+
+class Neighbourhood:
+    """The centres of the groups, and which are near to which."""
+
+    def __init__(self, space: Space, groups: Groups) -> None:
+        member = np.arange(groups.rows.shape[1]) < groups.sizes[:, None]
+        sums = np.einsum("gcd,gc->gd", groups.values, member)
+        centres = sums / np.maximum(groups.sizes, 1)[:, None]
+        centres *= np.where(space.kinds == INTERVAL, 1.0, space.units)
+        # The last coordinate tells groups with one centre apart: the tree would put them all into
+        # one leaf and search it in linear time. Emptied groups are put out of reach.
+        count = groups.sizes.size
+        order = np.arange(count)[:, None] * (1e-6 / count)
+        self.points = np.hstack([centres, order])
+        self.points[groups.sizes == 0, 0] = 1e9
+        self.trees: dict[tuple[int, int], cKDTree] = {}
+
+    def ring(self, which: LongInts, begin: int, end: int, kept: int) -> LongInts:
+        """Neighbours number begin + 1 to end of each group, thinned out evenly to about `kept`.
+
+        Groups are numbered along the splits, so every t-th group is an even sample of space, and
+        a tree of those alone spares the search for neighbours that would be thrown away. Several
+        samples are used in turn, more where more groups ask: with few, all would compete for the
+        same partners.
+        """
+        count = self.points.shape[0]
+        step = max(1, (min(end, count) - begin) // kept)
+        low, high = begin // step + 2, min(end // step + 1, count // step)
+        if high < low:
+            return np.empty((which.size, 0), np.int64)
+        samples = max(SAMPLES, EACH * which.size // kept)
+        shifts = np.unique(np.arange(samples) * step // samples)
+        near = np.empty((which.size, high - low + 1), np.int64)
+        for turn, shift in enumerate(shifts):
+            if (step, shift) not in self.trees:
+                self.trees[step, shift] = cKDTree(self.points[shift::step])
+            mine = which % shifts.size == turn
+            at, ranks = self.points[which[mine]], range(low, high + 1)
+            found = self.trees[step, shift].query(at, k=ranks, p=1, workers=-1)[1]
+            near[mine] = found * step + shift
+        return near

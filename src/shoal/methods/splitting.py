@@ -1,0 +1,226 @@
+"""The splitter that `Split()` and `Mondrian()` share: one sort, then cuts at medians.
+
+A bucket may stand when it has `least` rows and its longest run of near values is at most `limit`
+of it. For (ε,m)-anonymity that says it can be dealt into parts that hold (EM Theorem 1); for a
+window it says that it holds. Principles that survive the union of groups may come as demands as
+well, on the same or on other sensitive values.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from shoal.distances.relation import Band, equality
+from shoal.errors import UsageError
+from shoal.principles.base import Ordered, Searchable
+from shoal.principles.k_anonymity import KAnonymity
+from shoal.progress import in_threads
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.methods.base import Task
+    from shoal.principles.base import Demand
+    from shoal.table.coded import Sensitive
+
+PIECES = 16  # subtrees that are handed to threads; fixed, so results never depend on the machine
+Ties = Literal["lower", "either", "divided"]  # where rows go that tie with the median
+THREADED = 20_000  # rows below which threads cost more than they save
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """What the splitter has to respect, gathered from the requirements.
+
+    Several requirements on one column become one: near by any of them, the least bound of them.
+    """
+
+    band: Band
+    codes: NDArray[np.int32]
+    bound: Fraction  # of what a group may be near to one of its members
+    limit: Fraction  # of what a bucket's longest run may be
+    least: int
+    dealt: bool  # whether buckets still have to be dealt into parts
+    demands: tuple[Demand, ...] = ()
+
+    @property
+    def reach(self) -> NDArray[np.int32]:
+        """The highest code near to each code in either direction."""
+        return self.band.reach
+
+    @classmethod
+    def of_size(cls, task: Task, least: int) -> Rule:
+        """Return the rule that every group has so many rows, and nothing else."""
+        codes = np.zeros(len(task.coded), np.int32)
+        return cls(equality(1), codes, Fraction(1), Fraction(1), least, dealt=False)
+
+    @classmethod
+    def of(cls, task: Task, name: str) -> Rule:
+        """Gather the requirements of a task; they must be about one ordered value at most."""
+        near: list[Ordered] = []
+        values: dict[tuple[str, ...], Sensitive] = {}
+        for one, value in zip(task.requirements, task.values, strict=True):
+            if isinstance(one.principle, Ordered) and value is not None:
+                near.append(one.principle)
+                values[one.columns] = value
+            elif not isinstance(one.principle, KAnonymity):
+                other = "Mondrian()" if one.principle.monotone else "Exchange()"
+                msg = f"{name} cannot search for {one.principle!r}. Use {other}."
+                raise UsageError(msg)
+        if len(values) > 1:
+            named = ", ".join("+".join(names) for names in values)
+            msg = f"{name} can protect one sensitive value at a time, not {named}. Use Exchange()."
+            raise UsageError(msg)
+        if not near:
+            return cls.of_size(task, task.least)
+        (value,) = values.values()
+        bands = [principle.band(value) for principle in near]
+        bound = min(principle.bound for principle in near)
+        dealt = not all(principle.monotone for principle in near)
+        return cls(
+            band=Band(
+                np.minimum.reduce([band.first for band in bands]),
+                np.maximum.reduce([band.last for band in bands]),
+            ),
+            codes=value.codes,
+            bound=bound,
+            limit=min(bound, Fraction(1, task.least)) if dealt else bound,  # parts are large enough
+            least=task.least,
+            dealt=dealt,
+        )
+
+    @classmethod
+    def of_demands(cls, task: Task, name: str) -> Rule:
+        """Gather requirements that survive the union of groups, on any sensitive values."""
+        demands = []
+        for one, value in zip(task.requirements, task.values, strict=True):
+            if isinstance(one.principle, Searchable) and value is not None:
+                demands.append(one.principle.demand(value))
+            elif not isinstance(one.principle, KAnonymity):
+                msg = f"{name} cannot search for {one.principle!r}."
+                raise UsageError(msg)
+        codes = demands[0].codes if demands else np.zeros(len(task.coded), np.int32)
+        return cls(
+            band=equality(1),
+            codes=codes,
+            bound=Fraction(1),
+            limit=Fraction(1),
+            least=task.least,
+            dealt=False,
+            demands=tuple(demands),
+        )
+
+    @property
+    def demand_arrays(self) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """The demands as `kernels/demands.all_kept` takes them."""
+        others: list[NDArray[np.int32]] = []
+        lines = np.zeros((len(self.demands), 8), np.int64)
+        begin = 0
+        for line, demand in zip(lines, self.demands, strict=True):
+            column = -1
+            if not np.array_equal(demand.codes, self.codes):
+                same = [np.array_equal(demand.codes, known) for known in others]
+                column = same.index(True) if True in same else len(others)
+                others += [] if True in same else [demand.codes]
+            end = begin + len(demand.table)
+            line[:] = demand.kind, column, demand.values, *demand.ratio, demand.count, begin, end
+            begin = end
+        return (
+            lines,
+            np.array([demand.level for demand in self.demands], np.float64),
+            np.concatenate([np.empty(0), *(demand.table for demand in self.demands)]),
+            np.array(others, np.int32).reshape(len(others), len(self.codes)),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Buckets:
+    """The rows in order of their buckets, ascending in sensitive code within each."""
+
+    rows: NDArray[np.int32]
+    ranks: NDArray[np.int32]
+    codes: NDArray[np.int32]
+    starts: NDArray[np.int64]
+
+    def labels(self) -> NDArray[np.int32]:
+        """Return the number of the bucket of each moved row."""
+        sizes = np.diff(self.starts)
+        return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+
+    def unsort(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return labels of the moved rows in the order of the table."""
+        back = np.empty_like(labels)
+        back[self.rows] = labels
+        return back
+
+
+def admissible(rule: Rule, size: int) -> bool:
+    """Return whether the whole table may stand as one bucket."""
+    from shoal.kernels.windows import longest_run
+
+    if size < rule.least:
+        return False
+    return longest_run(np.sort(rule.codes), rule.reach) <= size * rule.limit
+
+
+def split(task: Task, rule: Rule, *, widest: bool, ties: Ties) -> Buckets:
+    """Cut the table into buckets that may stand, until no median cut leaves two of them."""
+    from shoal.kernels.splits import DIVIDED, EITHER, LEAST_LOSS, LOWER, WIDEST, split_range
+
+    space = task.coded.space
+    rows = np.argsort(rule.codes, kind="stable").astype(np.int32)
+    ranks, codes = space.ranks_of(rows), rule.codes[rows]
+    scratch = np.empty_like(ranks), np.empty_like(codes), np.empty_like(rows)
+    size = len(rows)
+    way = {"lower": LOWER, "either": EITHER, "divided": DIVIDED}[ties]
+    demands = rule.demand_arrays
+    ends = np.zeros(size, np.bool_)
+    counters: list[NDArray[np.int64]] = []
+
+    def cut(begin: int, end: int, grain: int) -> None:
+        counters.append(np.zeros(1, np.int64))
+        split_range(
+            begin,
+            end,
+            grain,
+            ranks,
+            codes,
+            rows,
+            *scratch,
+            *space.shape_arrays,
+            rule.reach,
+            rule.limit.numerator,
+            rule.limit.denominator,
+            rule.least,
+            WIDEST if widest else LEAST_LOSS,
+            way,
+            *demands,
+            ends,
+            counters[-1],
+        )
+
+    def watch() -> None:
+        task.progress("search", min(1.0, sum(int(done[0]) for done in counters) / size))
+
+    if size < THREADED:
+        cut(0, size, 0)
+    else:
+        cut(0, size, size // PIECES)
+        pieces = _starts(ends)
+        ends[:] = False
+        counters.clear()
+        in_threads(
+            [partial(cut, begin, end, 0) for begin, end in itertools.pairwise(pieces)],
+            watch,
+        )
+    return Buckets(rows, ranks, codes, _starts(ends))
+
+
+def _starts(ends: NDArray[np.bool_]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.flatnonzero(ends) + 1]).astype(np.int64)

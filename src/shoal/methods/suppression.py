@@ -1,0 +1,278 @@
+"""Leaving out few rows, within a limit: those in the way of a requirement, and costly ones."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.errors import NotAchievable, TooCrowded, UsageError
+from shoal.methods.base import Task
+from shoal.methods.leaving_out import costly_rows, extents, leave_groups, of_rows, total_loss
+from shoal.methods.mondrian import Mondrian
+from shoal.principles.groups import Groups
+from shoal.principles.k_anonymity import KAnonymity
+from shoal.principles.requirement import Requirement
+from shoal.release.layout import Suppression
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from shoal.methods.base import Method
+    from shoal.methods.leaving_out import Found
+
+STEPS = (8, 2, 1)  # an eighth, a half and all of what may still go of a crowd are tried
+PART = 64  # rows, at least, of the parts of quasi space in which a crowd is looked at
+SHARE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
+
+
+def read_share(text: str | float | None) -> Fraction:
+    """Read how much of a table may be left out: "1%" or a number from 0 to 1."""
+    if text is None:
+        return Fraction(0)
+    found = SHARE.fullmatch(text) if isinstance(text, str) else None
+    if found:
+        share = Fraction(found[1]) / 100
+    else:
+        try:
+            share = Fraction(str(text))
+        except (ValueError, ZeroDivisionError):
+            share = Fraction(-1)
+    if not 0 <= share <= 1:
+        msg = f"What may be suppressed is a share such as 1% or 0.01. Got {text!r}."
+        raise UsageError(msg)
+    return share
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """A table without the rows left out, and what was found on it."""
+
+    whole: Task
+    task: Task
+    found: Found
+    kept: NDArray[np.int64]  # of the whole table
+
+    @property
+    def extents(self) -> list[float]:
+        """How much of the domain of the whole table is published."""
+        return extents(self.whole.coded.quasi, self.kept)
+
+    def loss(self, covered: list[float]) -> float:
+        """Return the GCP, rows left out included, where so much of the domain is published."""
+        quasi = self.whole.coded.quasi
+        rows = len(self.whole.coded)
+        total = total_loss(of_rows(quasi, self.kept), self.found, covered)
+        return (total + (rows - len(self.kept)) * len(quasi)) / (rows * len(quasi))
+
+    def ratio(self, other: Solved) -> float:
+        """Return the loss as a share of another's, by what is published here; 1 where both are 0.
+
+        The other leaves out none but rows that are left out here.
+        """
+        covered = self.extents
+        before = other.loss(covered)
+        return self.loss(covered) / before if before > 0 else 1.0
+
+
+def search_within(
+    method: Method, task: Task, check: Callable[[Task], None], share: Fraction
+) -> tuple[Task, Found, Suppression]:
+    """Search, leaving out rows as far as the limit allows.
+
+    First go the fewest rows without which every requirement can hold. Where a search still does not
+    reach them, those that it names go, and the rest is searched anew. Then, if that lowers the
+    loss, rows go that stretch what is published of the others. Returns the task that was solved,
+    whose table is without those rows.
+    """
+    begun = time.monotonic()
+    limit = int(len(task.coded) * share)
+    if not limit:
+        check(task)
+        return task, method.search(task), Suppression()
+    gone, crowd = in_the_way(task)
+    solved = _achieve(method, task, check, limit, gone)
+    fewest = len(task.coded) - len(solved.kept)
+    if any(one.principle.population for one in task.requirements):
+        # Groups alone do not tell whether such a requirement still holds once somebody has left.
+        return (
+            solved.task,
+            solved.found,
+            Suppression(fewest),
+        )
+    search = Again(method, task, begun)
+    loose = _loosen(search, solved, crowd, limit - fewest)
+    best = _relieve(search, loose, limit - (len(task.coded) - len(loose.kept)))
+    if best.ratio(solved) >= 1:
+        best = loose
+    covered = best.extents
+    costly = len(solved.kept) - len(best.kept)
+    suppression = Suppression(fewest, costly, solved.loss(covered), best.loss(covered))
+    return best.task, best.found, suppression
+
+
+@dataclass(frozen=True, eq=False)
+class Again:
+    """Searches on fewer and fewer rows of one table, within the time of one."""
+
+    method: Method
+    task: Task
+    begun: float
+
+    def on(self, kept: NDArray[np.int64]) -> Solved | None:
+        """Search on some rows; None where nothing is found, or no time is left."""
+        task = self.task
+        left = math.inf if task.seconds is None else task.seconds - (time.monotonic() - self.begun)
+        if left <= 0 or len(kept) < task.least:
+            return None
+        seconds = None if task.seconds is None else left
+        part = replace(task, coded=task.coded.subset(kept), seconds=seconds)
+        try:
+            return Solved(task, part, self.method.search(part), kept)
+        except NotAchievable:
+            return None  # without those rows it is harder
+
+
+def _achieve(
+    method: Method,
+    task: Task,
+    check: Callable[[Task], None],
+    limit: int,
+    gone: NDArray[np.int64],
+) -> Solved:
+    """Search without the rows in the way, and without more where the search does not get by."""
+    rows = len(task.coded)
+    kept = np.delete(np.arange(rows), gone)
+    reason = ""
+    while rows - len(kept) <= limit and len(kept):
+        current = task if len(kept) == rows else replace(task, coded=task.coded.subset(kept))
+        try:
+            check(current)
+            return Solved(task, current, method.search(current), kept)
+        except TooCrowded as problem:
+            reason = str(problem)
+            if not len(problem.rows):
+                raise
+            kept = np.delete(kept, problem.rows)
+    if not reason:
+        try:
+            check(task)
+        except NotAchievable as problem:
+            reason = str(problem)
+    dropped = rows - len(kept)
+    msg = (
+        f"{reason} Leaving out {dropped} rows ({dropped / rows:.2%}) or more would be needed, and "
+        f"--suppress allows {limit}."
+    )
+    raise NotAchievable(msg)
+
+
+def in_the_way(task: Task) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the fewest rows without which each requirement can hold, and who is like them.
+
+    The second are all rows that carry values of which there are too many.
+
+    For one requirement it is exact where its condition is (`Principle.surplus`). For several it is
+    a choice: of equal values, those rows go first that other requirements have too many of as well,
+    then those where such values are most crowded in quasi space.
+    """
+    kept = np.arange(len(task.coded))
+    crowd = np.zeros(len(kept), np.bool_)
+    current = task
+    while len(kept):
+        sensitive = [value for value in current.values if value is not None]
+        principles = [one.principle for one in task.requirements if one.columns]
+        each = [
+            (principle.surplus(value), value.codes)
+            for principle, value in zip(principles, sensitive, strict=True)
+        ]
+        each = [(taken, codes) for taken, codes in each if taken.any()]
+        if not each:
+            break
+        wanted = np.sum([taken[codes] > 0 for taken, codes in each], axis=0)
+        crowd[kept[wanted > 0]] = True
+        taken, codes = max(each, key=lambda one: int(one[0].sum()))
+        pressed = pressure(current, taken[codes] > 0)
+        order = np.lexsort((-pressed, -wanted, codes))
+        starts = np.searchsorted(codes[order], np.arange(len(taken)))
+        place = np.arange(len(order)) - starts[codes[order]]
+        kept = np.delete(kept, order[place < taken[codes[order]]])
+        current = replace(task, coded=task.coded.subset(kept))
+    return np.setdiff1d(np.arange(len(task.coded)), kept), crowd
+
+
+def pressure(task: Task, crowd: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return for each row of a crowd how much its part of quasi space would be relieved by leaving.
+
+    In a part with o others, the i-th of the crowd stands at i / (o + 1): whoever leaves in falling
+    order leaves the crowd everywhere about the same share, so that every part can be divided.
+    """
+    least = Requirement(KAnonymity(k=min(PART, len(task.coded))))
+    parts = Mondrian(relaxed=True).search(Task(task.coded, (least,)))
+    rows = np.flatnonzero(crowd)
+    rows = rows[np.argsort(parts.labels[rows], kind="stable")]
+    owners = parts.labels[rows]
+    inside = np.bincount(owners, minlength=len(parts))
+    first = np.cumsum(inside) - inside
+    found = np.zeros(len(task.coded))
+    others = (parts.sizes - inside)[owners]
+    found[rows] = (np.arange(len(rows)) - first[owners] + 1) / (others + 1)
+    return found
+
+
+def _loosen(search: Again, solved: Solved, crowd: NDArray[np.bool_], most: int) -> Solved:
+    """Leave out more of the values of which there are too many, where the total loss gets lower.
+
+    With the fewest rows gone, a requirement holds only just, and groups have to be large.
+    """
+    rows = np.flatnonzero(crowd[solved.kept])
+    if most <= 0 or not len(rows):
+        return solved
+    pressed = pressure(solved.task, crowd[solved.kept])[rows]
+    rows = rows[np.argsort(-pressed, kind="stable")]
+    counts = sorted({min(most // part, len(rows)) for part in STEPS} - {0})
+    tried = [search.on(np.delete(solved.kept, rows[:count])) for count in counts]
+    return _best(solved, tried)
+
+
+def _relieve(search: Again, solved: Solved, most: int) -> Solved:
+    """Leave out rows that cost the others more, where the total loss gets lower.
+
+    They leave their groups where these still hold; and, since groups are often as small as they
+    may be, the table without them is searched anew. The least total loss wins.
+    """
+    if most <= 0:
+        return solved
+    task = search.task
+    costly = costly_rows(of_rows(task.coded.quasi, solved.kept), solved.found, most)
+    if not len(costly):
+        return solved
+    tried = [search.on(np.delete(solved.kept, costly))]
+    if isinstance(solved.found, Groups):
+        leaving = leave_groups(solved.task, solved.found, costly)
+        tried.append(_without(task, solved, leaving))
+    return _best(solved, tried)
+
+
+def _best(solved: Solved, tried: list[Solved | None]) -> Solved:
+    """Return whichever lowers the loss most, each by the ranges that it publishes itself."""
+    found = [solved, *(one for one in tried if one is not None)]
+    return min(found, key=lambda one: one.ratio(solved))
+
+
+def _without(task: Task, solved: Solved, leaving: NDArray[np.int64]) -> Solved:
+    """Return what is left of groups after rows left them."""
+    assert isinstance(solved.found, Groups)
+    if not len(leaving):
+        return solved
+    stays = np.delete(np.arange(len(solved.kept)), leaving)
+    kept = solved.kept[stays]
+    part = replace(task, coded=task.coded.subset(kept))
+    return Solved(task, part, Groups.of(solved.found.labels[stays]), kept)

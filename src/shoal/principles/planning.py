@@ -1,0 +1,308 @@
+"""What is achievable on a table, before anything is searched.
+
+EM Theorem 1: m is achievable for a neighbourhood exactly when m <= floor(n / maxsize). Theorem 2:
+ε is achievable for m exactly when it stays strictly under the narrowest gap over floor(n / m)
+places of the sorted values. Both need only that the neighbourhoods are monotone, so they hold for
+relative ones, for (δ,l)-diversity and for windows too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from shoal.distances.relation import TOLERANCE
+from shoal.errors import InputError, NotAchievable, UsageError
+from shoal.exact import at_least, upward
+from shoal.principles.base import OneDimensional
+from shoal.principles.dissimilarity import Dissimilarity
+from shoal.principles.guarantee import Guarantee, guarantee, largest_epsilon
+from shoal.principles.outlook import Limit, Outlook, outlook
+from shoal.principles.proximity import EpsilonM
+from shoal.principles.requirement import Require, requirements
+from shoal.table.coded import Sensitive
+from shoal.table.coding import Column, code_column, quantity
+from shoal.table.missing import Missing, complete_rows
+from shoal.table.reading import take_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from shoal.table.schema import Schema
+
+LABELS = {"categorical", "code", "boolean", "ordered"}  # types without a difference
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of the frontier: for m, the value that ε must stay strictly under."""
+
+    m: int
+    epsilon_bound: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is achievable for one numeric sensitive column; None where it was not asked."""
+
+    rows: int
+    sensitive: str
+    relative: bool
+    epsilon: float | None
+    m: int | None
+    achievable: bool | None
+    largest_m: int | None
+    epsilon_bound: float | None
+    frontier: tuple[Point, ...] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as plain values, as `shoal plan --json` prints it."""
+        return asdict(self)
+
+    def _repr_html_(self) -> str:
+        from shoal.views.html import plan_part
+
+        return plan_part(self.to_dict())
+
+
+def maxsize(column: Column, principle: OneDimensional) -> int:
+    """Return the longest run of near values in the whole column (EM Definition 11)."""
+    from shoal.kernels.windows import longest_run
+
+    return longest_run(np.sort(column.codes), principle.band(Sensitive.of((column,))).reach)
+
+
+def largest_share(column: Column, principle: OneDimensional) -> int:
+    """Return the largest m (or l) that is achievable for the neighbourhood (EM Theorem 1)."""
+    return len(column.codes) // maxsize(column, principle)
+
+
+def width_bound(column: Column, m: int, *, relative: bool = False) -> float | None:
+    """Return what the width must stay strictly under for m (EM Theorem 2), None for no bound.
+
+    The minimizing pair is found in doubles, its gap is then taken from the decimals as written.
+    """
+    return _rounded(_gap(_sorted_values(column), column, m, relative=relative))
+
+
+def _sorted_values(column: Column) -> NDArray:
+    assert column.values is not None
+    return column.values[np.sort(column.codes)]
+
+
+def _rounded(gap: Fraction | None) -> float | None:
+    """Return the least number, as it is written, that is not under a gap.
+
+    Whatever is written and strictly under it is under the gap too.
+    """
+    if gap is None:
+        return None
+    return int(gap) if gap.denominator == 1 else upward(gap)
+
+
+def _gap(values: NDArray, column: Column, m: int, *, relative: bool) -> Fraction | None:
+    from shoal.kernels.windows import narrowest_gap, narrowest_relative_gap
+
+    step = len(values) // m
+    if step == 0:
+        return Fraction(0)
+    if step >= len(values):
+        return None
+    find = narrowest_relative_gap if relative else narrowest_gap
+    low = find(values.astype(np.float64) if relative else values, step)
+    near, far = (_written(column, values[place]) for place in (low, low + step))
+    gap = far - near
+    if relative:
+        size = max(abs(near), abs(far))
+        gap = gap / size if size else Fraction(0)
+    return _less_ties(gap, near, far, relative=relative, whole=values.dtype == np.int64)
+
+
+def _less_ties(
+    gap: Fraction, near: Fraction, far: Fraction, *, relative: bool, whole: bool
+) -> Fraction:
+    """Return a gap less what counts as a tie, where that matters: large decimals close together."""
+    size = Fraction(1) if relative else max(abs(near), abs(far))
+    slack = Fraction(0) if whole else Fraction(TOLERANCE) * size
+    if slack > gap / 10**6:
+        gap = max(gap - slack, Fraction(0))
+    return gap
+
+
+def _written(column: Column, value: float) -> Fraction:
+    place = int(np.searchsorted(column.values, value))  # type: ignore[arg-type]
+    if column.dates:
+        return Fraction(int(column.exact[place]), column.per_day)
+    return Fraction(column.spellings[place])
+
+
+def frontier(column: Column, *, relative: bool = False) -> Iterator[Point]:
+    """Yield the bound for every m from 2 at which floor(n / m) changes, until it is 0."""
+    values = _sorted_values(column)
+    rows = len(values)
+    m = 2
+    while m <= rows:
+        bound = _rounded(_gap(values, column, m, relative=relative))
+        assert bound is not None
+        yield Point(m, bound)
+        if bound == 0:
+            return
+        m = rows // (rows // m) + 1
+
+
+def _width_gap(column: Column, principle: OneDimensional) -> Fraction | None:
+    """Return what the width must stay strictly under, in the principle's own parameter."""
+    relative = getattr(principle, "relative", False)
+    gap = _gap(_sorted_values(column), column, principle.share, relative=relative)
+    return None if gap is None else gap / principle.width_scale
+
+
+def _width_outlook(principle: OneDimensional, column: Column) -> Outlook:
+    """Return what EM's theorems say of a principle about near numbers."""
+    most = largest_share(column, principle)
+    width = _rounded(_width_gap(column, principle))
+    limits = (
+        Limit(principle.share_name, "at most", most),
+        Limit(principle.width_name, "under", width),
+    )
+    achievable = principle.share <= most
+    return Outlook(len(column.codes), (column.name,), repr(principle), achievable, limits)
+
+
+def check_achievable(principle: OneDimensional, column: Column) -> None:
+    """Raise where no grouping of these rows can keep the principle, saying what is achievable."""
+    most = largest_share(column, principle)
+    if principle.share <= most:
+        return
+    scaled = _rounded(_width_gap(column, principle)) or 0
+    shown = scaled if isinstance(scaled, int) else at_least(scaled, 6)
+    other = (
+        f"no {principle.width_name} is small enough for {principle.share_name}={principle.share}"
+        if scaled == 0
+        else f"for {principle.share_name}={principle.share}, {principle.width_name} must stay "
+        f"under {shown}"
+    )
+    msg = (
+        f"{principle!r} is not achievable on the {len(column.codes)} rows of {column.name!r}: "
+        f"the largest {principle.share_name} for this width is {most}; {other}."
+    )
+    raise NotAchievable(msg)
+
+
+def plan_column(column: Column, *, epsilon: float | None, m: int | None, relative: bool) -> Plan:
+    """Answer what is asked about a coded numeric column."""
+    principle = EpsilonM(
+        epsilon=0 if epsilon is None else epsilon, m=1 if m is None else m, relative=relative
+    )
+    most = None if epsilon is None else largest_share(column, principle)
+    return Plan(
+        rows=len(column.codes),
+        sensitive=column.name,
+        relative=relative,
+        epsilon=epsilon,
+        m=m,
+        achievable=None if most is None or m is None else m <= most,
+        largest_m=most,
+        epsilon_bound=None if m is None else width_bound(column, m, relative=relative),
+        frontier=tuple(frontier(column, relative=relative))
+        if epsilon is None and m is None
+        else None,
+    )
+
+
+@overload
+def plan(
+    frame: Any,
+    schema: Schema,
+    *,
+    epsilon: float | None = None,
+    m: int | None = None,
+    relative: bool = False,
+    require: None = None,
+    missing: Missing = "error",
+) -> Plan: ...
+
+
+@overload
+def plan(
+    frame: Any, schema: Schema, *, require: Require, missing: Missing = "error"
+) -> Guarantee | Outlook: ...
+
+
+def plan(
+    frame: Any,
+    schema: Schema,
+    *,
+    epsilon: float | None = None,
+    m: int | None = None,
+    relative: bool = False,
+    require: Require | None = None,
+    missing: Missing = "error",
+) -> Plan | Guarantee | Outlook:
+    """Say what is achievable on a table.
+
+    For one numeric sensitive column, which (ε,m): both given, whether they are; ε given, the
+    largest m; m given, the bound that ε must stay strictly under; neither, the whole frontier.
+    With `require=…`, what is known about any requirement: whether it is achievable, and how far its
+    parameters can go; for `Dissimilarity`, what theorems say.
+
+    Examples
+    --------
+    >>> import polars, shoal
+    >>> salaries = [1000, 1010, 1020, 16000, 24000, 31000, 33000, 50000]
+    >>> table = polars.DataFrame({"salary": salaries})
+    >>> shoal.plan(table, shoal.Schema(sensitive="salary"), m=3).epsilon_bound
+    20
+    """
+    table = take_frame(frame)
+    schema.check(table.columns)
+    table = schema.read_numbers(table, "sensitive")
+    if require is not None:
+        return _plan_requirement(table, schema, require, missing)
+    if len(schema.sensitive) != 1:
+        msg = f"A plan is about one sensitive column, but {len(schema.sensitive)} were named."
+        raise UsageError(msg)
+    if not table.height:
+        msg = "The table has a header but no rows."
+        raise InputError(msg)
+    (name,) = schema.sensitive
+    if schema.types.get(name) in LABELS:
+        msg = (
+            f"A plan with epsilon and m is about numbers or dates, but column {name!r} is "
+            f"{schema.types[name]}. Ask for FrequencyL or AlphaK instead: `shoal tune` shows "
+            "which levels are achievable."
+        )
+        raise UsageError(msg)
+    kept = table[name].filter(complete_rows(table, (name,), missing))
+    column = code_column(kept, kind=quantity(schema.types.get(name)))
+    return plan_column(column, epsilon=epsilon, m=m, relative=relative)
+
+
+def _plan_requirement(
+    table: pl.DataFrame, schema: Schema, require: Require, missing: Missing
+) -> Guarantee | Outlook:
+    (asked,) = requirements(require, schema.sensitive)
+    if not table.height:
+        msg = "The table has a header but no rows."
+        raise InputError(msg)
+    kept = table.filter(complete_rows(table, asked.columns, missing))
+    numbers, types = asked.principle.needs_numbers, schema.types
+    columns = tuple(
+        code_column(kept[name], kind=quantity(types.get(name)) if numbers else types.get(name))
+        for name in asked.columns
+    )
+    if not columns:
+        return outlook(asked.principle, None, kept.height)
+    value = Sensitive.of(columns)
+    if isinstance(asked.principle, Dissimilarity):
+        known = guarantee(asked.principle, value)
+        return replace(known, largest_epsilon=largest_epsilon(asked.principle, value))
+    if isinstance(asked.principle, OneDimensional):
+        return _width_outlook(asked.principle, columns[0])
+    return outlook(asked.principle, value, kept.height)

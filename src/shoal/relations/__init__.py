@@ -1,1 +1,0 @@
-"""Who is proximate to whom: the part that all pairwise principles share."""

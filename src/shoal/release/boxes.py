@@ -1,0 +1,138 @@
+"""The descriptions of groups while they are searched for: what they span, and whom they match."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.principles.groups import Groups
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.table.coded import Coded
+    from shoal.table.coding import Column
+
+
+def spans(ranks: NDArray[np.int32], groups: Groups) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the lowest and the highest rank of each group in one column."""
+    moved = ranks[groups.order].astype(np.int64)
+    starts = groups.starts[:-1]
+    return np.minimum.reduceat(moved, starts), np.maximum.reduceat(moved, starts)
+
+
+def labels_of(ranks: NDArray[np.int32], groups: Groups, distinct: int) -> NDArray[np.int64]:
+    """Return the labels that each group has in one column, as sorted keys group * distinct + r."""
+    return np.unique(groups.labels * distinct + ranks)
+
+
+def covering_nodes(column: Column, groups: Groups) -> NDArray[np.int32]:
+    """Return the node that describes each group in a column with a hierarchy."""
+    low, high = spans(column.codes, groups)
+    return column.nodes(low.astype(np.int32), high.astype(np.int32))
+
+
+def certainty(coded: Coded, groups: Groups, *, promised: bool = False) -> NDArray[np.float64]:
+    """Return the NCP of each group's description, a column each, as the weights of columns say.
+
+    `promised` takes for a node the mean of its NCP and of the share of labels between its ends, as
+    searches for the least loss do (`kernels.space.promise`).
+    """
+    space = coded.space
+    found = np.empty((len(groups), len(coded.quasi)))
+    for j, column in enumerate(coded.quasi):
+        if column.tree is not None:
+            weight = space.units[j] * max(column.distinct - 1, 1)
+            found[:, j] = column.tree.ncp[covering_nodes(column, groups)] * weight
+            if promised:
+                low, high = spans(column.codes, groups)
+                found[:, j] = (found[:, j] + (high - low) * space.units[j]) / 2
+        elif column.numeric:
+            coords = space.coords[space.offsets[j] : space.offsets[j + 1]]
+            low, high = spans(column.codes, groups)
+            found[:, j] = coords[high] - coords[low]
+        else:
+            keys = labels_of(column.codes, groups, column.distinct)
+            count = np.bincount(keys // column.distinct, minlength=len(groups))
+            found[:, j] = (count - 1) * space.units[j]
+    return found
+
+
+def inside(
+    coded: Coded, groups: Groups, places: NDArray[np.int64], at: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return which persons match the description of the group that they stand at.
+
+    `places` is `People.places` of the table, `at[person]` a group, or -1 for none.
+    """
+    found = at >= 0
+    for j, column in enumerate(coded.quasi):
+        place = places[:, j]
+        if column.tree is not None:
+            nodes = covering_nodes(column, groups)[at]
+            found &= (column.tree.first[nodes] <= place) & (place <= column.tree.last[nodes])
+        elif column.numeric:
+            low, high = spans(column.codes, groups)
+            found &= (2 * low[at] < place) & (place <= 2 * high[at] + 1)
+        else:
+            keys = labels_of(column.codes, groups, column.distinct)
+            wanted = at * column.distinct + place // 2
+            hit = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            found &= (place >= 0) & (keys[hit] == wanted)
+    return found
+
+
+def apart(
+    coded: Coded, groups: Groups, lower: NDArray[np.int64], upper: NDArray[np.int64], j: int
+) -> NDArray[np.bool_]:
+    """Return which pairs of halves, cut in column j, have descriptions that do not overlap.
+
+    Halves of a column with a hierarchy may be described by nodes one of which holds the other.
+    """
+    tree = coded.quasi[j].tree
+    if tree is None:
+        return np.ones(len(lower), bool)
+    nodes = covering_nodes(coded.quasi[j], groups)
+    one, other = nodes[lower], nodes[upper]
+    disjoint: NDArray[np.bool_] = (tree.last[one] < tree.first[other]) | (
+        tree.last[other] < tree.first[one]
+    )
+    return disjoint
+
+
+def between_children(column: Column, groups: Groups, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the last rank of the left half when each group's node is cut between two children.
+
+    Of the places between children, the one that leaves the halves most equal; the only rank where
+    a group has one. `ranks` ascend within each group, group by group.
+    """
+    assert column.tree is not None
+    found = ranks[groups.starts[:-1]].copy()
+    owner = np.repeat(np.arange(len(groups)), groups.sizes)
+    here = np.flatnonzero((owner[1:] == owner[:-1]) & (ranks[1:] != ranks[:-1]))
+    met = column.nodes(ranks[here].astype(np.int32), ranks[here + 1].astype(np.int32))
+    whole = covering_nodes(column, groups)[owner[here]]
+    here = here[column.tree.ncp[met] == column.tree.ncp[whole]]
+    left = here + 1 - groups.starts[owner[here]]
+    uneven = np.abs(groups.sizes[owner[here]] - 2 * left)
+    order = np.lexsort((here, uneven, owner[here]))
+    owners, first = np.unique(owner[here[order]], return_index=True)
+    found[owners] = ranks[here[order[first]]]
+    return found
+
+
+def exact_matches(coded: Coded, groups: Groups, places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count the persons whose quasi values are those of each group of rows with equal ones."""
+    rows = len(coded)
+
+    def both(column: Column, theirs: NDArray[np.int64]) -> tuple[NDArray, int]:
+        codes = column.codes.astype(np.int64)
+        own = 2 * codes + 1 if column.places is None else column.places[codes]
+        marks = np.concatenate([own, theirs]) + 1
+        return marks, int(marks.max()) + 1
+
+    marks = Groups.alike(rows + len(places), map(both, coded.quasi, places.T)).labels
+    counts = np.bincount(marks[rows:], minlength=int(marks.max()) + 1)
+    found: NDArray[np.int64] = counts[marks[groups.order[groups.starts[:-1]]]]
+    return found

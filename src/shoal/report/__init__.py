@@ -1,1 +1,0 @@
-"""Evidence for people: first a dictionary of plain values, then views of it."""

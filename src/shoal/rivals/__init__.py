@@ -1,1 +1,0 @@
-"""Other ways to publish a table, so that people can compare: perturbation and anatomy."""

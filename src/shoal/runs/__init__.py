@@ -1,0 +1,1 @@
+"""What was asked, checked, rehearsed and done."""

@@ -1,0 +1,251 @@
+"""Several methods under one requirement, side by side."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import InputError, NotAchievable, UsageError
+from shoal.methods.base import Method, Task
+from shoal.methods.choice import choose_method, search, warm_up
+from shoal.methods.exchange import Exchange
+from shoal.methods.freeform.method import Freeform
+from shoal.methods.mondrian import Mondrian
+from shoal.methods.split import Split
+from shoal.principles.requirement import Require, requirements
+from shoal.progress import Progress, silent
+from shoal.release.layout import Randomness, Suppression
+from shoal.release.release import build_release
+from shoal.runs.anonymize import anonymize, check_budget, numeric_columns, take_population
+from shoal.runs.learning import part
+from shoal.table.coded import code_table
+from shoal.table.population import code_both
+from shoal.table.reading import take_frame
+from shoal.utility.workload import Workload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import polars as pl
+
+    from shoal.release.release import Release
+    from shoal.runs.learned import LearningUtility
+    from shoal.table.missing import Missing
+    from shoal.table.schema import Schema
+    from shoal.utility.workload import Questions
+
+USUAL = (Exchange(), Split(), Split(partition="round-robin"), Mondrian(), Freeform())
+QUERIES = 1000
+SEED = 0  # of queries and models: nothing is published, and equal calls are to agree
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one method made of the table; everything but its name is None where it found nothing.
+
+    `loss` is the GCP, `query_error` holds mean, median and 95th percentile of the relative error
+    of count queries, `learning` what `learning_utility` measures, `risk` the worst in the published
+    table. `seconds` are those of the search, `megabytes` what it held at its peak beyond the table
+    (see `shoal.methods.choice`; None where the system does not tell).
+    """
+
+    method: str
+    loss: float | None = None
+    query_error: dict[str, float] | None = None
+    learning: dict[str, Any] | None = None
+    risk: float | None = None
+    holds: bool | None = None
+    groups: int | None = None
+    seconds: float | None = None
+    megabytes: float | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Methods in the order of their loss; `workload` says what queries were about, if any were.
+
+    Those whose release fails its own audit stand behind those that hold, whatever they lose, and
+    those that found nothing stand last.
+    """
+
+    require: tuple[str, ...]
+    rows: int
+    workload: dict[str, float] | None
+    entries: tuple[Entry, ...]
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def reached(self) -> bool:
+        """Whether any method reached what is required."""
+        return any(entry.problem is None for entry in self.entries)
+
+    @property
+    def holds(self) -> bool:
+        """Whether any method's release holds what is required."""
+        return any(entry.holds for entry in self.entries)
+
+    @property
+    def refusal(self) -> str:
+        """Why none did, each reason once."""
+        return " ".join(dict.fromkeys(entry.problem for entry in self.entries if entry.problem))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values, as `shoal compare --json` prints it."""
+        return asdict(self)
+
+    def _repr_html_(self) -> str:
+        from shoal.views.pages import comparison_part
+
+        return comparison_part(self.to_dict())
+
+
+def compare(
+    frame: Any,
+    schema: Schema,
+    *,
+    require: Require | Iterable[Require],
+    methods: Sequence[Method | str] | None = None,
+    queries: int = QUERIES,
+    learning: bool = False,
+    target: str | None = None,
+    missing: Missing = "error",
+    population: Any = None,
+    seconds: float | None = None,
+    progress: Progress = silent,
+) -> Comparison:
+    """Publish a table by several methods, in memory, and measure each release.
+
+    Parameters
+    ----------
+    frame, schema, require, missing, progress : as for `anonymize`.
+    methods : which to compare; by default all that can search for what is required.
+    queries : how many count queries every release answers, the same for all; 0 for none.
+    learning : whether to measure learning utility, which takes a second search by each method.
+    target : the column to learn, see `learning_utility`.
+    seconds : of each search.
+    """
+    asked = requirements(require, schema.sensitive)
+    table = take_frame(frame)
+    everybody = take_population(population, asked)
+    coded = code_table(table, schema, missing=missing)
+    coded = numeric_columns(coded, table, asked, schema)
+    coded, people = code_both(everybody, coded)
+    task = Task(coded, tuple(asked), seconds=check_budget(seconds), people=people)
+    chosen = [choose_method(one, asked) for one in methods] if methods else _fitting(task)
+    remarks: list[str] = []
+    questions = _draw(table[coded.rows], schema, queries, remarks)
+    learn = None
+    if learning or target is not None:
+        learn = _learner(table, schema, asked, target=target, missing=missing, seconds=seconds)
+    entries = []
+    for place, method in enumerate(chosen):
+        progress("compare", place / len(chosen))
+        try:
+            warm_up(method, task)
+            made = search(method, task)
+        except NotAchievable as problem:
+            entries.append(Entry(repr(method), problem=str(problem)))
+            continue
+        release = build_release(
+            table,
+            schema,
+            task,
+            made.found,
+            suppression=Suppression(),
+            method=method,
+            randomness=Randomness(),
+            given=table,
+            population=everybody,
+        )
+        audit = release.audit()
+        entries.append(
+            Entry(
+                method=repr(method),
+                loss=release.loss,
+                query_error=_error(questions, release),
+                learning=_learned(learn, method, remarks),
+                risk=audit.worst_risk,
+                holds=audit.holds,
+                groups=release.manifest["groups"],
+                seconds=made.seconds,
+                megabytes=made.megabytes,
+            )
+        )
+    progress("compare", 1.0)
+    entries.sort(key=_place)
+    workload = None if questions is None else asdict(questions.workload)
+    return Comparison(tuple(map(repr, asked)), len(coded), workload, tuple(entries), tuple(remarks))
+
+
+def _place(entry: Entry) -> tuple[bool, bool, float]:
+    """Return by what entries are sorted: what holds first, and of that what loses least."""
+    return entry.problem is not None, not entry.holds, entry.loss or 0.0
+
+
+def _draw(
+    original: pl.DataFrame, schema: Schema, queries: int, remarks: list[str]
+) -> Questions | None:
+    """Draw the queries that every release is asked, over two quasi columns and a sensitive one."""
+    if queries == 0:
+        return None
+    workload = Workload(
+        quasi=min(2, len(schema.quasi)), sensitive=min(1, len(schema.sensitive)), queries=queries
+    )
+    try:
+        return workload.draw(original, schema, seed=SEED)
+    except InputError as problem:  # a table too small for them can be compared all the same
+        remarks.append(f"Queries were not asked. {problem}")
+        return None
+
+
+def _error(questions: Questions | None, release: Release) -> dict[str, float] | None:
+    if questions is None:
+        return None
+    found = questions.error(release)
+    return {"mean": found.mean, "median": found.median, "p95": found.p95}
+
+
+def _learner(
+    table: pl.DataFrame,
+    schema: Schema,
+    asked: list[Any],
+    *,
+    target: str | None,
+    missing: Missing,
+    seconds: float | None,
+) -> Callable[[Method], LearningUtility]:
+    """Part the rows once, and return what anonymizes those for training by a method and learns."""
+    trial, train, fixed = part(table, schema, target=target, missing=missing, seed=SEED)
+
+    def learn(method: Method) -> LearningUtility:
+        release = anonymize(
+            train, fixed, require=asked, method=method, missing=missing, seconds=seconds, seed=SEED
+        )
+        return trial.score(release)
+
+    return learn
+
+
+def _learned(
+    learn: Callable[[Method], LearningUtility] | None, method: Method, remarks: list[str]
+) -> dict[str, Any] | None:
+    if learn is None:
+        return None
+    try:
+        return learn(method).to_dict()
+    except NotAchievable as problem:  # fewer rows may not reach what all of them do
+        remarks.append(f"{method!r} was not learned from: on the training rows, {problem}")
+        return None
+
+
+def _fitting(task: Task) -> list[Method]:
+    """Return the usual methods that can search for what is required."""
+    fitting: list[Method] = []
+    for method in USUAL:
+        try:
+            method.check(task)
+        except UsageError:
+            continue
+        fitting.append(method)
+    return fitting or [choose_method(None, list(task.requirements))]  # whose check says why not

@@ -1,0 +1,119 @@
+"""Publishing where there is no directory: to standard output, or as a table of a database.
+
+Only the table is published there, after the same audit as that of a directory.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shoal.audit.files import as_meant
+from shoal.errors import OutputError, UsageError
+from shoal.progress import Progress, silent
+from shoal.runs.publish import (
+    accept,
+    as_output_errors,
+    audit_written,
+    check_output,
+    check_private,
+    private_file,
+    write_table,
+)
+from shoal.table.databases.access import check_target, is_address, write_address
+from shoal.table.files import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shoal.audit.verify import Audit
+    from shoal.release.release import Release
+
+STDOUT = "-"
+
+
+def is_outlet(target: str | Path) -> bool:
+    """Return whether something is published there without a directory."""
+    return str(target) == STDOUT or is_address(target)
+
+
+def check_outlet(
+    target: str,
+    *,
+    format: str | None,
+    linkage: str | Path | None,
+    force: bool,
+    tables: Sequence[Path] = (),
+) -> None:
+    """Raise before any work is done where the output could not be written in the end."""
+    if is_address(target):
+        if format is not None:
+            msg = "A table of a database has no --format. Omit it."
+            raise UsageError(msg)
+        check_target(target, force=force)
+    elif format is not None and format not in FORMATS:
+        check_output(target, format=format, linkage=None, force=force)
+    if linkage is not None:
+        check_private(linkage, None, tables, force=force)
+
+
+def publish(
+    release: Release,
+    target: str | Path,
+    *,
+    format: str = "csv",
+    linkage: str | Path | None = None,
+    force: bool = False,
+    progress: Progress = silent,
+) -> Audit:
+    """Publish the table alone, audited as it was written."""
+    if isinstance(target, str) and is_address(target):
+        return _into_database(release, target, linkage=linkage, force=force, progress=progress)
+    return _to_stdout(release, format, linkage=linkage, progress=progress)
+
+
+def _into_database(
+    release: Release, target: str, *, linkage: str | Path | None, force: bool, progress: Progress
+) -> Audit:
+    progress("write", 0.0)
+    with as_output_errors("the linkage"), private_file(linkage) as stage_linkage:
+        stage_linkage(release.linkage)
+        found = write_address(
+            target,
+            release.flat(),
+            force=force,
+            accept=lambda table: accept(release, as_meant(table, release.manifest)),
+        )
+    release.manifest["measured"] = found.measured()
+    progress("write", 1.0)
+    return found
+
+
+def _to_stdout(
+    release: Release, format: str, *, linkage: str | Path | None, progress: Progress
+) -> Audit:
+    """Write and audit in a directory that only its owner can read, then hand the bytes on."""
+    with (
+        as_output_errors("the release"),
+        tempfile.TemporaryDirectory(prefix="shoal-") as staged,
+        private_file(linkage) as stage_linkage,
+    ):
+        progress("write", 0.0)
+        path = Path(staged) / f"release.{format}"
+        write_table(release, path, format)
+        progress("audit", 0.0)
+        found = audit_written(release, Path(staged))
+        release.manifest["measured"] = found.measured()
+        stage_linkage(release.linkage)
+        progress("audit", 1.0)
+        with path.open("rb") as file:
+            try:
+                shutil.copyfileobj(file, sys.stdout.buffer)
+                sys.stdout.buffer.flush()
+            except BrokenPipeError:
+                msg = "Whoever read the release has stopped before its end."
+                raise OutputError(msg) from None
+    return found

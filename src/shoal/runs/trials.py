@@ -1,0 +1,129 @@
+"""Trials on a sample of the rows: what more protection would cost, and what other methods lose.
+
+The owner's report: the release, what is private about it, and trials on a sample of the rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import ShoalError
+from shoal.methods.base import Method
+from shoal.progress import Progress, silent
+from shoal.runs.compare import compare
+from shoal.runs.publish import check_private, private_text
+from shoal.runs.tune import tune
+from shoal.table.schema import Schema
+from shoal.views.exposure import THRESHOLD, check_threshold
+from shoal.views.owner import render_owner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from shoal.audit.verify import Audit
+    from shoal.release.release import Release
+    from shoal.runs.compare import Comparison
+    from shoal.runs.tune import Frontier
+
+
+SAMPLE = 4000  # rows of the trials
+SECONDS = 1.0  # of each search in them
+QUERIES = 200
+
+
+def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
+    """Tune the first parameter of the requirement and compare methods, on a sample of the rows.
+
+    Which rows are drawn nobody can know, unless the whole release is repeatable. Returned are
+    `frontier` and `comparison` as plain values, or, under `no_frontier` and `no_comparison`, a
+    sentence that says why not.
+    """
+    coded = release.coded
+    rows = np.arange(len(coded))
+    if len(rows) > SAMPLE:
+        chance = 0 if release.manifest.get("reproducible") else None
+        rows = np.sort(np.random.default_rng(chance).choice(rows, SAMPLE, replace=False))
+    some = "all" if len(rows) == len(coded) else f"{len(rows):,} of {len(coded):,}"
+    drawn = "" if len(rows) == len(coded) else ", drawn at random"
+    facts: dict[str, Any] = {
+        "sample": f"Tried on {some} rows{drawn}, with at most {SECONDS:g} s for a search. Compare "
+        "these losses with one another; the release itself, on all rows and with all the time it "
+        f"took, loses {release.loss:.2%} (GCP)."
+    }
+    columns = (*coded.quasi, *coded.sensitive)
+    table = pl.DataFrame({one.name: one.spellings.gather(one.codes[rows]) for one in columns})
+    schema = trial_schema(release.schema)
+    if release.population is not None:
+        why = "Not tried: what is required is about a population, which a sample does not keep."
+        return facts | {"no_frontier": why, "no_comparison": why}
+    asked: Any = release.requirements
+    options: dict[str, Any] = {"require": asked, "missing": "value", "seconds": SECONDS}
+    method = Method.read(release.manifest["method"])
+    progress("trials", 0.0)
+    frontier, no_frontier = _tried(lambda: tune(table, schema, method=method, **options))
+    progress("trials", 0.5)
+    comparison, no_comparison = _tried(lambda: compare(table, schema, queries=QUERIES, **options))
+    for entry in comparison["entries"] if comparison else ():
+        if entry["problem"]:
+            entry["problem"] = _missed(made=entry["method"] == repr(method))
+    progress("trials", 1.0)
+    return facts | {
+        "frontier": frontier and frontier | {"trial": True},
+        "no_frontier": no_frontier,
+        "comparison": comparison,
+        "no_comparison": no_comparison,
+    }
+
+
+def _tried(
+    attempt: Callable[[], Comparison | Frontier],
+) -> tuple[dict[str, Any] | None, str | None]:
+    """Return what was found, or why nothing was: a trial never stands in the way of a release."""
+    try:
+        found = attempt()
+    except ShoalError as problem:
+        return None, f"Not tried: {problem}"
+    if not found.reached:
+        return None, f"None of the trials ended well within {SECONDS:g} s; the release did."
+    return found.to_dict(), None
+
+
+def _missed(*, made: bool) -> str:
+    """Say that a trial failed, without advice about options that nobody gave."""
+    return f"in {SECONDS:g} s" + ("; the release itself was made by it" if made else "")
+
+
+def trial_schema(schema: Schema) -> Schema:
+    """Return a schema with the quasi and sensitive columns alone."""
+    names = (*schema.quasi, *schema.sensitive)
+    return Schema(
+        quasi=schema.quasi,
+        sensitive=schema.sensitive,
+        types={name: kind for name, kind in schema.types.items() if name in names},
+        order={name: labels for name, labels in schema.order.items() if name in names},
+        hierarchies=schema.hierarchies,
+        weights=schema.weights,
+    )
+
+
+def write_owner_report(
+    release: Release,
+    path: str | Path,
+    *,
+    audit: Audit | None = None,
+    threshold: float = THRESHOLD,
+    force: bool = False,
+    progress: Progress = silent,
+) -> None:
+    """Write the owner's report, readable by its owner alone."""
+    check_threshold(threshold)
+    check_private(path, what="owner-report", force=force)
+    tried = trials(release, progress)
+    progress("owner", 0.0)
+    found = release.audit() if audit is None else audit
+    private_text(path, render_owner(release, found, tried, threshold=threshold))
+    progress("owner", 1.0)

@@ -1,0 +1,245 @@
+"""The frontier: what a method loses as one parameter of a requirement grows.
+
+The knee of a curve: where it bends most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.errors import NotAchievable
+from shoal.methods.base import Method, Task
+from shoal.methods.choice import choose_method, loss_of, search
+from shoal.principles.groups import Groups
+from shoal.principles.requirement import Require, requirements
+from shoal.progress import Progress, silent
+from shoal.runs.anonymize import check_budget, numeric_columns
+from shoal.runs.grid import Grid, grid_of
+from shoal.table.coded import code_table
+from shoal.table.reading import take_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from shoal.principles.requirement import Requirement
+    from shoal.table.coded import Coded
+    from shoal.table.missing import Missing
+    from shoal.table.schema import Schema
+
+    Points = Sequence[float] | NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One value of the parameter and what it costs; where it is not achievable, why not."""
+
+    value: float
+    require: str
+    loss: float | None
+    groups: int | None
+    seconds: float | None
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """Loss against one parameter, in the order of the parameter.
+
+    `asked` is the value that the requirement itself names; more protection is asked for as the
+    parameter `grows`, or else as it falls. `knee` is the place among the points at
+    which the curve bends most, None where it does not.
+    """
+
+    rows: int
+    method: str
+    require: tuple[str, ...]
+    parameter: str
+    asked: float
+    grows: bool  # whether more protection is asked for as the parameter grows
+    points: tuple[Setting, ...]
+    knee: Knee | None
+
+    @property
+    def reached(self) -> bool:
+        """Whether any point is achievable."""
+        return any(point.problem is None for point in self.points)
+
+    @property
+    def refusal(self) -> str:
+        """Why no point is, in the words of the least."""
+        return f"None of {len(self.points)} settings was reached. {self.points[0].problem}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values, as `shoal tune --json` prints it."""
+        facts = asdict(self) | {"knee": None, "sentence": self.sentence}
+        if self.knee is not None:
+            point = self.points[self.knee.place]
+            facts["knee"] = {
+                "value": point.value,
+                "loss": point.loss,
+                "distance": self.knee.distance,
+            }
+        return facts
+
+    @property
+    def sentence(self) -> str:
+        """What the curve says, in a sentence."""
+        more = f"as {self.parameter} {'grows' if self.grows else 'falls'}"
+        if self.knee is None:
+            losses = [point.loss for point in self.points if point.loss is not None]
+            if len(losses) < FEWEST:
+                return f"No knee: {len(losses)} points were reached, and {FEWEST} make a curve."
+            weakest, strictest = (losses[0], losses[-1]) if self.grows else (losses[-1], losses[0])
+            if weakest >= strictest:
+                return f"No knee: more protection, {more}, does not cost more here."
+            return f"No knee: the loss grows evenly with protection, {more}."
+        at = f"{self.parameter} = {self.points[self.knee.place].value:,g}"
+        if self.knee.rises:
+            return (
+                f"The knee is at {at}: up to it protection is cheap; past it, {more}, the loss "
+                "grows faster."
+            )
+        return (
+            f"The knee is at {at}: most of the loss comes before it; past it more protection, "
+            f"{more}, costs little."
+        )
+
+    def _repr_html_(self) -> str:
+        from shoal.views.pages import frontier_part
+
+        return frontier_part(self.to_dict())
+
+
+def tune(
+    frame: Any,
+    schema: Schema,
+    *,
+    require: Require | Iterable[Require],
+    vary: str | None = None,
+    method: Method | str | None = None,
+    missing: Missing = "error",
+    seconds: float | None = None,
+    progress: Progress = silent,
+) -> Frontier:
+    """Search under one requirement after another that differ in one parameter.
+
+    Parameters
+    ----------
+    frame, schema, require, method, missing, progress : as for `anonymize`.
+    vary : the parameter and what to try, as "epsilon=1000,2000,4500", "epsilon=1000..9000:5", or
+        "epsilon" alone: from a quarter of what is required to twice as much. By default the first
+        parameter of the first requirement.
+    seconds : of each search.
+
+    Examples
+    --------
+    >>> import polars, shoal
+    >>> people = polars.DataFrame({"age": range(60), "pay": range(0, 6000, 100)})
+    >>> schema = shoal.Schema(quasi="age", sensitive="pay")
+    >>> found = shoal.tune(people, schema, require="EpsilonM(epsilon=500, m=2)", vary="m=2,3,12")
+    >>> [point.problem is None for point in found.points]
+    [True, True, False]
+    """
+    asked = requirements(require, schema.sensitive)
+    grid = grid_of(asked, vary)
+    tried = [_with(asked, grid, value) for value in grid.values]
+    chosen = choose_method(method, asked)
+    table = take_frame(frame)
+    coded = code_table(table, schema, missing=missing)
+    coded = numeric_columns(coded, table, asked, schema)
+    budget = check_budget(seconds)
+    points = []
+    for place, (value, required) in enumerate(zip(grid.values, tried, strict=True)):
+        progress("tune", place / len(tried))
+        task = Task(coded, tuple(required), seconds=budget)
+        points.append(_try(coded, chosen, task, value, repr(required[grid.place])))
+    progress("tune", 1.0)
+    principle = asked[grid.place].principle
+    grows = grid.parameter not in principle.looser
+    return Frontier(
+        rows=len(coded),
+        method=repr(chosen),
+        require=tuple(map(repr, asked)),
+        parameter=grid.parameter,
+        asked=getattr(principle, grid.parameter),
+        grows=grows,
+        points=tuple(points),
+        knee=bend_of(points, grows=grows),
+    )
+
+
+def bend_of(points: list[Setting], *, grows: bool) -> Knee | None:
+    """Return the knee of loss against protection; none where protection does not cost more."""
+    reached = [place for place, point in enumerate(points) if point.loss is not None]
+    if not grows:
+        reached.reverse()  # so that protection grows along the curve
+    losses = [points[place].loss or 0.0 for place in reached]
+    if not losses or losses[-1] <= losses[0]:
+        return None
+    sign = 1 if grows else -1
+    bend = knee([sign * points[place].value for place in reached], losses)
+    return None if bend is None else replace(bend, place=reached[bend.place])
+
+
+def _with(asked: list[Requirement], grid: Grid, value: float) -> list[Requirement]:
+    """Return the requirements with one parameter changed."""
+    one = asked[grid.place]
+    principle = replace(one.principle, **{grid.parameter: value})  # type: ignore[type-var]
+    changed = replace(one, principle=principle)
+    return [*asked[: grid.place], changed, *asked[grid.place + 1 :]]
+
+
+def _try(coded: Coded, method: Method, task: Task, value: float, required: str) -> Setting:
+    try:
+        made = search(method, task)
+    except NotAchievable as problem:
+        return Setting(value, required, None, None, None, str(problem))
+    groups = len(made.found) if isinstance(made.found, Groups) else None
+    return Setting(value, required, loss_of(coded, made.found), groups, made.seconds)
+
+
+STRAIGHT = 0.1  # a curve that keeps so near to its chord has no knee
+FEWEST = 5  # points that make a curve
+
+
+@dataclass(frozen=True)
+class Knee:
+    """Which point bends the curve most, and how.
+
+    `distance` is that between the point and the chord, straight up or down, in the unit square.
+    Where the curve runs below its chord, loss is small up to the knee and grows fast past it
+    (`rises`); where it runs above, most of the loss comes before the knee and little after it.
+    """
+
+    place: int
+    distance: float
+    rises: bool
+
+
+def knee(values: Points, losses: Points) -> Knee | None:
+    """Return the point of a curve furthest from the chord between its ends, or None.
+
+    Both axes are first scaled to [0, 1], as the ends have them, so a unit is no matter. There is no
+    knee with fewer than `FEWEST` points, with no loss gained from end to end, or where every point
+    keeps within `STRAIGHT` of the chord. Of equally far points the first is the knee.
+
+    References
+    ----------
+    Satopää, Albrecht, Irwin, Raghavan: Finding a "Kneedle" in a Haystack: Detecting Knee Points in
+    System Behavior. ICDCS Workshops 2011. Without its smoothing: the points are few and exact.
+    """
+    x, y = np.asarray(values, np.float64), np.asarray(losses, np.float64)
+    if len(x) < FEWEST or x[-1] == x[0] or y[-1] == y[0]:
+        return None
+    along, above = (x - x[0]) / (x[-1] - x[0]), (y - y[0]) / (y[-1] - y[0])
+    # With losses falling, both ends change places: seen from there, along and above are 1 minus.
+    apart = above - along if y[-1] > y[0] else along - above
+    place = int(np.argmax(np.round(np.abs(apart), 12)))
+    if abs(apart[place]) < STRAIGHT:
+        return None
+    return Knee(place, float(abs(apart[place])), rises=bool(apart[place] < 0))

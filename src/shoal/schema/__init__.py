@@ -1,1 +1,0 @@
-"""From a table to arrays: reading, roles, and the immutable coded table."""

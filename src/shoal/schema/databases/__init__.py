@@ -1,1 +1,0 @@
-"""Tables in databases: SQLite, DuckDB and PostgreSQL, through their ordinary drivers."""

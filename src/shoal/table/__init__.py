@@ -1,0 +1,1 @@
+"""Tables: what columns are, and how cells become codes."""

@@ -1,0 +1,281 @@
+"""The coded table: what searching sees of a table, immutable, without strings or frames.
+
+A sensitive value: one column, or several columns taken together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.errors import InputError, UsageError
+from shoal.progress import Progress, silent
+from shoal.table.coding import Column, check_type, code_known, code_lenient
+from shoal.table.missing import Missing, complete_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from shoal.table.coding import Column
+    from shoal.table.schema import Schema
+
+
+HUGE = 1e300
+INTERVAL, SET, NODE = 0, 1, 2  # as in shoal.kernels.space
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """The quasi columns as the arrays that kernels take (see `shoal.kernels.space`)."""
+
+    codes: tuple[NDArray[np.int32], ...]
+    kinds: NDArray[np.int8]
+    coords: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    units: NDArray[np.float64]
+
+    @cached_property
+    def ranks(self) -> NDArray[np.int32]:
+        """The ranks of all rows; this is a second copy of the codes, kept for good."""
+        return np.ascontiguousarray(np.column_stack(self.codes), np.int32)
+
+    def ranks_of(self, rows: NDArray) -> NDArray[np.int32]:
+        """Return the ranks of rows in the order asked for, without a copy of the table."""
+        ranks = np.empty((len(rows), len(self.codes)), np.int32)
+        for place, codes in enumerate(self.codes):
+            ranks[:, place] = codes[rows]
+        return ranks
+
+    @property
+    def shape_arrays(self) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """What a kernel needs to turn ranks into loss."""
+        return self.kinds, self.coords, self.offsets, self.units
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A table as ranks: quasi columns, sensitive columns, and which input rows they are."""
+
+    quasi: tuple[Column, ...]
+    sensitive: tuple[Column, ...]
+    rows: NDArray[np.int64]
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def value(self, names: tuple[str, ...]) -> Sensitive:
+        """Return sensitive columns by their names, taken together."""
+        known = {column.name: column for column in self.sensitive}
+        return Sensitive.of(tuple(known[name] for name in names))
+
+    def subset(self, kept: NDArray[np.int64]) -> Coded:
+        """Return some of the rows, with nothing left of the others, not even their values."""
+        return Coded(
+            tuple(column.only(kept) for column in self.quasi),
+            tuple(column.only(kept) for column in self.sensitive),
+            self.rows[kept],
+            self.weights,
+        )
+
+    def among(self, people: Sequence[Column]) -> Coded:
+        """Return the table with a place for people's values in every tree."""
+        quasi = tuple(own.among(theirs) for own, theirs in zip(self.quasi, people, strict=True))
+        return Coded(quasi, self.sensitive, self.rows, self.weights)
+
+    @cached_property
+    def space(self) -> Space:
+        """The quasi columns as kernel arrays."""
+        tables = [_table(column) for column in self.quasi]
+        return self._laid_out(
+            [NODE + table.shape[1] if column.tree else _kind(column)
+             for column, table in zip(self.quasi, tables, strict=True)],
+            [table.ravel() for table in tables],
+        )  # fmt: skip
+
+    @cached_property
+    def line(self) -> Space:
+        """The same for searches that measure along lines: a hierarchy's labels stand on one.
+
+        Neighbours in tree order stand apart by the NCP of what covers both.
+        """
+        return self._laid_out(
+            [_kind(column) for column in self.quasi], [coordinates(c) for c in self.quasi]
+        )
+
+    def _laid_out(self, kinds: list[int], tables: list[NDArray[np.float64]]) -> Space:
+        weights = np.array([self.weights.get(column.name, 1.0) for column in self.quasi])
+        weights = weights * (len(weights) / weights.sum())  # so that the whole loss stays the same
+        return Space(
+            codes=tuple(column.codes for column in self.quasi),
+            kinds=np.array(kinds, np.int8),
+            coords=np.concatenate([t * w for t, w in zip(tables, weights, strict=True)]),
+            offsets=np.concatenate([[0], np.cumsum([len(table) for table in tables])]).astype(
+                np.int64
+            ),
+            units=np.array([1 / max(column.distinct - 1, 1) for column in self.quasi]) * weights,
+        )
+
+
+def _kind(column: Column) -> int:
+    """Return how a column without a tree of its own is measured."""
+    return SET if column.values is None and column.tree is None else INTERVAL
+
+
+def _table(column: Column) -> NDArray[np.float64]:
+    """Return what the loss of a range of ranks is read from (see `shoal.kernels.space`).
+
+    One number a rank, its coordinate. With a hierarchy, row r has at place i the largest NCP of
+    what covers two neighbours among the ranks r to r + 2**i.
+    """
+    if column.tree is None:
+        return coordinates(column)[:, None]
+    gaps = np.append(_gaps(column), 0.0)
+    rows = [gaps]
+    while 2 ** len(rows) < len(gaps):
+        step = 2 ** (len(rows) - 1)
+        rows.append(np.maximum(rows[-1], np.append(rows[-1][step:], np.zeros(step))))
+    return np.column_stack(rows)
+
+
+def _gaps(column: Column) -> NDArray[np.float64]:
+    """Return the NCP of the node that covers each rank and the next."""
+    assert column.tree is not None
+    ranks = np.arange(column.distinct, dtype=np.int32)
+    return column.tree.ncp[column.nodes(ranks[:-1], ranks[1:])]
+
+
+def coordinates(column: Column) -> NDArray[np.float64]:
+    """Return where each rank stands when the whole column has length one (0 for one value)."""
+    if column.tree is not None:
+        along = np.concatenate([[0.0], np.cumsum(_gaps(column))])
+        return along / (along[-1] or 1.0)
+    if column.values is None:
+        return np.arange(column.distinct) / max(column.distinct - 1, 1)
+    ranks = np.arange(column.distinct)
+    return widths(column, np.zeros_like(ranks), ranks)
+
+
+def widths(column: Column, low: NDArray, high: NDArray) -> NDArray[np.float64]:
+    """Return which share of a numeric column's range lies between ranks (0 for one value).
+
+    Differences are taken before anything is rounded, so large numbers close together keep theirs.
+    """
+    values = column.exact
+    if values.dtype == np.float64 and np.abs(values[[0, -1]]).max() > HUGE:
+        values = values / 2  # so that the span cannot overflow
+    span = values[-1] - values[0]
+    if span <= 0:
+        return np.zeros(len(low))
+    return ((values[high] - values[low]) / span).astype(np.float64)
+
+
+def code_table(
+    table: pl.DataFrame,
+    schema: Schema,
+    *,
+    missing: Missing = "error",
+    progress: Progress = silent,
+) -> Coded:
+    """Code a table by its schema, raising a sentence for whatever cannot be used."""
+    if not schema.quasi:
+        msg = "No quasi column was named. Name the columns to generalize, as in --quasi age,zip."
+        raise UsageError(msg)
+    schema.check(table.columns)
+    if not table.height:
+        msg = "The table has a header but no rows."
+        raise InputError(msg)
+    for name in (*schema.quasi, *schema.sensitive):
+        check_type(table[name])
+    table = schema.read_numbers(table, "quasi", "sensitive")
+    keep = complete_rows(table, (*schema.quasi, *schema.sensitive), missing)
+    rows = keep.arg_true().to_numpy().astype(np.int64)
+    if len(rows) < table.height:
+        table = table.filter(keep)
+
+    columns = (*schema.quasi, *schema.sensitive)
+
+    def code(name: str) -> Column:
+        progress("code", columns.index(name) / len(columns))
+        said, order = schema.types.get(name), schema.order.get(name)
+        if name in schema.hierarchies:
+            known = code_known(table[name], kind=said, order=order)
+            return known.under(schema.hierarchies[name])
+        return code_lenient(table[name], kind=said, order=order)
+
+    return Coded(
+        quasi=tuple(map(code, schema.quasi)),
+        sensitive=tuple(map(code, schema.sensitive)),
+        rows=rows,
+        weights=schema.weights,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitive:
+    """Codes over the distinct values of one or several columns.
+
+    `places[c, j]` is the rank that distinct value c has in column j. For one column the codes are
+    the column's own, so they ascend with its values.
+    """
+
+    columns: tuple[Column, ...]
+    codes: NDArray[np.int32]
+    places: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, columns: tuple[Column, ...]) -> Sensitive:
+        """Take columns together."""
+        if len(columns) == 1:
+            places = np.arange(columns[0].distinct, dtype=np.int32)[:, None]
+            return cls(columns, columns[0].codes, places)
+        keys = np.zeros(len(columns[0].codes), np.int64)
+        for column in columns:
+            distinct, keys = np.unique(keys * column.distinct + column.codes, return_inverse=True)
+        first = np.full(len(distinct), len(keys), np.int64)
+        np.minimum.at(first, keys, np.arange(len(keys)))
+        places = np.column_stack([column.codes[first] for column in columns])
+        return cls(columns, keys.astype(np.int32), places.astype(np.int32))
+
+    @property
+    def name(self) -> str:
+        """The names of the columns, for sentences."""
+        return " and ".join(column.name for column in self.columns)
+
+    @property
+    def distinct(self) -> int:
+        """How many distinct values there are."""
+        return len(self.places)
+
+    @property
+    def column(self) -> Column:
+        """The column where there is a single one."""
+        (column,) = self.columns
+        return column
+
+    @property
+    def numbers(self) -> NDArray[np.int64] | NDArray[np.float64]:
+        """The distinct values of a single numeric column, ascending."""
+        return self.column.numbers
+
+    def points(self) -> NDArray[np.float64]:
+        """Return the distinct values of numeric columns as points, one coordinate a column."""
+        return np.column_stack(
+            [
+                column.numbers.astype(np.float64)[self.places[:, j]]
+                for j, column in enumerate(self.columns)
+            ]
+        )
+
+    def labels(self) -> list[tuple[str, ...]]:
+        """Return the distinct values as they are spelled."""
+        spelled = [
+            column.spellings.gather(self.places[:, j]) for j, column in enumerate(self.columns)
+        ]
+        return list(zip(*spelled, strict=True))

@@ -1,0 +1,372 @@
+"""From the cells of a column to ranks over its sorted distinct values.
+
+A column is numeric when every cell is a number as JSON writes numbers, and one of dates when every
+cell is a date as ISO 8601 writes them; the whole column decides. Distinct spellings of one number
+share a rank, and the shortest of them is published.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import BadCells, InputError, ShoalError, UsageError
+from shoal.table.columns import distinct, is_dictionary
+from shoal.table.dates import LARGEST, not_dates, parse_dates, too_fine
+from shoal.table.frames import unheld
+from shoal.table.missing import MISSING_LABEL, first_rows, is_missing
+from shoal.table.placing import place
+from shoal.table.schema import LABELS, NUMERIC
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from shoal.table.groupings import Hierarchy
+    from shoal.table.hierarchy import Tree
+
+QUANTITY = "quantity"  # numbers or dates, whichever the cells are
+DEGREES = {"latitude": 90, "longitude": 180}
+TRUTHS = frozenset({"true", "false", "yes", "no", "y", "n", "t", "f", "0", "1", ""})
+INTEGER = r"^-?(0|[1-9][0-9]*)$"
+NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column as ranks (`codes`) over sorted distinct values.
+
+    `values` are numbers for a numeric column, whole units of time for one of dates (`per_day` of
+    them to a day), and None for a categorical one; `spellings` are the texts that stand for the
+    ranks; `ordered` ones are labels in an order that was given. A column with a hierarchy has a
+    `tree`, the place of each rank in it, ascending, and what it was `grown` from; its values are
+    labels.
+    """
+
+    name: str
+    codes: NDArray[np.int32]
+    values: NDArray[np.int64] | NDArray[np.float64] | None
+    spellings: pl.Series
+    dates: bool = False
+    per_day: int = 1
+    tree: Tree | None = None
+    places: NDArray[np.int64] | None = None
+    ordered: bool = False
+    grown: Grown | None = None
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the values are numbers or days."""
+        return self.values is not None
+
+    @property
+    def numbers(self) -> NDArray[np.int64] | NDArray[np.float64]:
+        """The values of a numeric column, those of dates in days, as distances take them."""
+        assert self.values is not None
+        return self.values if self.per_day == 1 else self.values / self.per_day
+
+    @cached_property
+    def exact(self) -> NDArray:
+        """The values of a numeric column to be compared with others: integers of any size."""
+        assert self.values is not None
+        if self.values.dtype == np.int64 or not self.spellings.str.contains(INTEGER).all():
+            return self.values
+        return np.array([int(text) for text in self.spellings], object)
+
+    @property
+    def distinct(self) -> int:
+        """How many distinct values there are."""
+        return len(self.spellings)
+
+    def nodes(self, low: NDArray[np.int32], high: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the lowest node of the hierarchy over each range of ranks."""
+        assert self.tree is not None
+        assert self.places is not None
+        return self.tree.nodes(self.places[low], self.places[high])
+
+    def among(self, people: Column) -> Column:
+        """Return the column with a place in its tree, if it has one, for the values of people."""
+        grown = self.grown
+        return self if grown is None else grown.source.under(grown.hierarchy, people)
+
+    def only(self, rows: NDArray[np.int64]) -> Column:
+        """Return the column of some rows, with just the values that they have.
+
+        Its tree is grown anew: names and counts of nodes tell nothing of the other rows.
+        """
+        if self.grown is not None:
+            return self.grown.source.only(rows).under(self.grown.hierarchy, self.grown.people)
+        present, codes = np.unique(self.codes[rows], return_inverse=True)
+        return replace(
+            self,
+            codes=_frozen(codes.astype(np.int32)),
+            values=None if self.values is None else _frozen(self.values[present]),
+            spellings=self.spellings.gather(present),
+        )
+
+    def under(self, hierarchy: Hierarchy, people: Column | None = None) -> Column:
+        """Return the column as labels of a hierarchy, its ranks in the order of the tree.
+
+        A missing cell is a label under the root, unless the hierarchy has a place for it. `people`
+        have values of the same kind, which stand under the nodes that cover them.
+        """
+        if hierarchy.needs_numbers and self.values is None:
+            msg = (
+                f"{hierarchy!r} needs numbers or dates, and column {self.name!r} has other cells. "
+                "Choose another hierarchy, or give the column a type."
+            )
+            raise InputError(msg)
+        placed = place(self, hierarchy, people)
+        order = np.argsort(placed.places)
+        ranks = np.empty(len(order), np.int32)
+        ranks[order] = np.arange(len(order), dtype=np.int32)
+        return Column(
+            self.name,
+            _frozen(ranks[self.codes]),
+            None,
+            self.spellings.gather(order),
+            tree=placed.tree,
+            places=_frozen(placed.places[order]),
+            grown=Grown(self, hierarchy, people, placed.standing),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """What a tree was grown from, so that another can be from fewer rows.
+
+    `standing` says for each rank of `people` where it stands in the tree.
+    """
+
+    source: Column
+    hierarchy: Hierarchy
+    people: Column | None
+    standing: NDArray[np.int64] | None
+
+
+def code_column(
+    column: pl.Series, *, kind: str | None = None, order: Sequence[str] | None = None
+) -> Column:
+    """Code one column; `kind` and `order` come from the schema and overrule the cells."""
+    check_type(column)
+    if is_dictionary(column):
+        return _code_dictionary(column, kind, order)
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+    if not column.dtype.is_numeric() or kind in {*LABELS, "date"} or order is not None:
+        column = column.cast(pl.String)
+    cells = column.unique().drop_nulls()
+    spelled = cells.cast(pl.String)
+    match _reading(column, spelled, "categorical" if order is not None else kind):
+        case "numbers":
+            return _code_numbers(column, cells, spelled, DEGREES.get(kind or ""))
+        case "dates":
+            return _code_dates(column, spelled)
+    labels = _code_labels(column.cast(pl.String), order)
+    if kind == "boolean":
+        strange = pl.Series([label.lower() not in TRUTHS for label in labels.spellings])
+        _refuse(column, strange, labels.spellings, "neither true nor false")
+    return labels
+
+
+def code_lenient(
+    column: pl.Series, *, kind: str | None = None, order: Sequence[str] | None = None
+) -> Column:
+    """Code a column where a missing cell may be a value of its own.
+
+    A number cannot be missing and lie in an interval, or have a distance, so a column of numbers or
+    dates with missing cells is one of labels, in the order of the numbers, missing ones at the end.
+    Categories that have an order keep it, as if the schema said so.
+    """
+    missing = is_missing(column)
+    if order is None and kind is None and isinstance(column.dtype, pl.Enum):
+        order = [*column.dtype.categories, *[MISSING_LABEL] * bool(missing.any())]
+    if order is None and kind not in LABELS and missing.any():
+        texts = column.filter(~missing).unique().cast(pl.String).unique()
+        known = code_column(texts, kind=kind)
+        if known.numeric:
+            order = [*texts.gather(np.lexsort((texts.to_numpy(), known.codes))), MISSING_LABEL]
+    return code_column(column, kind=kind if order is None else None, order=order)
+
+
+def code_known(
+    column: pl.Series, *, kind: str | None = None, order: Sequence[str] | None = None
+) -> Column:
+    """Code one column for a hierarchy, where missing cells get a rank of their own, the last one.
+
+    Its value is never looked at.
+    """
+    missing = is_missing(column)
+    known = code_column(column.filter(~missing), kind=kind, order=order)
+    if not missing.any() or not known.numeric:
+        return known if not missing.any() else code_column(column, kind=kind, order=order)
+    codes = np.full(len(column), known.distinct, np.int32)
+    codes[~missing.to_numpy()] = known.codes
+    return replace(
+        known,
+        codes=_frozen(codes),
+        values=_frozen(np.append(known.values, known.values[-1:])),  # type: ignore[index, arg-type]
+        spellings=known.spellings.append(pl.Series([MISSING_LABEL])),
+    )
+
+
+def _reading(column: pl.Series, spelled: pl.Series, kind: str | None) -> str:
+    """Return what the cells are taken for: numbers, dates or labels."""
+    if kind in LABELS or not len(spelled):
+        return "labels"
+    if kind == "date":
+        return "dates"
+    if kind in NUMERIC or column.dtype.is_numeric() or spelled.str.contains(NUMBER).all():
+        return "numbers"
+    if not not_dates(spelled).any():
+        return "dates"
+    return "numbers" if kind == QUANTITY else "labels"
+
+
+def quantity(kind: str | None) -> str:
+    """Return the type of a column whose values have to be numbers or dates."""
+    return kind if kind in NUMERIC or kind == "date" else QUANTITY
+
+
+def _code_dictionary(column: pl.Series, kind: str | None, order: Sequence[str] | None) -> Column:
+    """Code a column through its distinct cells; which rows are wrong, only its rows can say."""
+    cells, places = distinct(column)
+    try:
+        once = code_column(cells.cast(pl.String), kind=kind, order=order)
+    except ShoalError:
+        code_column(column.cast(pl.String), kind=kind, order=order)
+        raise
+    return replace(once, codes=_frozen(once.codes[places]))
+
+
+def check_type(column: pl.Series) -> None:
+    """Raise where the cells of a column are neither text nor numbers nor dates."""
+    kind = column.dtype
+    if kind.is_nested() or any(kind == other for other in (pl.Binary, pl.Object, pl.Duration)):
+        shown = unheld(kind) or kind
+        msg = f"Column {column.name!r} holds {shown}: turn it into text, numbers or dates first."
+        raise InputError(msg)
+
+
+def _places(column: pl.Series, cells: pl.Series) -> NDArray[np.int64]:
+    """Return for each row the place of its cell in `cells`."""
+    if column.dtype == pl.String:
+        physical = column.cast(pl.Enum(cells)).to_physical()
+    else:
+        physical = column.replace_strict(cells, pl.Series(np.arange(len(cells))))
+    return physical.to_numpy().astype(np.int64)
+
+
+def _code_numbers(
+    column: pl.Series, cells: pl.Series, spelled: pl.Series, most: int | None
+) -> Column:
+    if column.dtype == pl.String:
+        _refuse(column, ~spelled.str.contains(NUMBER), cells, "non-numeric")
+    _refuse_missing(column)
+    numbers = parse_numbers(spelled)
+    _refuse(column, pl.Series(~np.isfinite(numbers)), cells, "infinite")
+    if most is not None:
+        _refuse(column, pl.Series(np.abs(numbers) > most), cells, f"beyond {most} degrees")
+    values, ranks = _ranked(numbers, spelled)
+    codes = ranks.astype(np.int32)[_places(column, cells)]
+    return Column(column.name, _frozen(codes), _frozen(values), _shortest(ranks, spelled))
+
+
+def _code_dates(column: pl.Series, spelled: pl.Series) -> Column:
+    _refuse(column, not_dates(spelled), spelled, "not a date")
+    _refuse_missing(column)
+    _refuse(column, too_fine(spelled), spelled, "in nanoseconds, outside 1897 to 2043")
+    read = parse_dates(spelled)
+    assert read is not None
+    values, ranks = np.unique(read[0], return_inverse=True)
+    codes = ranks.astype(np.int32)[_places(column, spelled)]
+    spellings = _shortest(ranks, spelled)
+    return Column(
+        column.name, _frozen(codes), _frozen(values), spellings, dates=True, per_day=read[1]
+    )
+
+
+def _refuse_missing(column: pl.Series) -> None:
+    missing = is_missing(column)
+    if missing.any():
+        advice = "Distances to a missing number mean nothing: fill them in, or --missing drop."
+        raise BadCells(column.name, "missing", first_rows(missing), int(missing.sum()), advice)
+
+
+def _shortest(ranks: NDArray[np.int64], spelled: pl.Series) -> pl.Series:
+    """Return for each rank the shortest of its spellings."""
+    return (
+        pl.DataFrame({"rank": ranks, "text": spelled})
+        .sort(pl.col("text").str.len_bytes(), "text")
+        .unique("rank", keep="first", maintain_order=True)
+        .sort("rank")["text"]
+    )
+
+
+def _ranked(numbers: NDArray, spelled: pl.Series) -> tuple[NDArray, NDArray[np.int64]]:
+    """Return sorted distinct numbers and the rank of each; integers are never taken for equal.
+
+    Integers beyond 2**61 are held as doubles, of which neighbours may be equal; ranks tell them
+    apart all the same.
+    """
+    if numbers.dtype == np.int64 or not spelled.str.contains(INTEGER).all():
+        values, ranks = np.unique(numbers, return_inverse=True)
+        return values, ranks
+    known = sorted({int(text) for text in spelled})
+    place = {number: rank for rank, number in enumerate(known)}
+    ranks = np.array([place[int(text)] for text in spelled], np.int64)
+    return np.array([float(number) for number in known]), ranks
+
+
+def parse_numbers(spelled: pl.Series) -> NDArray[np.int64] | NDArray[np.float64]:
+    """Return the numbers that texts spell: exact integers where all are, doubles otherwise."""
+    if spelled.str.contains(INTEGER).all():
+        integers = spelled.cast(pl.Int64, strict=False)
+        if not integers.has_nulls() and bool(integers.is_between(-LARGEST, LARGEST).all()):
+            return integers.to_numpy()
+    return spelled.cast(pl.Float64).to_numpy()
+
+
+def _refuse(column: pl.Series, bad: pl.Series, cells: pl.Series, what: str) -> None:
+    if bad.any():
+        where = column.is_in(cells.filter(bad).implode()).fill_null(value=False)
+        advice = "Mend them, drop those rows, or give the column another type or role."
+        if what == "non-numeric" and bad.all():
+            advice = (
+                "It holds labels: give it another type or role, or require what is about labels, "
+                "as FrequencyL(l=3)."
+            )
+        raise BadCells(column.name, what, first_rows(where), int(where.sum()), advice)
+
+
+def _code_labels(column: pl.Series, order: Sequence[str] | None) -> Column:
+    column = column.fill_null(MISSING_LABEL)
+    labels = column.unique().sort()
+    if order is not None:
+        labels = _ordered(column.name, labels, order)
+    codes = _places(column, labels).astype(np.int32)
+    return Column(column.name, _frozen(codes), None, labels, ordered=order is not None)
+
+
+def _ordered(name: str, labels: pl.Series, order: Sequence[str]) -> pl.Series:
+    if len(set(order)) != len(order):
+        twice = next(label for place, label in enumerate(order) if label in order[:place])
+        msg = f"The order of column {name!r} names {twice!r} twice."
+        raise UsageError(msg)
+    unknown = labels.filter(~labels.is_in(list(order)))
+    if len(unknown):
+        msg = f"The order of column {name!r} lacks the label {unknown[0]!r}."
+        raise InputError(msg)
+    present = set(labels)
+    return pl.Series([label for label in order if label in present], dtype=pl.String)
+
+
+def _frozen(array: NDArray) -> NDArray:
+    array = np.ascontiguousarray(array)
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,1 @@
+"""Tables in databases, one module a kind."""

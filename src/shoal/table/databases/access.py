@@ -1,0 +1,257 @@
+"""Reading from a database and writing a whole table into it, whichever database it is.
+
+The address of a database, and of a table in it; a password in it is never shown.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import quote as percent
+
+from shoal.errors import InputError, OutputError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
+
+__all__ = ["check_target", "file_of", "is_address", "name_of", "read_address", "write_address"]
+MARK = "Shoal release"  # on every table we make; --force replaces no other
+
+
+class Database(Protocol):
+    """What each database does in its own way; failures are raised as InputError."""
+
+    def read(self, address: Address, query: str) -> pl.DataFrame:
+        """Return what a query finds; it cannot change anything."""
+
+    def standing(self, address: Address) -> str | None:
+        """Return None where there is no such table, else the mark it bears, or nothing."""
+
+    def write(
+        self,
+        address: Address,
+        table: pl.DataFrame,
+        *,
+        mark: str,
+        replace: bool,
+        accept: Callable[[pl.DataFrame], Any],
+    ) -> Any:
+        """Make the table in one transaction, which ends well only if what it reads is accepted."""
+
+
+def _database(address: Address) -> Database:
+    if address.kind == "sqlite":
+        from shoal.table.databases.sqlite import Sqlite
+
+        return Sqlite()
+    if address.kind == "duckdb":
+        from shoal.table.databases.duckdb import DuckDb
+
+        return DuckDb()
+    from shoal.table.databases.postgresql import PostgreSql
+
+    return PostgreSql()
+
+
+def file_of(source: str) -> list[Path]:
+    """Return the file that a database is kept in; none for a server."""
+    address = read_address_text(source)
+    return [] if address.kind == "postgresql" else [Path(address.place)]
+
+
+def name_of(source: str) -> str:
+    """Return how messages name a place: a path as it is, an address without any password."""
+    if not is_address(source):
+        return source
+    address = read_address_text(source)
+    return f"{address.shown}, table {address.table}" if address.table else address.shown
+
+
+def read_address(source: str, query: str | None) -> pl.DataFrame:
+    """Read what a query finds, or the table that the address names."""
+    address = read_address_text(source)
+    if (query is None) == (address.table is None):
+        what = "not both" if query else "one of them"
+        msg = (
+            f"Say what to read from {address.shown!r}: --query 'select …', or ?table=people at the "
+            f"end of the address, {what}."
+        )
+        raise UsageError(msg)
+    asked = query if query is not None else f"select * from {address.quoted_table}"  # noqa: S608 - quoted
+    asked = asked.strip().rstrip(";").strip()
+    if not asked:
+        msg = "The query is empty. Write one, as --query 'select * from people'."
+        raise UsageError(msg)
+    for path in file_of(source):
+        if not path.is_file():
+            msg = f"Cannot read {path.name!r}: there is no such file."
+            raise InputError(msg)
+    return _database(address).read(address, asked)
+
+
+def check_target(target: str, *, force: bool) -> None:
+    """Raise before any work is done where a table could not be written in the end."""
+    address = read_address_text(target)
+    if address.table is None:
+        msg = f"Say which table to make in {address.shown!r}: add ?table=published."
+        raise UsageError(msg)
+    database = _database(address)
+    for path in file_of(target):
+        if not path.exists():
+            if not path.absolute().parent.is_dir():
+                msg = f"Cannot write {path.name!r}: its directory is missing."
+                raise OutputError(msg)
+            return
+    try:
+        standing = database.standing(address)
+    except InputError as problem:
+        raise OutputError(str(problem)) from None
+    if standing is None:
+        return
+    if not force:
+        msg = f"The table {address.table!r} exists. Name another one, or replace it with --force."
+        raise OutputError(msg)
+    if standing != MARK:
+        msg = (
+            f"The table {address.table!r} exists and is not a release, so --force does not "
+            "replace it."
+        )
+        raise OutputError(msg)
+
+
+def write_address(
+    target: str, table: pl.DataFrame, *, force: bool, accept: Callable[[pl.DataFrame], Any]
+) -> Any:
+    """Write a table whole or not at all, and only if it is accepted as it reads there."""
+    check_target(target, force=force)
+    address = read_address_text(target)
+    made = [path for path in file_of(target) if not path.exists()]
+    done = False
+    try:
+        found = _database(address).write(address, table, mark=MARK, replace=force, accept=accept)
+        done = True
+    except InputError as problem:
+        raise OutputError(str(problem)) from None
+    finally:
+        for path in () if done else made:
+            path.unlink(missing_ok=True)
+    return found
+
+
+KINDS = {
+    "sqlite": "sqlite",
+    "duckdb": "duckdb",
+    "postgresql": "postgresql",
+    "postgres": "postgresql",
+}
+ADDRESS = re.compile(r"^(sqlite|duckdb|postgres|postgresql)://", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a table is.
+
+    Attributes
+    ----------
+    kind : sqlite, duckdb or postgresql.
+    place : the path of a file, or an address that a server's driver takes.
+    table : the name of the table, None where the address names none.
+    shown : how messages name the database.
+    """
+
+    kind: str
+    place: str
+    table: str | None
+    shown: str
+
+    def __repr__(self) -> str:  # the place may hold a password
+        return f"Address({self.shown!r}, table={self.table!r})"
+
+    @property
+    def quoted_table(self) -> str:
+        """The table as SQL names it; a dot parts the schema from the name."""
+        assert self.table is not None
+        return ".".join(map(quote, self.table.split(".")))
+
+
+def quote(name: str) -> str:
+    """Return an identifier as SQL quotes it."""
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
+
+
+def seen_from(text: str, folder: Path) -> str:
+    """Return an address that was written in one directory as seen from where we are.
+
+    Only the file of a database has a place; the address of a server stays as it is.
+    """
+    address = read_address_text(text)
+    if address.kind == "postgresql" or Path(address.place).is_absolute():
+        return text
+    return spell_file(address.kind, folder / address.place, address.table)
+
+
+def spell_file(kind: str, path: Path, table: str | None) -> str:
+    """Return the address of a table in the file of a database."""
+    said = f"?{urlencode({'table': table}, quote_via=percent)}" if table else ""
+    return f"{kind}:///{percent(path.as_posix())}{said}"
+
+
+def to_keep(text: str, folder: Path) -> str:
+    """Return an address to be written into a file of a directory: relative to it, no password."""
+    address = read_address_text(text)
+    if address.kind != "postgresql":
+        path = Path(address.place)
+        if not path.is_absolute():
+            path = Path(os.path.relpath(path, folder))
+        return spell_file(address.kind, path, address.table)
+    parts = urlsplit(text)
+    user, at, host = parts.netloc.rpartition("@")
+    said = [
+        (key, value)
+        for key, value in parse_qsl(parts.query, keep_blank_values=True)
+        if "pass" not in key.lower()
+    ]
+    place = user.partition(":")[0] + at + host
+    return urlunsplit((parts.scheme, place, parts.path, urlencode(said, quote_via=percent), ""))
+
+
+def is_address(source: object) -> bool:
+    """Return whether something names a database rather than a file."""
+    return isinstance(source, str) and ADDRESS.match(source) is not None
+
+
+def read_address_text(text: str) -> Address:
+    """Take an address apart, as sqlite:///people.db?table=people."""
+    try:
+        parts = urlsplit(text)
+        said = parse_qsl(parts.query, keep_blank_values=True)
+    except ValueError:
+        msg = "The address of the database cannot be read. Write it as postgresql://host/name."
+        raise UsageError(msg) from None
+    kind = KINDS[parts.scheme.lower()]
+    tables = [value for key, value in said if key == "table"]
+    if len(tables) > 1 or "" in tables:
+        msg = "The address of a database names one table, as ?table=people."
+        raise UsageError(msg)
+    rest = [(key, value) for key, value in said if key != "table"]
+    table = tables[0] if tables else None
+    if kind == "postgresql":
+        place = urlunsplit(("postgresql", parts.netloc, parts.path, urlencode(rest), ""))
+        host = parts.netloc.rpartition("@")[2]
+        return Address(kind, place, table, f"{host or 'local'}{parts.path}")
+    path = unquote(parts.path.removeprefix("/"))
+    if parts.netloc or rest or not path:
+        msg = (
+            f"A {kind} file is named with three slashes, as {kind}:///people.db, or four from the "
+            f"root on, as {kind}:////data/people.db; all that may follow is ?table=people."
+        )
+        raise UsageError(msg)
+    return Address(kind, path, table, Path(path).name)

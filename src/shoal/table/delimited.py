@@ -1,0 +1,214 @@
+"""Delimited text: a CSV file as columns of text. Nothing here interprets a cell.
+
+A file is read in parts that end between two records, so that memory holds its columns and never
+the whole of its text.
+
+Text in other encodings than UTF-8, as UTF-8: whoever reads it sees no other.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError, UsageError
+from shoal.table.columns import Gathered
+from shoal.table.schema import check_header
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator
+    from typing import BinaryIO
+
+
+BOM = b"\xef\xbb\xbf"
+SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon"}
+PART = 2**23  # bytes that are parsed at a time
+
+
+def parse_csv(data: bytes, name: str, separator: str = ",") -> pl.DataFrame:
+    """Turn the bytes of delimited text into columns of text; empty cells become null."""
+    return read_csv(io.BytesIO(data), name, separator)
+
+
+def read_csv(
+    source: BinaryIO,
+    name: str,
+    separator: str = ",",
+    *,
+    wanted: Collection[str] | None = None,
+    lean: bool = False,
+    watch: Callable[[], None] = lambda: None,
+    part: int = PART,
+) -> pl.DataFrame:
+    """Read delimited text into columns of text; empty cells become null.
+
+    Parameters
+    ----------
+    wanted : the columns to keep; the others keep their name and place and have no cells.
+    lean : whether columns that repeat their cells become dictionaries (Categorical).
+    watch : called after every part.
+    part : how many bytes to parse at a time.
+    """
+    parts = Parts(source, name, separator, part)
+    places = [at for at, column in enumerate(parts.header) if wanted is None or column in wanted]
+    gathered = Gathered(lean=lean)
+    records = 0
+    for text, count in parts:
+        if places:
+            batch = _parse(text, parts.header, places, name, separator)
+            gathered.add(batch.slice(0 if records else 1))  # the first record is the header
+        records += count
+        watch()
+    return gathered.table(parts.header, records - 1)
+
+
+class Parts:
+    """The text of a file in parts that end between two records, checked, with their records.
+
+    Nothing is given out from the first record on that is not as long as the header, but the rest
+    is looked at before that is said: a quote that is never closed is the better explanation.
+    """
+
+    def __init__(self, source: BinaryIO, name: str, separator: str, size: int) -> None:
+        self.source, self.name, self.separator, self.size = source, name, separator, size
+        self.lines = 0
+        self.rest = source.read(max(size, len(BOM))).removeprefix(BOM)
+        while not self._first_record() and (more := source.read(max(size, len(self.rest)))):
+            self.rest += more
+        if not self.rest.strip(b"\r\n"):
+            msg = f"{name!r} is empty: there is not even a header."
+            raise InputError(msg)
+        if b"\0" in self.rest[:4096]:
+            msg = f"{name!r} is not text: it has NUL bytes. Give a CSV or Parquet file."
+            raise InputError(msg)
+        first = self._first_record() or self.rest
+        self._check_encoding(first)
+        lines = io.StringIO(first.decode("utf-8"), newline="")
+        self.header = next(csv.reader(lines, delimiter=separator))
+        check_header(self.header, name)
+
+    def _first_record(self) -> bytes:
+        """Return the first record, nothing where it is not known to be whole."""
+        end = quotes = 0
+        while self.rest.strip(b"\r\n") and (at := self.rest.find(b"\n", end) + 1):
+            quotes += self.rest.count(b'"', end, at)
+            end = at
+            if quotes % 2 == 0:
+                return self.rest[:end]
+        return b""
+
+    def __iter__(self) -> Iterator[tuple[bytes, int]]:
+        from shoal.kernels.text import scan_records
+
+        found = np.zeros(5, np.int64)
+        records, fields = 0, len(self.header)
+        ragged = None
+        last = False
+        while not last:
+            more = self.source.read(max(self.size - len(self.rest), len(self.rest), 1))
+            last = not more
+            data = (self.rest + more).rstrip(b"\r\n") if last else self.rest + more
+            scan_records(np.frombuffer(data, np.uint8), fields, ord(self.separator), last, found)
+            count, bad, cells, unclosed, end = map(int, found)
+            text, self.rest = data[:end], data[end:]
+            self._check_encoding(data if last else text)
+            self.lines += text.count(b"\n")
+            if last and unclosed:
+                msg = (
+                    f"{self.name!r} ends inside a quoted cell: the file is cut short or a quote is "
+                    "missing."
+                )
+                raise InputError(msg)
+            if bad >= 0 and ragged is None:
+                ragged = records + bad, cells
+            records += count
+            if count and ragged is None:
+                yield text, count
+        if ragged is not None:
+            sign = SEPARATORS[self.separator]
+            msg = (
+                f"Data row {ragged[0]} of {self.name!r} has {ragged[1]} cells, the header has "
+                f"{fields}. Is the file cut short, or is there a {sign} that should be in quotes?"
+            )
+            raise InputError(msg)
+
+    def _check_encoding(self, text: bytes) -> None:
+        """Raise where a part is not UTF-8; it ends at a line break, never inside a character."""
+        try:
+            text.decode("utf-8")
+        except UnicodeDecodeError as problem:
+            line = self.lines + text.count(b"\n", 0, problem.start) + 1
+            msg = (
+                f"{self.name!r} is not UTF-8: byte 0x{text[problem.start]:02x} in line {line}. "
+                "Say what it is, as --encoding latin-1 or cp1252, or save it as UTF-8."
+            )
+            raise InputError(msg) from None
+
+
+def _parse(
+    text: bytes, header: list[str], places: list[int], name: str, separator: str
+) -> pl.DataFrame:
+    try:
+        return pl.read_csv(
+            text,
+            has_header=False,
+            separator=separator,
+            schema=dict.fromkeys(header, pl.String),
+            columns=places,
+            null_values="",
+        )
+    except (pl.exceptions.PolarsError, OSError) as problem:
+        msg = f"{name!r} cannot be read as CSV: {str(problem).splitlines()[0]}"
+        raise InputError(msg) from None
+
+
+def check_encoding(encoding: str) -> str:
+    """Return an encoding of text that is known, or raise."""
+    try:
+        "".encode(encoding)
+    except (LookupError, UnicodeError, ValueError):
+        msg = f"--encoding takes a name such as latin-1, cp1252 or utf-16. Got {encoding!r}."
+        raise UsageError(msg) from None
+    return encoding
+
+
+class InUtf8(io.RawIOBase):
+    """A stream of text in some encoding, read as UTF-8; a read gives about as much as asked for."""
+
+    def __init__(self, source: BinaryIO, encoding: str, name: str) -> None:
+        self.source, self.name, self.encoding = source, name, encoding
+        self.decoder = codecs.getincrementaldecoder(check_encoding(encoding))()
+        self.lines = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Return more of the text, nothing at its end."""
+        text = b""
+        more = b"first"
+        while more and not text:
+            more = self.source.read(size)
+            text = self._decoded(more)
+        self.lines += text.count(b"\n")
+        return text
+
+    def _decoded(self, data: bytes) -> bytes:
+        try:
+            return self.decoder.decode(data, final=not data).encode("utf-8")
+        except UnicodeError as problem:
+            before = getattr(problem, "object", b"")[: getattr(problem, "start", 0)]
+            said = before if isinstance(before, str) else before.decode(self.encoding, "ignore")
+            line = self.lines + said.count("\n") + 1
+            msg = (
+                f"{self.name!r} is not {self.encoding}: line {line} cannot be read so. Choose "
+                "another --encoding."
+            )
+            raise InputError(msg) from None
+
+
+def in_utf8(data: bytes, encoding: str, name: str) -> bytes:
+    """Return the bytes of a text as UTF-8."""
+    return b"".join(iter(InUtf8(io.BytesIO(data), encoding, name).read, b""))

@@ -1,0 +1,292 @@
+"""Reading one file: what it is, its first bytes say, not its name.
+
+Delimited text keeps its cells character for character. Formats with types keep their types.
+
+The formats a release can be written in; each is also the ending of its file.
+
+Packages that only some tables need, loaded when they are.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import re
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from shoal.errors import InputError, UsageError
+from shoal.table.delimited import BOM, SEPARATORS, in_utf8, parse_csv
+from shoal.table.schema import check_header
+from shoal.table.strict import once
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
+PARQUET = b"PAR1"
+ARROW_FILE, ARROW_STREAM, FEATHER_1 = b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
+EXCEL, EXCEL_97 = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+SQLITE, DUCKDB = b"SQLite format 3\0", b"DUCK"  # the second one after eight bytes of checksum
+OTHERS = (GZIP, ZSTD, PARQUET, ARROW_FILE, ARROW_STREAM, FEATHER_1, EXCEL, EXCEL_97, SQLITE)
+TAB_ENDINGS = (".tsv", ".tab")
+EXACT = 2**53  # up to here every integer is a double
+DELIMITERS = SEPARATORS | {"tab": "tab", "\\t": "tab"}
+
+
+def parse_file(
+    data: bytes,
+    name: str,
+    *,
+    sheet: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> pl.DataFrame:
+    """Turn the bytes of a file into a table, whichever format they are in."""
+    data, name = _unpack(data, name)
+    if encoding is not None:
+        refuse_encoding(data, name)
+        data = in_utf8(data, encoding, name)
+    excel = data.startswith((EXCEL, EXCEL_97))
+    if sheet is not None and not excel:
+        msg = f"{name!r} is no Excel file, so it has no sheet {sheet!r}. Omit --sheet."
+        raise UsageError(msg)
+    if excel:
+        return _excel(data, name, sheet)
+    if data.startswith(PARQUET):
+        return _framed(pl.read_parquet, data, name, "Parquet")
+    if data.startswith(ARROW_FILE):
+        return _framed(pl.read_ipc, data, name, "Arrow")
+    if data.startswith(ARROW_STREAM):
+        return _framed(pl.read_ipc_stream, data, name, "Arrow")
+    _refuse_others(data, name)
+    if _is_json_lines(data):
+        return _json_lines(data.removeprefix(BOM), name)
+    return parse_csv(data, name, choose_separator(data, name, delimiter))
+
+
+def refuse_encoding(head: bytes, name: str) -> None:
+    """Raise where a file is no text, so that it has no encoding to be said."""
+    if head.startswith(OTHERS) or head[8:12] == DUCKDB:
+        msg = f"{name!r} is no file of text, so it has no encoding. Omit --encoding."
+        raise UsageError(msg)
+
+
+def is_delimited(head: bytes) -> bool:
+    """Return whether a file that begins so can only be delimited text."""
+    json = head.removeprefix(BOM).lstrip().startswith(b"{")
+    return not (json or head.startswith(OTHERS) or head[8:12] == DUCKDB)
+
+
+def _refuse_others(data: bytes, name: str) -> None:
+    if data.startswith(FEATHER_1):
+        msg = f"{name!r} is a Feather file of version 1. Write it as version 2 (Arrow) first."
+        raise InputError(msg)
+    for kind, known in (("sqlite", data.startswith(SQLITE)), ("duckdb", data[8:12] == DUCKDB)):
+        if known:
+            msg = (
+                f"{name!r} is a database. Name it as {kind}:///{name} and say what to read from "
+                "it: --query 'select …'."
+            )
+            raise InputError(msg)
+
+
+# Compression
+
+
+def _unpack(data: bytes, name: str) -> tuple[bytes, str]:
+    """Return what gzip or zstd hold, and the name without their ending."""
+    if data.startswith(GZIP):
+        return _gunzip(data, name), name.removesuffix(".gz")
+    if data.startswith(ZSTD):
+        return _unzstd(data, name), name.removesuffix(".zst")
+    return data, name
+
+
+def _gunzip(data: bytes, name: str) -> bytes:
+    import gzip
+
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as problem:
+        msg = f"{name!r} is not a whole gzip file ({problem}). Fetch it again."
+        raise InputError(msg) from None
+
+
+def _unzstd(data: bytes, name: str) -> bytes:
+    """Unpack all frames of a zstd file; a frame without its end is no whole file."""
+    import zstandard
+
+    parts = []
+    try:
+        while data:
+            frame = zstandard.ZstdDecompressor().decompressobj()
+            parts.append(frame.decompress(data))
+            if not frame.eof:
+                msg = f"{name!r} is not a whole zstd file (its end is missing). Fetch it again."
+                raise InputError(msg)
+            data = frame.unused_data
+    except zstandard.ZstdError as problem:
+        msg = f"{name!r} is not a whole zstd file ({problem}). Fetch it again."
+        raise InputError(msg) from None
+    return b"".join(parts)
+
+
+# Formats with types
+
+
+def _framed(
+    read: Callable[[io.BytesIO], pl.DataFrame], data: bytes, name: str, format: str
+) -> pl.DataFrame:
+    try:
+        table = read(io.BytesIO(data))
+    except (pl.exceptions.PolarsError, OSError) as problem:
+        reason = str(problem).splitlines()[0]
+        msg = f"{name!r} is not a whole {format} file ({reason}). Fetch it again."
+        raise InputError(msg) from None
+    check_header(table.columns, name)
+    return table
+
+
+def _excel(data: bytes, name: str, sheet: str | None) -> pl.DataFrame:
+    """Read a sheet, the first one where none is named; numbers that are all whole are integers."""
+    fastexcel = load("fastexcel", extra="excel", what="Reading Excel")
+    try:
+        book = fastexcel.read_excel(data)
+    except fastexcel.FastExcelError:
+        msg = f"{name!r} is not a whole Excel file. Fetch it again, or save it anew."
+        raise InputError(msg) from None
+    if sheet is not None and sheet not in book.sheet_names:
+        known = ", ".join(map(repr, book.sheet_names))
+        msg = f"{name!r} has no sheet {sheet!r}. It has {known}."
+        raise UsageError(msg)
+    chosen = book.sheet_names[0] if sheet is None else sheet
+    try:
+        header = book.load_sheet(chosen, header_row=None, n_rows=1, dtypes="string").to_polars()
+        if not header.height:
+            msg = f"Sheet {chosen!r} of {name!r} is empty: there is not even a header."
+            raise InputError(msg)
+        check_header([cell or "" for cell in header.row(0)], name)
+        table = book.load_sheet(chosen, schema_sample_rows=None).to_polars()
+    except fastexcel.FastExcelError:
+        msg = f"Sheet {chosen!r} of {name!r} cannot be read as a table with a header."
+        raise InputError(msg) from None
+    return table.with_columns(_whole(column) for column in table if column.dtype.is_float())
+
+
+def _whole(column: pl.Series) -> pl.Series:
+    """Return integers where all numbers are; a sheet knows doubles only."""
+    whole = (column == column.floor()) & (column.abs() <= EXACT)
+    return column.cast(pl.Int64) if whole.all() else column
+
+
+# Text
+
+
+def _is_json_lines(data: bytes) -> bool:
+    first = data.removeprefix(BOM).lstrip().partition(b"\n")[0]
+    if not first.startswith(b"{"):
+        return False
+    try:
+        return isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _json_lines(data: bytes, name: str) -> pl.DataFrame:
+    try:
+        table = pl.read_ndjson(io.BytesIO(data), infer_schema_length=None)
+    except (pl.exceptions.PolarsError, OSError):  # its text may hold cells
+        for number, line in enumerate(data.splitlines(), 1):
+            if line.strip() and not isinstance(_loaded(line), dict):
+                msg = f"Line {number} of {name!r} is not a JSON object. Is the file cut short?"
+                raise InputError(msg) from None
+        msg = (
+            f"{name!r} has a column of mixed types, as true and 1, or integers of more than 38 "
+            "digits. Write one type a column, and such integers as text."
+        )
+        raise InputError(msg) from None
+    check_header(table.columns, name)
+    _refuse_twice(data, table.columns, name)
+    huge = [n for n, kind in table.schema.items() if kind in {pl.Int128, pl.UInt64}]
+    return table.with_columns(pl.col(name).cast(pl.String) for name in huge)
+
+
+def _refuse_twice(data: bytes, columns: list[str], name: str) -> None:
+    """Raise where a line gives a key twice: one reader takes its first value, another its last.
+
+    Only lines that could are read once more: where a key seems to stand twice, or is escaped.
+    """
+    lines = pl.Series(data.removeprefix(BOM).decode("utf-8", "replace").split("\n"))
+    doubtful = lines.str.contains("\\", literal=True)
+    for column in columns:
+        key = re.escape(json.dumps(column, ensure_ascii=False))
+        doubtful |= lines.str.count_matches(f"{key}\\s*:") > 1
+    for place in doubtful.arg_true():
+        try:
+            json.loads(lines[place], object_pairs_hook=once, strict=False)
+        except InputError as problem:
+            msg = f"Line {place + 1} of {name!r} cannot be read: {problem}."
+            raise InputError(msg) from None
+        except (ValueError, RecursionError):
+            continue  # what else is odd about it, the reader has judged
+
+
+def _loaded(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def choose_separator(data: bytes, name: str, delimiter: str | None) -> str:
+    """Return what was asked for, or what the header has most of outside quotes."""
+    if delimiter is not None:
+        if delimiter not in DELIMITERS:
+            msg = f"--delimiter takes a comma, a semicolon or 'tab'. Got {delimiter!r}."
+            raise UsageError(msg)
+        return "\t" if DELIMITERS[delimiter] == "tab" else delimiter
+    header = bytearray()
+    quoted = False
+    for part in data[:65536].split(b'"'):
+        if not quoted:
+            line, newline, _ = part.partition(b"\n")
+            header += line
+            if newline:
+                break
+        quoted = not quoted
+    if b"\t" in header and name.lower().endswith(TAB_ENDINGS):
+        return "\t"
+    return max(SEPARATORS, key=lambda sign: header.count(sign.encode()))
+
+
+TEXT = ("csv", "tsv", "jsonl")
+PACKED = ("gz", "zst")
+FORMATS = (
+    *TEXT,
+    "parquet",
+    "feather",
+    "xlsx",
+    *(f"{text}.{packed}" for text in TEXT for packed in PACKED),
+)
+TABLES = tuple(f"release.{ending}" for ending in FORMATS)
+EXCEL_ROWS = 1_048_576  # of a sheet, its header included
+
+
+def separator_of(format: str) -> str | None:
+    """Return what separates the cells of a format, None where nothing does."""
+    return {"csv": ",", "tsv": "\t"}.get(format.partition(".")[0])
+
+
+def load(module: str, *, extra: str, what: str) -> Any:
+    """Import an optional package, or say how to install it."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError:
+        msg = f"{what} needs the package {module!r}: pip install 'shoal[{extra}]'."
+        raise UsageError(msg) from None

@@ -1,0 +1,331 @@
+"""Reading tables: files, several files as one, databases, frames. Nothing interprets a cell.
+
+Reading large tables: in batches, and only the cells that a run needs.
+
+The same cells as `read_table` gives, held as dictionaries where they repeat. What has no batches is
+left to `read_table`.
+"""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import os
+import sys
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError, UsageError
+from shoal.progress import Progress, silent
+from shoal.table.columns import Gathered, Handed
+from shoal.table.databases.access import is_address
+from shoal.table.delimited import InUtf8, read_csv
+from shoal.table.files import (
+    GZIP,
+    PARQUET,
+    choose_separator,
+    is_delimited,
+    parse_file,
+    refuse_encoding,
+)
+from shoal.table.frames import give_arrow, give_pandas, give_polars, take_arrow, take_pandas
+from shoal.table.schema import check_header
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from numpy.typing import NDArray
+
+
+STDIN = "-"
+Source = str | Path | Sequence[str | Path]
+
+
+def read_table(
+    source: Source,
+    *,
+    query: str | None = None,
+    sheet: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> pl.DataFrame:
+    """Read a table, wherever it is.
+
+    Parameters
+    ----------
+    source : a file in any known format; a directory, a pattern or several files, which are one
+        table; `-` for standard input; the address of a database, as sqlite:///people.db.
+    query : what to ask a database; `?table=people` in its address asks for a whole table.
+    sheet : the sheet of an Excel file, by default its first one.
+    delimiter : what separates the cells of text; by default the header tells.
+    encoding : of text, as latin-1, cp1252 or utf-16; by default UTF-8.
+    """
+    from shoal.table.databases.access import is_address, read_address
+
+    how = {"sheet": sheet, "delimiter": delimiter, "encoding": encoding}
+    sources = [source] if isinstance(source, str | Path) else list(source)
+    if len(sources) == 1 and is_address(sources[0]):
+        return read_address(str(sources[0]), query)
+    if query is not None:
+        msg = "--query is for databases. Name one, as sqlite:///people.db, or omit --query."
+        raise UsageError(msg)
+    if STDIN in map(str, sources):
+        if len(sources) > 1:
+            msg = "Standard input (-) cannot be read together with other tables."
+            raise UsageError(msg)
+        return parse_file(sys.stdin.buffer.read(), "stdin", **how)
+    paths = find_files(sources)
+    tables = [_read_file(path, **how) for path in paths]
+    return tables[0] if len(tables) == 1 else _join(tables, [path.name for path in paths])
+
+
+def _read_file(path: Path, **how: str | None) -> pl.DataFrame:
+    try:
+        data = path.read_bytes()
+    except OSError as problem:
+        msg = f"Cannot read {path.name!r}: {problem.strerror or problem}."
+        raise InputError(msg) from None
+    return parse_file(data, path.name, **how)
+
+
+def find_files(source: Source) -> list[Path]:
+    """Return the files that a table is read from; none for standard input and servers."""
+    from shoal.table.databases.access import file_of, is_address
+
+    files: list[Path] = []
+    for one in [source] if isinstance(source, str | Path) else source:
+        if is_address(one):
+            files += file_of(str(one))
+        elif str(one) != STDIN:
+            files += _expand(one)
+    for place, path in enumerate(files):
+        if path in files[:place]:
+            msg = f"{path.name!r} is named twice, and everybody in it would be there twice."
+            raise UsageError(msg)
+    return files
+
+
+def _expand(source: str | Path) -> list[Path]:
+    path = Path(source)
+    if path.is_dir():
+        return _files_in(path)
+    if glob.has_magic(str(source)) and not os.path.lexists(path):
+        found = sorted(Path(name) for name in glob.glob(str(source), recursive=True))  # noqa: PTH207 - absolute patterns too
+        if not found:
+            msg = f"No file is named like {path.name!r}."
+            raise InputError(msg)
+        return found
+    return [path]
+
+
+def _files_in(directory: Path) -> list[Path]:
+    """Return the files of a directory; hidden ones and marks as _SUCCESS are no tables."""
+    inside = sorted(path for path in directory.iterdir() if path.name[0] not in "._")
+    if any(path.name == "manifest.json" for path in inside):
+        msg = f"{directory.name!r} is a release. Name the table in it, as its release.csv."
+        raise InputError(msg)
+    for path in inside:
+        if path.is_dir():
+            msg = (
+                f"{directory.name!r} has a directory {path.name!r} in it. Name the files with a "
+                "pattern in quotes, as 'data/**/*.csv'."
+            )
+            raise InputError(msg)
+    if not inside:
+        msg = f"The directory {directory.name!r} has no files."
+        raise InputError(msg)
+    return inside
+
+
+def _join(tables: list[pl.DataFrame], names: list[str]) -> pl.DataFrame:
+    """Put tables with the same columns under one another, in the column order of the first."""
+    first = tables[0]
+    for name, table in zip(names, tables, strict=True):
+        lacks = [column for column in first.columns if column not in table.columns]
+        more = [column for column in table.columns if column not in first.columns]
+        if lacks or more:
+            differs = [f"lacks {', '.join(map(repr, lacks))}"] if lacks else []
+            differs += [f"has {', '.join(map(repr, more))} besides"] if more else []
+            msg = (
+                f"The files are no one table: compared with {names[0]!r}, {name!r} "
+                f"{' and '.join(differs)}."
+            )
+            raise InputError(msg)
+        for column, kind in table.schema.items():
+            known = first.schema[column]
+            if kind != known and not (kind.is_numeric() and known.is_numeric()):
+                msg = (
+                    f"The files are no one table: column {column!r} is {known} in {names[0]!r} and "
+                    f"{kind} in {name!r}."
+                )
+                raise InputError(msg)
+    return pl.concat((table.select(first.columns) for table in tables), how="vertical_relaxed")
+
+
+def take_frame(frame: Any) -> pl.DataFrame:
+    """Take a pandas, Polars or PyArrow frame as columns; the frame itself is never changed."""
+    if isinstance(frame, pl.DataFrame):
+        return frame
+    if isinstance(frame, Handed):
+        return frame.take()
+    import narwhals as nw
+
+    try:
+        known = nw.from_native(frame)
+    except nw.exceptions.DuplicateError:
+        check_header([str(name) for name in frame.columns], "the frame")
+        raise
+    except TypeError:
+        msg = f"A pandas, Polars or PyArrow table is needed, not a {type(frame).__name__}."
+        raise InputError(msg) from None
+    if isinstance(known, nw.LazyFrame):
+        known = known.collect()
+    check_header([str(name) for name in known.columns], "the frame")
+    try:
+        if known.implementation.is_pandas():
+            return take_pandas(known.to_native())
+        if known.implementation.is_pyarrow():
+            return take_arrow(known.to_native())
+        return known.to_polars()
+    except ModuleNotFoundError as problem:
+        msg = f"This frame needs the package {problem.name!r}: pip install {problem.name}."
+        raise InputError(msg) from None
+    except (ValueError, TypeError, pl.exceptions.PolarsError) as problem:
+        # Its text may hold cells, so only its kind is told.
+        msg = (
+            f"The frame cannot be taken as a table ({type(problem).__name__}). Are there columns "
+            "of mixed types, or names that are not text?"
+        )
+        raise InputError(msg) from None
+
+
+def give_frame(
+    table: pl.DataFrame,
+    like: Any,
+    *,
+    carried: Collection[str] = (),
+    rows: NDArray[np.int64] | None = None,
+) -> Any:
+    """Return a table as the kind of frame that `like` is.
+
+    The columns that are only carried are gathered from `like`, by its rows.
+    """
+    if isinstance(like, Handed):
+        return table
+    import narwhals as nw
+
+    native = nw.from_native(like)
+    kind = native.implementation
+    places = np.arange(table.height) if rows is None else rows
+    if isinstance(native, nw.LazyFrame):
+        native = native.select(*carried).collect()
+    if kind.is_polars():
+        return give_polars(table, native.to_polars(), carried, places) if carried else table
+    if kind.is_pandas():
+        return give_pandas(table, like, carried, places)
+    if kind.is_pyarrow():
+        return give_arrow(table, like, carried, places)
+    return table.to_arrow()
+
+
+ROWS = 2**18  # of a Parquet file that are read at a time, as many as its groups of rows mostly have
+BATCH = 2**16  # of them that are changed at a time: spelled out they take many times as much
+HEAD = 2**16  # bytes that tell what a file is
+
+
+def read_lean(
+    source: Source,
+    *,
+    query: str | None = None,
+    sheet: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    wanted: Collection[str] | None = None,
+    change: Callable[[pl.DataFrame], pl.DataFrame] = lambda batch: batch,
+    progress: Progress = silent,
+    phase: str = "read",
+) -> pl.DataFrame:
+    """Read a table as `read_table` does, a file of text (plain or gzip) or Parquet in batches.
+
+    Parameters
+    ----------
+    wanted : the columns that are needed; in what is read in batches, the others keep their name
+        and place and have no cells.
+    change : what to do to a table with types before its columns are kept, batch by batch.
+    progress : told which share of the file has been read, under the name of the phase.
+    """
+    path = None if query or sheet else _one_file(source)
+    if path is None:
+        how = {"sheet": sheet, "delimiter": delimiter, "encoding": encoding}
+        return change(read_table(source, query=query, **how))
+    try:
+        with path.open("rb") as raw:
+            first = raw.read(len(PARQUET))
+            raw.seek(0)
+            if first == PARQUET and encoding is None:
+                return _parquet(path, wanted, change, lambda share: progress(phase, share))
+            size = max(path.stat().st_size, 1)
+            packed = first.startswith(GZIP)
+            name = path.name.removesuffix(".gz") if packed else path.name
+            text = cast("BinaryIO", gzip.GzipFile(fileobj=raw)) if packed else raw
+            head = text.read(HEAD)
+            text.seek(0)
+            if encoding is not None:
+                refuse_encoding(head, name)
+                head = InUtf8(text, encoding, name).read(HEAD)
+                text.seek(0)
+                text = cast("BinaryIO", InUtf8(text, encoding, name))
+            if is_delimited(head):
+                return read_csv(
+                    text,
+                    name,
+                    choose_separator(head, name, delimiter),
+                    wanted=wanted,
+                    lean=True,
+                    watch=lambda: progress(phase, min(1.0, raw.tell() / size)),
+                )
+    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
+        msg = f"{path.name!r} is not a whole gzip file ({problem}). Fetch it again."
+        raise InputError(msg) from None
+    except OSError as problem:
+        msg = f"Cannot read {path.name!r}: {problem.strerror or problem}."
+        raise InputError(msg) from None
+    return change(read_table(path, delimiter=delimiter, encoding=encoding))
+
+
+def _one_file(source: Source) -> Path | None:
+    """Return the ordinary file that a table is, None where it is something else."""
+    sources = [source] if isinstance(source, str | Path) else list(source)
+    if len(sources) > 1 or str(sources[0]) == STDIN or is_address(sources[0]):
+        return None
+    files = find_files(sources)
+    return files[0] if len(files) == 1 and files[0].is_file() else None
+
+
+def _parquet(
+    path: Path,
+    wanted: Collection[str] | None,
+    change: Callable[[pl.DataFrame], pl.DataFrame],
+    watch: Callable[[float], None],
+) -> pl.DataFrame:
+    try:
+        file = pl.scan_parquet(path, glob=False)
+        header = file.collect_schema().names()
+        check_header(header, path.name)
+        rows = file.select(pl.len()).collect().item()
+        kept = file.select(name for name in header if wanted is None or name in wanted)
+        gathered = Gathered(lean=True)
+        for begin in range(0, max(rows, 1), ROWS):
+            for part in kept.slice(begin, ROWS).collect().iter_slices(BATCH):
+                gathered.add(change(part))
+            watch(min(1.0, (begin + ROWS) / max(rows, 1)))
+    except pl.exceptions.PolarsError as problem:
+        reason = str(problem).splitlines()[0]
+        msg = f"{path.name!r} is not a whole Parquet file ({reason}). Fetch it again."
+        raise InputError(msg) from None
+    return gathered.table(header, rows)

@@ -1,0 +1,226 @@
+"""What each column is: the schema.
+
+The names of columns.
+
+Numbers as people in different countries write them: 1.234,56 or 1,234.56 or 1 234,56.
+
+Such cells are read as numbers and published as they came in; only the ends of intervals are spelled
+plainly, because intervals are JSON.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from shoal.errors import InputError, UnknownColumn, UsageError
+from shoal.table.columns import change_text, is_dictionary
+from shoal.table.groupings import Hierarchy
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+
+NUMERIC = ("numeric", "latitude", "longitude")
+LABELS = ("categorical", "code", "boolean", "ordered")
+KINDS = (*NUMERIC, "date", *LABELS)
+RESERVED = "group"
+PSEUDONYM = "pseudonym"  # the role of a published column of keyed hashes
+
+
+@dataclass(frozen=True, init=False)
+class Schema:
+    """The role of each column; columns without a role are dropped.
+
+    Parameters
+    ----------
+    quasi : names of the columns that could single a person out; they are generalized.
+    sensitive : names of the columns that are protected; they are published as they are.
+    identifying : names of the columns that name a person; they are dropped.
+    other : names of the columns that are published as they are.
+    pseudonymize : names of identifying columns that are published as keyed hashes instead.
+    types : what columns hold, where the cells should not decide: "numeric", "date" (ISO dates and
+        timestamps), "latitude", "longitude", or labels, namely "categorical", "code" (digits that
+        are no number), "boolean" and "ordered".
+    order : for categorical quasi columns, their labels in the order that splitting should follow;
+        an "ordered" column needs it.
+    hierarchies : for quasi columns that are published as nodes of a hierarchy: a file, nested
+        nodes, or a hierarchy that is built from the column, as "Prefix()".
+    decimal : the decimal sign of numbers in text cells, "," or "."; with it, thousands may be
+        separated by the other sign, a space or an apostrophe. Without it, numbers are as JSON
+        writes them.
+    weights : how much the loss of a quasi column counts in the search, 1 where nothing is said.
+
+    Examples
+    --------
+    >>> Schema(quasi=["age", "zip"], sensitive="salary", identifying="name").sensitive
+    ('salary',)
+    """
+
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    identifying: tuple[str, ...]
+    other: tuple[str, ...]
+    pseudonymize: tuple[str, ...]
+    types: Mapping[str, str]
+    order: Mapping[str, tuple[str, ...]]
+    hierarchies: Mapping[str, Hierarchy]
+    weights: Mapping[str, float]
+    decimal: str | None
+
+    def __init__(
+        self,
+        *,
+        quasi: str | Iterable[str] = (),
+        sensitive: str | Iterable[str] = (),
+        identifying: str | Iterable[str] = (),
+        other: str | Iterable[str] = (),
+        pseudonymize: str | Iterable[str] = (),
+        types: Mapping[str, str] | None = None,
+        order: Mapping[str, Iterable[str]] | None = None,
+        hierarchies: Mapping[str, Any] | None = None,
+        weights: Mapping[str, float] | None = None,
+        decimal: str | None = None,
+    ) -> None:
+        replaced = (pseudonymize,) if isinstance(pseudonymize, str) else tuple(pseudonymize)
+        named = (identifying,) if isinstance(identifying, str) else tuple(identifying)
+        roles = {
+            "quasi": quasi,
+            "sensitive": sensitive,
+            "identifying": [name for name in named if name not in replaced],
+            "other": other,
+            "pseudonymize": replaced,
+        }
+        taken: dict[str, str] = {}
+        for role, given in roles.items():
+            names = (given,) if isinstance(given, str) else tuple(given)
+            object.__setattr__(self, role, names)
+            for name in names:
+                if name in taken:
+                    both = f"{taken[name]} and {role}" if taken[name] != role else f"{role}, twice"
+                    msg = f"Column {name!r} has two roles: {both}. Give it one."
+                    raise UsageError(msg)
+                taken[name] = role
+        object.__setattr__(self, "types", dict(types or {}))
+        object.__setattr__(self, "order", {k: tuple(v) for k, v in (order or {}).items()})
+        object.__setattr__(
+            self, "hierarchies", {k: Hierarchy.of(v) for k, v in (hierarchies or {}).items()}
+        )
+        object.__setattr__(self, "weights", dict(weights or {}))
+        object.__setattr__(self, "decimal", check_decimal(decimal))
+        self._check_types()
+        self._check_quasi_only("hierarchy", self.hierarchies)
+        self._check_quasi_only("weight", self.weights)
+        for name, weight in self.weights.items():
+            if not isinstance(weight, int | float) or not 0 < weight < math.inf:
+                msg = f"The weight of column {name!r} must be a number above 0. Got {weight!r}."
+                raise UsageError(msg)
+
+    def _check_types(self) -> None:
+        for name, kind in self.types.items():
+            if kind not in KINDS:
+                msg = f"Column {name!r} cannot be {kind!r}. Types are {', '.join(KINDS)}."
+                raise UsageError(msg)
+            if kind == "ordered" and name not in self.order:
+                msg = f"Column {name!r} is ordered, so say in which order its labels come."
+                raise UsageError(msg)
+            if name in self.order and kind not in LABELS:
+                msg = f"Column {name!r} is {kind} and cannot have an order of labels as well."
+                raise UsageError(msg)
+
+    def _check_quasi_only(self, what: str, said: Mapping[str, object]) -> None:
+        for name in said:
+            if name not in self.quasi:
+                msg = f"Column {name!r} has a {what} but is no quasi column."
+                raise UsageError(msg)
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """The columns whose cells a release has, recoded or not, in no particular order."""
+        return (*self.quasi, *self.sensitive, *self.other)
+
+    def read_numbers(self, table: pl.DataFrame, *roles: str) -> pl.DataFrame:
+        """Return a table with the numbers of the columns that have these roles spelled plainly."""
+        numeric = [name for name, kind in self.types.items() if kind in NUMERIC]
+        names = [name for name in table.columns if self.role(name) in roles]
+        return plain_numbers(table, names, self.decimal, numeric=numeric)
+
+    def role(self, column: str) -> str | None:
+        """Return the role of a column, None where it has none."""
+        for role in ("quasi", "sensitive", "identifying", "other"):
+            if column in getattr(self, role):
+                return role
+        return PSEUDONYM if column in self.pseudonymize else None
+
+    def check(self, columns: list[str]) -> None:
+        """Raise where the schema names what the table does not have, or a reserved name."""
+        shown = (*self.published, *self.pseudonymize)
+        for name in (*shown, *self.identifying, *self.types, *self.order):
+            if name not in columns:
+                raise UnknownColumn(name, columns)
+        if RESERVED in shown:
+            msg = (
+                f"A release has a column {RESERVED!r} of its own. "
+                f"Rename the input column {RESERVED!r} first."
+            )
+            raise UsageError(msg)
+
+
+def check_header(header: Sequence[str], name: str) -> None:
+    """Raise where a column has no name or two columns share one."""
+    for place, column in enumerate(header):
+        if not column.strip():
+            msg = f"Column {place + 1} of {name!r} has no name. Give every column a name."
+            raise InputError(msg)
+        if column in header[:place]:
+            first = list(header).index(column) + 1
+            both = f"Columns {first} and {place + 1} of {name!r}"
+            msg = f"{both} are both named {column!r}. Rename one."
+            raise InputError(msg)
+
+
+SIGNS = (".", ",")
+SPACES = " '’\u00a0\u202f"
+
+
+def check_decimal(sign: str | None) -> str | None:
+    """Raise where a decimal sign is neither a point nor a comma."""
+    if sign is not None and sign not in SIGNS:
+        msg = f"The decimal sign is '.' or ','. Got {sign!r}."
+        raise UsageError(msg)
+    return sign
+
+
+def plain_numbers(
+    table: pl.DataFrame, names: Sequence[str], sign: str | None, *, numeric: Collection[str] = ()
+) -> pl.DataFrame:
+    """Spell the numbers of text columns plainly: a point, and nothing between thousands.
+
+    A column is spelled anew when every cell is a number in this writing, or its cells that are
+    when it is one of `numeric`. Without a sign nothing changes.
+    """
+    if check_decimal(sign) is None:
+        return table
+    texts = [name for name in names if table[name].dtype == pl.String or is_dictionary(table[name])]
+    return table.with_columns(
+        change_text(table[name], partial(_plain, sign=str(sign), every=name not in numeric))
+        for name in texts
+    )
+
+
+def _plain(column: pl.Series, sign: str, *, every: bool) -> pl.Series:
+    other = "," if sign == "." else "."
+    dot, between = ("\\" + mark for mark in (sign, other))
+    whole = rf"-?(?:0|[1-9][0-9]*|[1-9][0-9]{{0,2}}(?:[{SPACES}{between}][0-9]{{3}})+)"
+    written = rf"^{whole}(?:{dot}[0-9]+)?(?:[eE][+-]?[0-9]+)?$"
+    fits = column.str.contains(written).fill_null(value=True)
+    if every and not fits.all():
+        return column
+    plain = column.str.replace_all(f"[{SPACES}{between}]", "")
+    if sign == ",":
+        plain = plain.str.replace(",", ".", literal=True)
+    return plain if fits.all() else plain.zip_with(fits, column)

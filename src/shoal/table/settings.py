@@ -1,0 +1,283 @@
+"""The schema file: table, roles, types, requirement, method and output of a run, in TOML.
+
+It holds what is worth committing. Seeds, keys and the linkage are not among it: they belong to one
+run and one person. Paths in it are relative to the file. Whatever is wrong with it is told with
+line and key.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from shoal.errors import InputError, UnknownColumn, UsageError, nearest
+from shoal.table.databases.access import is_address, seen_from
+from shoal.table.delimited import check_encoding
+from shoal.table.missing import Missing
+from shoal.table.schema import KINDS
+from shoal.table.toml_lines import key_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from shoal.table.toml_lines import Path as KeyPath
+
+ROLES = ("quasi", "sensitive", "identifying", "other", "pseudonymize")
+TEXTS = ("table", *ROLES, "require")  # one string or several
+TOP = (
+    *TEXTS,
+    "method",
+    "output",
+    "format",
+    "missing",
+    "decimal",
+    "encoding",
+    "suppress",
+    "seconds",
+    "escape_formulas",
+    "title",
+    "columns",
+)
+COLUMN = ("type", "order", "hierarchy", "weight")
+FILE = re.compile(r"""\bfile\s*=\s*(?:'([^'\\]*)'|"([^"\\]*)")""")
+
+
+class BadSettings(InputError):
+    """Something wrong with a schema file: which file, line and key."""
+
+    def __init__(self, file: str, line: int | None, key: str, problem: str) -> None:
+        self.file, self.line, self.key = file, line, key
+        place = f"{file}, line {line}" if line else file
+        super().__init__(f"{place}, {key}: {problem}" if key else f"{place}: {problem}")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a schema file says; anything said on the command line overrules it."""
+
+    table: list[str] = field(default_factory=list)
+    roles: dict[str, list[str]] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict)
+    order: dict[str, list[str]] = field(default_factory=dict)
+    hierarchies: dict[str, Any] = field(default_factory=dict)
+    weights: dict[str, float] = field(default_factory=dict)
+    require: list[str] = field(default_factory=list)
+    method: str | None = None
+    output: str | None = None
+    format: str | None = None
+    missing: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    suppress: str | float | None = None
+    seconds: float | None = None
+    escape_formulas: bool = False
+    title: str | None = None
+    file: str = ""
+    lines: dict[KeyPath, int] = field(default_factory=dict, repr=False)
+
+    @contextmanager
+    def blame(self, *path: str | int) -> Iterator[None]:
+        """Tell whatever is refused inside with the line and key that it comes from."""
+        try:
+            yield
+        except (UsageError, InputError) as problem:
+            if path not in self.lines or isinstance(problem, BadSettings):
+                raise
+            raise _bad(self.file, self.lines, path, str(problem)) from None
+
+    def check_columns(self, columns: Sequence[str], roles: Sequence[str] = ROLES) -> None:
+        """Raise where the file names a column that the table does not have, in some roles."""
+        named: list[tuple[KeyPath, str]] = [
+            ((role, place) if (role, place) in self.lines else (role,), name)
+            for role in roles
+            for place, name in enumerate(self.roles.get(role, []))
+        ]
+        named += [(("columns", name), name) for name in self.columns]
+        for path, name in named:
+            if name not in columns:
+                raise _bad(self.file, self.lines, path, str(UnknownColumn(name, columns)))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that have a table of their own in the file."""
+        return tuple(str(path[1]) for path in self.lines if path[0] == "columns" and len(path) == 2)
+
+
+def _bad(file: str, lines: dict[KeyPath, int], path: KeyPath, problem: str) -> BadSettings:
+    shown = ".".join(_shown(part) for part in path if isinstance(part, str))
+    return BadSettings(file, lines.get(path), shown, problem)
+
+
+def _shown(key: str) -> str:
+    return key if re.fullmatch(r"[\w-]+", key) else f'"{key}"'
+
+
+def read_settings(path: str | Path) -> Settings:
+    """Read a schema file, naming line and key where something is wrong with it."""
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        said = tomllib.loads(text)
+    except OSError as problem:
+        msg = f"Cannot read the schema file {path.name!r}: {problem.strerror}."
+        raise InputError(msg) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        msg = f"The schema file {path.name!r} is not TOML: {problem}."
+        raise InputError(msg) from None
+    except RecursionError:
+        msg = f"The schema file {path.name!r} nests too deeply to be read."
+        raise InputError(msg) from None
+    return _Reader(path, said, key_lines(text)).settings()
+
+
+class _Reader:
+    def __init__(self, path: Path, said: dict[str, Any], lines: dict[KeyPath, int]) -> None:
+        self.name = path.name
+        self.folder = path.parent
+        self.said = said
+        self.lines = lines
+
+    def settings(self) -> Settings:
+        for key in self.said:
+            if key not in TOP:
+                raise self.bad((key,), f"there is no such key{self.meant(key)}")
+        columns = self.take("columns", dict, {})
+        roles = {role: self.texts(role) for role in ROLES if role in self.said}
+        self.check_roles(roles)
+        entries = {name: self.column(name, entry) for name, entry in columns.items()}
+
+        def said_of(key: str) -> dict[str, Any]:
+            return {name: entry[key] for name, entry in entries.items() if key in entry}
+
+        suppress = self.said.get("suppress")
+        if suppress is not None and not isinstance(suppress, str | float):
+            raise self.bad(("suppress",), f'write it as in "1%". Got {suppress!r}.')
+        seconds = self.take("seconds", (int, float), None)
+        output = self.take("output", str, None)
+        return Settings(
+            table=[self.beside(one) for one in self.texts("table")],
+            roles=roles,
+            types=said_of("type"),
+            order=said_of("order"),
+            hierarchies=said_of("hierarchy"),
+            weights=said_of("weight"),
+            require=[self.rebased(one) for one in self.texts("require")],
+            method=self.take("method", str, None),
+            output=None if output is None else self.beside(output),
+            format=self.take("format", str, None),
+            missing=self.one_of(("missing",), self.take("missing", str, None), get_args(Missing)),
+            decimal=self.one_of(("decimal",), self.take("decimal", str, None), (".", ",")),
+            encoding=self.encoding(),
+            suppress=suppress,
+            seconds=seconds,
+            escape_formulas=self.take("escape_formulas", bool, None) is True,
+            title=self.take("title", str, None),
+            file=self.name,
+            lines=self.lines,
+        )
+
+    def encoding(self) -> str | None:
+        """Read the encoding of the table."""
+        said = self.take("encoding", str, None)
+        try:
+            return None if said is None else check_encoding(said)
+        except UsageError as problem:
+            raise self.bad(("encoding",), str(problem)) from None
+
+    def column(self, name: str, entry: Any) -> dict[str, Any]:
+        """Read what is said of one column."""
+        path = ("columns", name)
+        self.expect(path, entry, dict)
+        for key in entry:
+            if key in {"role", *ROLES}:
+                advice = f"roles stand at the top of the file, as in quasi = [{name!r}]"
+                raise self.bad((*path, key), f"there is no such key: {advice}.")
+            if key not in COLUMN:
+                raise self.bad((*path, key), f"there is no such key{nearest(key, COLUMN)}")
+        read: dict[str, Any] = {}
+        if "type" in entry:
+            place = (*path, "type")
+            self.expect(place, entry["type"], str)
+            read["type"] = self.one_of(place, entry["type"], KINDS)
+        if "order" in entry:
+            read["order"] = self.list_of_texts((*path, "order"), entry["order"])
+        if "hierarchy" in entry:
+            self.expect((*path, "hierarchy"), entry["hierarchy"], (str, dict, list))
+            hierarchy = entry["hierarchy"]
+            is_file = isinstance(hierarchy, str) and not hierarchy.rstrip().endswith(")")
+            read["hierarchy"] = self.beside(hierarchy) if is_file else hierarchy
+        if "weight" in entry:
+            weight = entry["weight"]
+            self.expect((*path, "weight"), weight, (int, float))
+            if not 0 < weight < float("inf"):
+                raise self.bad((*path, "weight"), f"must be a number above 0. Got {weight!r}.")
+            read["weight"] = weight
+        return read
+
+    def check_roles(self, roles: dict[str, list[str]]) -> None:
+        """Raise where a column has two roles."""
+        taken: dict[str, KeyPath] = {}
+        for role, names in roles.items():
+            for place, name in enumerate(names):
+                path: KeyPath = (role, place) if (role, place) in self.lines else (role,)
+                if name in taken:
+                    first = taken[name]
+                    where = f"{first[0]} in line {self.lines[first]}"
+                    raise self.bad(path, f"column {name!r} has two roles, the other is {where}.")
+                taken[name] = path
+
+    def take(self, key: str, kind: Any, default: Any) -> Any:
+        if key not in self.said:
+            return default
+        self.expect((key,), self.said[key], kind)
+        return self.said[key]
+
+    def texts(self, key: str) -> list[str]:
+        value = self.said.get(key, [])
+        return [value] if isinstance(value, str) else self.list_of_texts((key,), value)
+
+    def list_of_texts(self, path: KeyPath, value: Any) -> list[str]:
+        if not isinstance(value, list):
+            raise self.bad(path, f"must be a list of strings. Got {value!r}.")
+        for place, item in enumerate(value):
+            if not isinstance(item, str):
+                raise self.bad((*path, place), f"must be a list of strings. Got {item!r}.")
+        return value
+
+    def expect(self, path: KeyPath, value: Any, kind: Any) -> None:
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        if isinstance(value, bool) != (bool in kinds) or not isinstance(value, kinds):
+            words = {str: "a string", dict: "a table", list: "a list", bool: "true or false"}
+            wanted = dict.fromkeys(words.get(one, "a number") for one in kinds)
+            raise self.bad(path, f"must be {' or '.join(wanted)}. Got {value!r}.")
+
+    def one_of(self, path: KeyPath, value: str | None, words: Sequence[str]) -> str | None:
+        if value is not None and value not in words:
+            raise self.bad(path, f"cannot be {value!r}{nearest(value, words)}")
+        return value
+
+    def meant(self, key: str) -> str:
+        """Close a sentence about an unknown key with the nearest one, even one of columns."""
+        if key in COLUMN or difflib.get_close_matches(key, COLUMN, n=1, cutoff=0.8):
+            return ". What is said of a column stands under [columns.NAME]."
+        return nearest(key, TOP)
+
+    def beside(self, path: str) -> str:
+        """Return a path of the file as seen from here."""
+        if is_address(path):
+            return seen_from(path, self.folder)
+        return path if "://" in path or path == "-" else str(self.folder / path)
+
+    def rebased(self, notation: str) -> str:
+        """Return a term whose files are sought beside the schema file."""
+        return FILE.sub(
+            lambda found: f"file={str(self.folder / (found[1] or found[2] or ''))!r}", notation
+        )
+
+    def bad(self, path: KeyPath, problem: str) -> BadSettings:
+        return _bad(self.name, self.lines, path, problem)

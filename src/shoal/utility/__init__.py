@@ -1,0 +1,1 @@
+"""What a release is still good for: losses, count queries, rivals to compare with."""

@@ -1,0 +1,280 @@
+"""Columns as a query sees them: published cells that spread, and values that are exact.
+
+A number in [low, high] is taken to be any of the numbers between, all alike, in steps of the
+column's finest published decimal: whole numbers in steps of 1 ([20, 29] holds ten of them), 2.5 and
+3 in steps of 0.1; dates in days. A label in a set is any of its labels, and a node of a hierarchy
+any of the labels under it, all alike. Within a row columns are taken
+to be independent (LeFevre, DeWitt, Ramakrishnan: Mondrian. ICDE 2006; EM Section 6).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.audit.cells import interval_ends, read_set
+from shoal.audit.nodes import Stated
+from shoal.errors import InputError
+from shoal.kernels.queries import interval_shares, label_shares
+from shoal.table.coding import NUMBER, code_column
+from shoal.table.dates import not_dates
+from shoal.table.missing import MISSING_LABEL, is_missing
+from shoal.utility.nodes import Leaves, StatedLeaves
+from shoal.utility.sets import Numbers, Ruler, Set
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from shoal.table.coding import Column
+    from shoal.table.groupings import Hierarchy
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """A column whose values are known: ranks, one more than there are values where one is missing.
+
+    A missing label is a label like any other; a missing number satisfies no comparison.
+    """
+
+    name: str
+    codes: NDArray[np.int32]
+    values: NDArray | None  # numbers, or whole units of time, `per_day` of them to a day
+    labels: pl.Series
+    dates: bool = False
+    per_day: int = 1
+
+    @classmethod
+    def of(
+        cls,
+        cells: pl.Series,
+        *,
+        kind: str | None = None,
+        order: Sequence[str] | None = None,
+        hierarchy: Hierarchy | None = None,
+    ) -> Exact:
+        """Code a column; with a hierarchy it holds labels, in the order of the tree."""
+        known = (~is_missing(cells)).to_numpy()
+        column = code_column(cells.filter(known), kind=kind, order=order)
+        if not column.numeric or not column.distinct:
+            known = np.ones(len(cells), bool)
+            column = code_column(cells, kind="categorical", order=order)
+        if hierarchy is not None:
+            column = column.under(hierarchy)
+        codes = np.full(len(cells), column.distinct, np.int32)
+        codes[known] = column.codes
+        return cls.from_column(replace(column, codes=codes))
+
+    @classmethod
+    def from_column(cls, column: Column) -> Exact:
+        """Take a column as it is coded."""
+        values = column.exact if column.numeric else None
+        return cls(
+            column.name, column.codes, values, column.spellings, column.dates, column.per_day
+        )
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the values are numbers."""
+        return self.values is not None
+
+    @cached_property
+    def rank_of(self) -> dict[str, int]:
+        """The rank of each label."""
+        return {label: rank for rank, label in enumerate(self.labels)}
+
+    @cached_property
+    def ends(self) -> tuple[int, int, Fraction]:
+        """The first and last unit of the domain, and how many there are to a number."""
+        if not self.numeric:
+            return 0, len(self.labels) - 1, Fraction(1)
+        ruler = Ruler.of(self.labels, dates=self.dates)
+        first, last = ruler.places(self.labels[[0, -1]]).tolist()
+        return int(first) + ruler.origin, int(last) + ruler.origin, ruler.units
+
+    def named(self, label: str) -> frozenset[str] | None:
+        """Return the labels that go by a name, None where none does."""
+        return frozenset({label}) if label in self.rank_of else None
+
+    def sized(self, wanted: Numbers) -> frozenset[str] | None:  # noqa: ARG002 - as a tree's labels
+        """Return the labels that are numbers in a set, None where labels are no numbers."""
+        return None
+
+    def ranges(self, wanted: Set) -> list[tuple[int, int]]:
+        """Return the values that a query asks for as ranges of ranks, both ends included."""
+        if isinstance(wanted, Numbers):
+            assert self.values is not None
+            return wanted.ranges(self.values, self.per_day)
+        ranks = np.sort([self.rank_of[label] for label in wanted if label in self.rank_of])
+        runs = np.split(ranks, np.flatnonzero(np.diff(ranks) > 1) + 1)
+        return [(int(run[0]), int(run[-1])) for run in runs if len(run)]
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """The distinct cells of a numeric quasi column, or one of dates, in whole units of a ruler."""
+
+    name: str
+    lows: NDArray[np.float64]
+    highs: NDArray[np.float64]
+    ruler: Ruler
+    extent: float  # units in the whole domain
+
+    numeric = True
+    labels = pl.Series([], dtype=pl.String)
+
+    @classmethod
+    def of(cls, texts: pl.Series, stated: dict[str, Any]) -> Intervals:
+        """Read intervals as release.csv spells them."""
+        name, dates = stated["name"], stated.get("type") == "date"
+        low, high = interval_ends(texts)
+        ends = pl.concat([low, high]).unique()
+        bad = not_dates(ends) if dates else ~ends.str.contains(NUMBER)
+        if bad.fill_null(value=True).any():
+            raise unreadable(name)
+        whole = pl.Series([str(end) for end in stated["domain"]])
+        ruler = Ruler.of(pl.concat([ends, whole]), dates=dates)
+        lows, highs, (least, most) = (ruler.places(part) for part in (low, high, whole))
+        if (lows > highs).any() or (lows < least).any() or (highs > most).any():
+            raise unreadable(name)
+        return cls(name, lows, highs, ruler, float(most - least + 1))
+
+    @property
+    def dates(self) -> bool:
+        """Whether the values are dates."""
+        return self.ruler.dates
+
+    @property
+    def sizes(self) -> NDArray[np.float64]:
+        """How many units each cell holds."""
+        return self.highs - self.lows + 1
+
+    def shares(self, wanted: Set) -> NDArray[np.float64]:
+        """Return which part of each cell a query asks for."""
+        assert isinstance(wanted, Numbers)
+        shares = np.empty(len(self.lows))
+        interval_shares(
+            self.lows, self.highs, *wanted.units(self.ruler.units, self.ruler.origin), shares
+        )
+        return shares
+
+
+@dataclass(frozen=True, eq=False)
+class Sets:
+    """The distinct cells of a categorical quasi column, as lists of ranks over its domain.
+
+    With a hierarchy, the domain is the leaves of its tree, in tree order.
+    """
+
+    name: str
+    labels: pl.Series
+    starts: NDArray[np.int64]
+    listed: NDArray[np.int32]
+    leaves: Leaves | None = None
+    nodes: pl.Series | None = None  # the names of the cells, where they are nodes
+
+    numeric = False
+    dates = False
+
+    @classmethod
+    def of(cls, texts: pl.Series, stated: dict[str, Any]) -> Sets:
+        """Read labels and sets of labels as release.csv spells them."""
+        labels = pl.Series(stated["domain"], dtype=pl.String)
+        rank_of = {label: rank for rank, label in enumerate(labels)}
+        ranks: list[list[int]] = []
+        for text in texts:
+            found = read_set(text)
+            if found is None or not rank_of.keys() >= set(found):
+                raise unreadable(stated["name"])
+            ranks.append(sorted({rank_of[label] for label in found}))
+        return cls(stated["name"], labels, *_listed(ranks))
+
+    @classmethod
+    def of_nodes(cls, texts: pl.Series, name: str, leaves: Leaves) -> Sets:
+        """Read the names of nodes of a hierarchy; each stands for the leaves under it."""
+        if not leaves.ranges.keys() >= set(texts):
+            raise unreadable(name)
+        return cls(name, leaves.labels, *_listed(leaves.under(texts)), leaves, texts)
+
+    @property
+    def extent(self) -> float:
+        """The labels in the whole domain."""
+        return float(len(self.labels))
+
+    @property
+    def sizes(self) -> NDArray[np.float64]:
+        """How many labels each cell holds."""
+        return np.diff(self.starts).astype(np.float64)
+
+    @cached_property
+    def rank_of(self) -> dict[str, int]:
+        """The rank of each label."""
+        return {label: rank for rank, label in enumerate(self.labels)}
+
+    def named(self, label: str) -> frozenset[str] | None:
+        """Return the labels that go by a name, a node's among them; None where none does."""
+        if self.leaves is None or label in self.rank_of:
+            return frozenset({label}) if label in self.rank_of else None
+        if label in self.leaves.ranges:
+            first, last = self.leaves.ranges[label]
+            return frozenset(self.labels[first : last + 1])
+        rank = self.leaves.rank(label)
+        return None if rank is None else frozenset({self.labels[rank]})
+
+    def sized(self, wanted: Numbers) -> frozenset[str] | None:
+        """Return the labels that are numbers in a set, None where labels are no numbers.
+
+        Numbers are labels under a hierarchy, and where some of them are missing.
+        """
+        known = self.labels.filter(self.labels != MISSING_LABEL)
+        if not known.str.contains(NUMBER).all():
+            return None
+        return frozenset(label for label in known if Fraction(label) in wanted)
+
+    def shares(self, wanted: Set) -> NDArray[np.float64]:
+        """Return which part of each cell a query asks for."""
+        if isinstance(wanted, Numbers):
+            wanted = self.sized(wanted) or frozenset()
+        marks = np.zeros(len(self.labels), np.uint8)
+        ranks = self.rank_of.get if self.leaves is None else self.leaves.rank
+        marks[[rank for rank in map(ranks, wanted) if rank is not None]] = 1
+        shares = np.empty(len(self.starts) - 1)
+        label_shares(self.starts, self.listed, marks, shares)
+        return shares
+
+
+Spread = Intervals | Sets
+
+
+def read_cells(
+    cells: pl.Series, stated: dict[str, Any], leaves: Leaves | None = None
+) -> tuple[Spread, NDArray[np.int64]]:
+    """Return the distinct cells of a quasi column and which of them each row bears.
+
+    `leaves` are those of a column of nodes, where they are known by name.
+    """
+    cells = cells.cast(pl.String).fill_null(MISSING_LABEL)
+    texts = cells.unique().sort()
+    which = cells.cast(pl.Enum(texts)).to_physical().to_numpy().astype(np.int64)
+    if stated["kind"] == "node":
+        known = leaves or StatedLeaves(Stated.of_manifest(stated), stated.get("type"))
+        return Sets.of_nodes(texts, stated["name"], known), which
+    return (Intervals if stated["kind"] == "interval" else Sets).of(texts, stated), which
+
+
+def _listed(ranks: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return lists of ranks one after the other, where each begins before them."""
+    starts = np.cumsum([0, *map(len, ranks)]).astype(np.int64)
+    return starts, np.fromiter((rank for some in ranks for rank in some), np.int32, starts[-1])
+
+
+def unreadable(name: str) -> InputError:
+    """Return what to say of cells that are not what the manifest says."""
+    msg = f"Column {name!r} has cells outside its stated domain. shoal audit says more."
+    return InputError(msg)

@@ -1,0 +1,132 @@
+"""What losses are measured on: a published table, and the original where a formula needs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.audit.files import code_original, manifest_schema, read_published
+from shoal.audit.manifest import read_manifest
+from shoal.audit.verify import alike
+from shoal.errors import InputError
+from shoal.table.reading import read_table, take_frame
+from shoal.table.schema import RESERVED
+from shoal.utility.columns import Intervals, Spread
+from shoal.utility.queries import BoxTable, open_answers
+from shoal.utility.sets import Ruler
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from shoal.principles.groups import Groups
+    from shoal.table.coded import Coded
+    from shoal.table.coding import Column
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A published table with its boxes, and the original (None where it is not at hand)."""
+
+    published: pl.DataFrame
+    manifest: dict[str, Any]
+    boxes: BoxTable
+    original: Coded | None
+
+    @classmethod
+    def of(
+        cls, source: Any, original: Any = None, hierarchies: Mapping[str, Any] | None = None
+    ) -> Measured:
+        """Take a release or its directory; a release knows its original and its hierarchies."""
+        if isinstance(source, str | Path):
+            manifest = read_manifest(Path(source))
+            published = read_published(Path(source), manifest)
+            boxes = BoxTable.of(published, manifest, manifest_schema(manifest))
+        else:
+            published, manifest = source.plain, source.manifest
+            boxes = open_answers(source)  # type: ignore[assignment]
+            original = source.given if original is None else original
+            hierarchies = source.listed
+        return cls(published, manifest, boxes, _coded(original, manifest, hierarchies))
+
+    @property
+    def suppressed(self) -> int:
+        """How many rows were left out."""
+        return self.manifest["suppressed"]
+
+    @property
+    def rows(self) -> int:
+        """How many rows there were, those left out included."""
+        return self.published.height + self.suppressed
+
+    @cached_property
+    def groups(self) -> Groups | None:
+        """The published groups; None where every record was recast on its own."""
+        return None if self.manifest["groups"] is None else alike(self.published, (RESERVED,))
+
+    @cached_property
+    def box_of(self) -> NDArray[np.int64]:
+        """The box of each published row."""
+        assert self.boxes.rows.order is not None
+        found = np.empty(self.published.height, np.int64)
+        found[self.boxes.rows.order] = np.repeat(np.arange(len(self.boxes.sizes)), self.boxes.sizes)
+        return found
+
+    def by_box(self, place: int, by_cell: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what is known of the distinct cells of a quasi column for each box."""
+        return by_cell[self.boxes.cells[place]]
+
+    def mean(self, by_box: NDArray[np.float64], *, suppressed: float) -> float:
+        """Return the mean over all rows, each suppressed one counting as so much."""
+        return float((by_box @ self.boxes.sizes + suppressed * self.suppressed) / self.rows)
+
+
+def _coded(
+    original: Any, manifest: dict[str, Any], hierarchies: Mapping[str, Any] | None
+) -> Coded | None:
+    """Code the original, and raise where the release cannot have been made from it."""
+    if original is None:
+        return None
+    table = read_table(original) if isinstance(original, str | Path) else take_frame(original)
+    coded = code_original(table, manifest, hierarchies)
+    rows = manifest["rows"] + manifest["suppressed"]
+    if len(coded) != rows:
+        msg = f"The release was made from {rows} rows, and the original has {len(coded)}."
+        raise InputError(msg)
+    return coded
+
+
+def ends_in_units(
+    column: Column, cells: Intervals
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the values of an original column, and the ends of published cells, in units.
+
+    The original may have more decimals than the ends that are published of it.
+    """
+    own = Ruler.of(column.spellings, dates=column.dates)
+    ruler = max(own, cells.ruler, key=lambda one: one.units)
+    finer, shift = cells.ruler.shift(ruler)
+    ends = (cells.lows * finer + shift, cells.highs * finer + shift)
+    return ruler.places(column.spellings), *ends
+
+
+def original_sizes(column: Column, cells: Spread) -> NDArray[np.float64]:
+    """Return how many values of the original's domain each published cell holds."""
+    if not isinstance(cells, Intervals):
+        return cells.sizes
+    _, lows, highs = ends_in_units(column, cells)
+    return highs - lows + 1
+
+
+def original_extent(column: Column, cells: Spread) -> float:
+    """Return how many values the domain of an original column has."""
+    if not isinstance(cells, Intervals):
+        return float(column.distinct)
+    values, _, _ = ends_in_units(column, cells)
+    return float(values[-1] - values[0] + 1)

@@ -1,0 +1,277 @@
+"""Tables that answer count queries: exact ones, and published ones whose rows spread over boxes."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.audit.files import manifest_schema, read_published
+from shoal.audit.manifest import read_manifest
+from shoal.audit.verify import check_rows
+from shoal.errors import InputError, UnknownColumn
+from shoal.kernels.queries import box_counts, count_rows, spread_count
+from shoal.principles.groups import Groups
+from shoal.table.reading import read_table, take_frame
+from shoal.utility.columns import Exact, Spread, read_cells
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import polars as pl
+
+    from shoal.table.schema import Schema
+    from shoal.utility.nodes import Leaves
+    from shoal.utility.sets import Set
+
+Asked = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
+KEPT = 2**27  # bytes of columns, put together for queries, that are held for the next ones
+Query = dict[str, "Set"]  # what is asked of each column; all of it has to hold
+
+
+class Answers(Protocol):
+    """What can be asked for counts; `open_answers` takes it as it takes a release."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def columns(self) -> Mapping[str, Exact | Spread]:
+        """What can be asked about."""
+
+    def count(self, query: Query) -> float:
+        """Return the (expected) number of rows that a query asks for."""
+
+
+class Coded(Mapping[str, Exact]):
+    """Columns of a table, each coded when it is first asked for."""
+
+    def __init__(self, table: pl.DataFrame, names: Sequence[str], schema: Schema) -> None:
+        for name in names:
+            if name not in table.columns:
+                raise UnknownColumn(name, table.columns)
+        self.table, self.names, self.schema = table, tuple(names), schema
+        self._coded: dict[str, Exact] = {}
+
+    def __getitem__(self, name: str) -> Exact:
+        if name not in self.names:
+            raise KeyError(name)
+        if name not in self._coded:
+            self._coded[name] = Exact.of(
+                self.table[name],
+                kind=self.schema.types.get(name),
+                order=self.schema.order.get(name),
+                hierarchy=self.schema.hierarchies.get(name),
+            )
+        return self._coded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows with exact values, in an order of their own."""
+
+    columns: Mapping[str, Exact]
+    size: int
+    order: NDArray | None = None
+    _stacked: dict[tuple[str, ...], NDArray[np.int32]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return self.size
+
+    @classmethod
+    def of(
+        cls,
+        table: pl.DataFrame,
+        names: Sequence[str],
+        schema: Schema,
+        order: NDArray | None = None,
+    ) -> Rows:
+        """Take some columns of a table."""
+        return cls(Coded(table, names, schema), table.height, order)
+
+    def asked(self, query: Query) -> Asked:
+        """Return what kernels need for the part of a query that is about these columns."""
+        names = tuple(sorted(name for name in query if name in self.columns))
+        codes = self._stacked.get(names)
+        if codes is None:
+            held = sum(one.nbytes for one in [*self._stacked.values()])
+            if held + 4 * len(names) * len(self) > KEPT:
+                self._stacked.clear()
+            codes = np.empty((len(names), len(self)), np.int32)
+            for place, name in enumerate(names):
+                own = self.columns[name].codes
+                codes[place] = own if self.order is None else own[self.order]
+            self._stacked[names] = codes
+        ranges = [self.columns[name].ranges(query[name]) for name in names]
+        begins = np.cumsum([0, *map(len, ranges)]).astype(np.int64)
+        ends = np.array([both for some in ranges for both in some], np.int32).reshape(-1, 2)
+        return codes, begins, ends[:, 0].copy(), ends[:, 1].copy()
+
+    def by_box(self, starts: NDArray[np.int64], query: Query) -> NDArray[np.int64]:
+        """Count the rows of each box that a query asks for."""
+        counts = np.empty(len(starts) - 1, np.int64)
+        box_counts(starts, *self.asked(query), counts)
+        return counts
+
+
+@dataclass(frozen=True, eq=False)
+class ExactTable:
+    """A table whose values are all known: the original."""
+
+    rows: Rows
+
+    @classmethod
+    def of(cls, source: Any, schema: Schema) -> ExactTable:
+        """Take the columns that a schema names from a path or a frame."""
+        table = read_table(source) if isinstance(source, str | Path) else take_frame(source)
+        schema.check(table.columns)
+        if not table.height:
+            msg = "The table has a header but no rows."
+            raise InputError(msg)
+        plain = schema.read_numbers(table, "quasi", "sensitive")
+        return cls(Rows.of(plain, schema.published, schema))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def columns(self) -> Mapping[str, Exact]:
+        """What can be asked about."""
+        return self.rows.columns
+
+    def count(self, query: Query) -> float:
+        """Return the number of rows that a query asks for."""
+        check_columns(query, self.columns)
+        return count_rows(len(self.rows), *self.rows.asked(query))
+
+
+@dataclass(frozen=True, eq=False)
+class BoxTable:
+    """A published table: rows of one box stand together, and each spreads evenly over it.
+
+    Boxes are the distinct combinations of quasi cells, so that it does not matter whether groups
+    are known or there are none.
+    """
+
+    quasi: dict[str, Spread]
+    cells: NDArray[np.int32]  # by column and box
+    starts: NDArray[np.int64]
+    rows: Rows
+
+    @classmethod
+    def of(
+        cls,
+        published: pl.DataFrame,
+        manifest: dict[str, Any],
+        schema: Schema,
+        leaves: Mapping[str, Leaves] | None = None,
+    ) -> BoxTable:
+        """Read a published table, quasi cells as text, by what its manifest says of its columns.
+
+        `leaves` are the labels under nodes, as far as they are known.
+        """
+        check_rows(published)
+        stated = {column["name"]: column for column in manifest["columns"]}
+        quasi, which = {}, {}
+        for name in schema.quasi:
+            if name not in published.columns:
+                raise UnknownColumn(name, published.columns)
+            quasi[name], which[name] = read_cells(
+                published[name], stated[name], (leaves or {}).get(name)
+            )
+        # Boxes stand in the order of the column with the most cells, whose shares are then read
+        # one after the other.
+        most_first = sorted(quasi, key=lambda name: -len(quasi[name].sizes))
+        boxes = Groups.alike(
+            published.height, ((which[name], len(quasi[name].sizes)) for name in most_first)
+        )
+        firsts = boxes.order[boxes.starts[:-1]]
+        shown = np.array([cells[firsts] for cells in which.values()], np.int32)
+        exact = [name for name in stated if name not in quasi]
+        rows = Rows.of(published, exact, schema, boxes.order)
+        return cls(quasi, shown, boxes.starts, rows)
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    @property
+    def columns(self) -> Mapping[str, Exact | Spread]:
+        """What can be asked about."""
+        return ChainMap(self.quasi, self.rows.columns)  # type: ignore[arg-type]
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of rows in each box."""
+        return np.diff(self.starts)
+
+    def count(self, query: Query) -> float:
+        """Return the expected number of rows that a query asks for."""
+        check_columns(query, self.columns)
+        used = [place for place, name in enumerate(self.quasi) if name in query]
+        shares = [column.shares(query[n]) for n, column in self.quasi.items() if n in query]
+        offsets = np.cumsum([0, *map(len, shares)])[:-1].astype(np.int64)
+        return spread_count(
+            self.cells,
+            np.array(used, np.int64),
+            np.concatenate([np.empty(0), *shares]),
+            offsets,
+            self.rows.by_box(self.starts, query),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TwoTables:
+    """Quasi-identifiers and sensitive values in two tables, linked by groups alone (Anatomy).
+
+    A group's rows are taken to go with its values at random: of a rows and b values that a query
+    asks for in a group of n, a·b/n are expected (Xiao, Tao: Anatomy. VLDB 2006).
+    """
+
+    first: Rows
+    second: Rows
+    starts: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @property
+    def columns(self) -> Mapping[str, Exact]:
+        """What can be asked about."""
+        return ChainMap(self.first.columns, self.second.columns)  # type: ignore[arg-type]
+
+    def count(self, query: Query) -> float:
+        """Return the expected number of rows that a query asks for."""
+        check_columns(query, self.columns)
+        first, second = (rows.by_box(self.starts, query) for rows in (self.first, self.second))
+        return float((first * second / np.diff(self.starts)).sum())
+
+
+def check_columns(query: Query, columns: Mapping[str, object]) -> None:
+    """Raise where a query is about a column that is not there."""
+    for name in query:
+        if name not in columns:
+            raise UnknownColumn(name, list(columns))
+
+
+def open_answers(source: Any) -> Answers:
+    """Return what a release directory, or anything published in memory, answers."""
+    if isinstance(source, ExactTable | BoxTable | TwoTables):
+        return source
+    if isinstance(source, str | Path):
+        manifest = read_manifest(Path(source))
+        published = read_published(Path(source), manifest)
+        return BoxTable.of(published, manifest, manifest_schema(manifest))
+    if hasattr(source, "answers"):
+        return source.answers()
+    msg = f"A release or its directory is needed, not a {type(source).__name__}."
+    raise InputError(msg)

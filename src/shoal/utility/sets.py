@@ -1,0 +1,192 @@
+"""What a query asks of one column: a set of numbers, or a set of labels.
+
+In which steps the values of a column are counted.
+
+Numbers in steps of the finest decimal that occurs, whole numbers in steps of 1; dates in days, and
+in microseconds or nanoseconds where there is a time of day.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import ceil, floor, inf, isinf, log10
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.table.coding import INTEGER
+from shoal.table.dates import LARGEST, date_units, parse_dates
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+Cut = tuple[Any, int]  # a rational (or an infinity), and 0 just before it or 1 just after it
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers as the places, ascending, where one steps into the set and out of it again.
+
+    >>> low, high = Numbers.from_to(1, 5), Numbers.from_to(3, 9)
+    >>> low & high == Numbers.from_to(3, 5), low | high == Numbers.from_to(1, 9)
+    (True, True)
+    """
+
+    cuts: tuple[Cut, ...]
+
+    @classmethod
+    def from_to(cls, low: Fraction | int, high: Fraction | int) -> Numbers:
+        """Return an interval with both its ends."""
+        return cls(((low, 0), (high, 1)) if low <= high else ())
+
+    def __and__(self, other: Numbers) -> Numbers:
+        return self._swept(other, least=2)
+
+    def __or__(self, other: Numbers) -> Numbers:
+        return self._swept(other, least=1)
+
+    def __invert__(self) -> Numbers:
+        return Numbers(tuple(sorted({*self.cuts} ^ {*ALL_NUMBERS.cuts})))
+
+    def __contains__(self, value: Fraction) -> bool:
+        return sum(cut <= (value, 0) for cut in self.cuts) % 2 == 1
+
+    def __bool__(self) -> bool:
+        return bool(self.cuts)
+
+    def _swept(self, other: Numbers, *, least: int) -> Numbers:
+        """Return where at least so many of the two sets hold."""
+        mine, theirs = set(self.cuts), set(other.cuts)
+        here, there = False, False
+        cuts: list[Cut] = []
+        for cut in sorted(mine | theirs):
+            here ^= cut in mine
+            there ^= cut in theirs
+            if (here + there >= least) != len(cuts) % 2:
+                cuts.append(cut)
+        return Numbers(tuple(cuts))
+
+    def units(
+        self, scale: Fraction, origin: int = 0
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the first and last whole unit in each interval, `scale` of them to a number.
+
+        Units are counted from an origin.
+        """
+        firsts, lasts = [], []
+        for begin, end in zip(self.cuts[::2], self.cuts[1::2], strict=True):
+            first, last = _at_or_after(begin, scale), _at_or_after(end, scale) - 1
+            if first <= last:
+                firsts.append(first - origin)
+                lasts.append(last - origin)
+        return np.array(firsts, np.float64), np.array(lasts, np.float64)
+
+    def ranges(self, values: NDArray, scale: int = 1) -> list[tuple[int, int]]:
+        """Return which of some ascending numbers are in the set, as ranges of places.
+
+        `scale` of the values' units make one of the set's numbers.
+        """
+        cuts = [(value * scale, after) for value, after in self.cuts]
+        pairs = zip(cuts[::2], cuts[1::2], strict=True)
+        found = [(_place(values, begin), _place(values, end) - 1) for begin, end in pairs]
+        return [(first, last) for first, last in found if first <= last]
+
+
+ALL_NUMBERS = Numbers(((-inf, 0), (inf, 1)))
+
+
+def below(value: Fraction, *, equal: bool) -> Numbers:
+    """Return all numbers below a value, or up to it."""
+    return Numbers(((-inf, 0), (value, int(equal))))
+
+
+def _at_or_after(cut: Cut, scale: Fraction) -> float:
+    """Return the first whole unit at or after a cut."""
+    value, after = cut
+    if isinf(value):
+        return value
+    return floor(value * scale) + 1 if after else ceil(value * scale)
+
+
+def _place(values: NDArray, cut: Cut) -> int:
+    """Return how many of some ascending numbers lie before a cut; integers are compared exactly."""
+    value, after = cut
+    if isinf(value):
+        return 0 if value < 0 else len(values)
+    if values.dtype == np.float64:
+        return int(np.searchsorted(values, float(value), "right" if after else "left"))
+    first = floor(value) + 1 if after else ceil(value)
+    if values.dtype == np.int64 and abs(first) >= 2**63:
+        return 0 if first < 0 else len(values)
+    return int(np.searchsorted(values, np.array(first, values.dtype), "left"))
+
+
+Labels = frozenset[str]
+Set = Numbers | Labels
+
+
+DIGITS = 15  # whole numbers of so many digits are exact as doubles
+FINEST = 300  # decimals; more would overflow
+
+
+@dataclass(frozen=True)
+class Ruler:
+    """How many units there are to a number, or to a day, and at which of them counting begins.
+
+    Places are counted from the least number, so that large numbers close together stay apart.
+    """
+
+    units: Fraction
+    origin: int = 0
+    dates: bool = False
+
+    @classmethod
+    def of(cls, texts: pl.Series, *, dates: bool = False) -> Ruler:
+        """Return the ruler on which all of some numbers or dates have a place.
+
+        >>> Ruler.of(pl.Series(["20", "2.50", "1e3"])).units
+        Fraction(10, 1)
+        """
+        if dates:
+            read = parse_dates(texts)
+            assert read is not None
+            return cls(Fraction(read[1]), int(read[0].min()), dates=True)
+        if texts.str.contains(INTEGER).all():
+            return cls(Fraction(1), int(integers(texts).min()))
+        return cls(Fraction(10) ** _decimals(texts))
+
+    def places(self, texts: pl.Series) -> NDArray[np.float64]:
+        """Return numbers or dates in whole units from the origin."""
+        if self.dates:
+            moments, _, _ = date_units(texts, int(self.units))
+            return (moments - self.origin).astype(np.float64)
+        if self.units == 1 and texts.str.contains(INTEGER).all():
+            return (integers(texts) - self.origin).astype(np.float64)
+        return np.rint(texts.cast(pl.Float64).to_numpy() * float(self.units)) - self.origin
+
+    def shift(self, finer: Ruler) -> tuple[float, float]:
+        """Return by what a place has to be multiplied, and what added, for a finer ruler."""
+        factor = finer.units / self.units
+        return float(factor), float(self.origin * factor - finer.origin)
+
+
+def integers(texts: pl.Series) -> NDArray:
+    """Return integers exactly, as 64 bits where their differences fit, as Python's otherwise."""
+    known = texts.cast(pl.Int64, strict=False)
+    if not known.has_nulls() and bool(known.is_between(-LARGEST, LARGEST).all()):
+        return known.to_numpy()
+    return np.array([int(Decimal(text)) for text in texts], object)
+
+
+def _decimals(texts: pl.Series) -> int:
+    """Return the most decimals of some numbers, as many as doubles can tell apart."""
+    digits = texts.str.extract(r"\.([0-9]*?)0*(?:[eE]|$)").str.len_chars().fill_null(0)
+    shifts = texts.str.extract(r"[eE]\+?(-?[0-9]+)$").cast(pl.Int64).fill_null(0)
+    needed = int((digits.cast(pl.Int64) - shifts).max())  # type: ignore[arg-type]
+    largest = float(texts.cast(pl.Float64).abs().max())  # type: ignore[arg-type]
+    room = DIGITS - 1 - floor(log10(largest)) if largest > 0 else FINEST
+    return min(max(needed, 0), room, FINEST)

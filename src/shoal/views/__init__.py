@@ -1,0 +1,1 @@
+"""Views of results: facts first, then text, pages and charts; nothing is measured here."""

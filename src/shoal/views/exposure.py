@@ -1,0 +1,214 @@
+"""The three questions of the Article 29 Working Party, opinion 05/2014, answered by measurement.
+
+Singling out: can a row be told from all others? Linkability: can a row be joined to what is known
+from elsewhere? Inference: can a value be guessed from the rest? Each has a number before (the
+quasi columns as they were) and after (as they are published).
+
+How the values of a sensitive column are distributed over the published table.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.audit.verify import cell_codes
+from shoal.errors import UsageError
+from shoal.exact import upward
+from shoal.notation import exact
+from shoal.principles.groups import Groups
+from shoal.table.coded import Sensitive
+from shoal.table.dates import units_as_dates
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.audit.verify import Audit
+    from shoal.release.cells import Kinds
+    from shoal.release.release import Release
+    from shoal.table.coding import Column
+
+
+THRESHOLD = 0.09
+
+
+def check_threshold(threshold: float) -> Fraction:
+    """Return a threshold of risk as a rational, or raise where it is none."""
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
+        msg = f"The threshold must be a number above 0 and at most 1. Got {threshold!r}."
+        raise UsageError(msg)
+    if not 0 < threshold <= 1:
+        msg = f"The threshold must be above 0 and at most 1. Got {threshold!r}."
+        raise UsageError(msg)
+    return Fraction(exact(threshold))
+
+
+def exposure(release: Release, audit: Audit, before: Groups, threshold: float) -> dict[str, Any]:
+    """Measure all three, against a threshold for the risk of being found.
+
+    How often an exact value is guessed is left out for columns under a proximity requirement: what
+    that requirement measures says more of them.
+    """
+    limit = check_threshold(threshold)
+    after = release_groups(release)
+    measured = {n for one in release.requirements if one.principle.numeric for n in one.columns}
+    if audit.alike is not None:
+        found = identification(audit.alike, audit.alike, limit)
+    else:
+        assert audit.matches is not None
+        found = identification(audit.matches, np.ones_like(audit.matches), limit)
+    return {
+        "threshold": threshold,
+        "least_size": least_size(limit),
+        "before": identification(before.sizes, before.sizes, limit),
+        "after": found,
+        "others": list(release.schema.other),
+        "unique_with_others": _unique_with_others(release),
+        "pseudonyms": list(release.schema.pseudonymize),
+        "guesses": [
+            {
+                "column": column.name,
+                "blind": _blind(column.codes),
+                "before": guessed(before, Sensitive.of((column,))),
+                "after": None if after is None else guessed(after, Sensitive.of((column,))),
+            }
+            for column in release.coded.sensitive
+            if column.name not in measured
+        ],
+    }
+
+
+def release_groups(release: Release) -> Groups | None:
+    """Return the published groups over the rows as they were coded; None where there are none."""
+    if release.heterogeneous:
+        return None
+    layout = release.recoding.layout
+    labels = np.empty(len(layout.bears), np.int64)
+    labels[layout.carries] = layout.bears
+    return Groups(labels)
+
+
+def least_size(limit: Fraction) -> int:
+    """Return how many rows must share a description for a risk of at most a limit."""
+    return -(-limit.denominator // limit.numerator)
+
+
+def identification(
+    sizes: NDArray[np.int64], people: NDArray[np.int64], limit: Fraction
+) -> dict[str, Any]:
+    """Measure how likely a person is found, when one of `sizes` rows is taken at random.
+
+    `people[i]` persons each see sizes[i] rows that fit. The largest risk is 1 / min(sizes), the
+    average one the mean of 1 / size over all people (prosecutor and marketer of El Emam, Dankar,
+    JAMIA 2008). Both are rounded up.
+    """
+    total = int(people.sum())
+    seeing = np.bincount(sizes, weights=people).astype(np.int64)
+    kinds = np.flatnonzero(seeing)
+    counts = seeing[kinds]
+    pairs = zip(kinds.tolist(), counts.tolist(), strict=True)
+    average = sum((Fraction(count, size) for size, count in pairs), Fraction(0)) / total
+    largest = Fraction(1, int(kinds[0]))
+    return {
+        "unique": float(counts[kinds == 1].sum() / total),
+        "smallest": int(kinds[0]),
+        "largest_risk": upward(largest),
+        "average_risk": upward(average),
+        "largest_kept": largest <= limit,
+        "average_kept": average <= limit,
+        "above": float(counts[kinds < least_size(limit)].sum() / total),
+    }
+
+
+def guessed(groups: Groups, value: Sensitive) -> float:
+    """Return the share of rows whose value is the most frequent one of their group.
+
+    Whoever guesses that value for everybody in a group is right so often.
+    """
+    keys = groups.labels * value.distinct + value.codes
+    keys.sort()
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    lengths = np.diff(np.append(starts, len(keys)))
+    owners = keys[starts] // value.distinct
+    firsts = np.flatnonzero(np.concatenate([[True], owners[1:] != owners[:-1]]))
+    return float(np.maximum.reduceat(lengths, firsts).sum() / len(keys))
+
+
+def _blind(codes: NDArray[np.int32]) -> float:
+    """Return the share of rows that carry the most frequent value of the whole table."""
+    return float(np.bincount(codes).max() / len(codes))
+
+
+def _unique_with_others(release: Release) -> float | None:
+    """Return the share of rows alone in their published cells and unchanged columns together."""
+    others = release.schema.other
+    if not others:
+        return None
+    recoding = release.recoding
+    layout = recoding.layout
+    cells = (_different(recoding.quasi[name], kinds) for name, kinds in recoding.kinds.items())
+    carried = (cell_codes(recoding.source[name].gather(layout.carries)) for name in others)
+    borne = ((cell[layout.bears], int(cell.max()) + 1) for cell in cells)
+    sizes = Groups.alike(len(layout.bears), chain(borne, carried)).sizes
+    return float((sizes == 1).sum() / len(layout.bears))
+
+
+def _different(column: Column, kinds: Kinds) -> NDArray[np.int32]:
+    """Return a number for each cell of a column; cells that are spelled alike share it."""
+    if column.tree is None:
+        return kinds.which
+    return column.nodes(kinds.spans.low, kinds.spans.high)[kinds.which]
+
+
+BARS = 30  # of a histogram
+LABELS = 12  # that have a bar of their own
+TAIL = 0.005  # of the rows at either end that share the outermost bar
+
+
+def distribution(column: Column) -> dict[str, Any]:
+    """Return the share of rows by value: equal widths of numbers, or the most frequent labels."""
+    counts = np.bincount(column.codes, minlength=column.distinct)
+    if column.numeric and column.distinct > LABELS:
+        return {"column": column.name} | _histogram(column, counts)
+    frequent = np.argsort(-counts, kind="stable")[:LABELS]
+    shown = np.sort(frequent) if column.numeric else frequent
+    rest = len(column.codes) - int(counts[shown].sum())
+    return {
+        "column": column.name,
+        "labels": [
+            {"label": column.spellings[int(rank)], "share": float(counts[rank] / counts.sum())}
+            for rank in shown
+        ],
+        "others": column.distinct - len(shown),
+        "rest": float(rest / counts.sum()),
+    }
+
+
+def _histogram(column: Column, counts: np.ndarray) -> dict[str, Any]:
+    values = column.numbers.astype(np.float64)
+    reached = np.cumsum(counts) / counts.sum()
+    first = float(values[np.searchsorted(reached, TAIL)])
+    place = int(np.searchsorted(reached, 1 - TAIL))
+    last = float(values[min(place, len(values) - 1)])
+    if first == last:
+        first, last = float(values[0]), float(values[-1])
+    edges = np.linspace(first, last, BARS + 1)
+    places = np.clip(np.searchsorted(edges, values, "right") - 1, 0, BARS - 1)
+    shares = np.bincount(places, weights=counts, minlength=BARS) / counts.sum()
+    middle = float(values[np.searchsorted(reached, 0.5)])
+    return {
+        "dates": column.dates,
+        "edges": edges.tolist(),
+        "shares": shares.tolist(),
+        "median": spelled(middle, dates=column.dates),
+    }
+
+
+def spelled(value: float, *, dates: bool) -> str:
+    """Write a number or a day."""
+    if dates:
+        return str(units_as_dates(np.array([round(value)], np.int64), 1)[0])
+    return f"{value:,.6g}"

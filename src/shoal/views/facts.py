@@ -1,0 +1,269 @@
+"""Everything a report shows, as plain values; aggregates only, because the report is public.
+
+How a release is made again, and what to cite: without paths, seeds or dropped columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.distances.relation import counting_work
+from shoal.principles.base import OneDimensional
+from shoal.principles.dissimilarity import Dissimilarity
+from shoal.principles.groups import Groups
+from shoal.principles.guarantee import PATIENCE, guarantee
+from shoal.principles.k_anonymity import KAnonymity
+from shoal.principles.planning import frontier
+from shoal.release.boxes import exact_matches
+from shoal.table.groupings import Listed
+from shoal.table.population import code_people
+from shoal.table.pseudonyms import warning
+from shoal.views.commands import Command
+from shoal.views.exposure import THRESHOLD, distribution, exposure
+from shoal.views.maps import loss_map
+from shoal.views.questions import WORK, errors_by_selectivity
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.audit.verify import Audit, Finding
+    from shoal.principles.groups import Measurement
+    from shoal.release.release import Release
+    from shoal.table.coded import Coded
+    from shoal.table.schema import Schema
+
+
+BINS = 10  # of the risk from 0 to 1
+POINTS = 60  # of the frontier
+SHOWN = 6  # sensitive columns whose distribution is drawn
+
+LIMITS_OF_ALL = (
+    "It does not cover what a reader knows from elsewhere about the sensitive value, two releases "
+    "of overlapping tables, or columns published unchanged under the role 'other'.",
+)
+LIMITS = (
+    "The guarantee speaks of a reader who knows a person's quasi-identifiers and the person's "
+    "group, and who holds every row of the group for equally likely.",
+    *LIMITS_OF_ALL,
+    "Proximity principles other than Window are not kept when groups are mixed: the group column "
+    "is part of the promise.",
+)
+
+
+def collect(
+    release: Release, audit: Audit, *, threshold: float = THRESHOLD, work: int | None = WORK
+) -> dict[str, Any]:
+    """Gather what was asked, what was measured, what it cost, and where the limits are.
+
+    `threshold` is the risk of being found that is held for acceptable; `work` limits the queries
+    that are asked (see `shoal.views.questions`).
+    """
+    manifest = release.manifest
+    before = unprotected(release.coded)
+    return {
+        "rows": manifest["rows"],
+        "suppressed": manifest["suppressed"],
+        "groups": manifest["groups"],
+        "columns": manifest["columns"],
+        "quasi": list(release.schema.quasi),
+        "sensitive": list(release.schema.sensitive),
+        "method": manifest["method"],
+        "version": manifest["shoal"],
+        "title": manifest.get("title"),
+        "digests": manifest["digests"],
+        "reproducible": manifest.get("reproducible", False),
+        "requirements": [
+            _requirement(finding, release, before)
+            for finding in audit.findings
+            if finding.by != "cells"
+        ],
+        "guarded": any(one.columns for one in release.requirements),
+        "cells": [finding.to_dict() for finding in audit.findings if finding.by == "cells"],
+        "loss": manifest["loss"],
+        "sizes": _counted(_sizes(release, audit)),
+        "map": loss_map(release),
+        "exposure": exposure(release, audit, before, threshold),
+        "values": [distribution(column) for column in release.coded.sensitive[:SHOWN]],
+        "queries": errors_by_selectivity(release, work=work),
+        "reproduce": reproduction(release),
+        "seconds": manifest["seconds"],
+        "limits": (
+            *((*manifest["adversary"], *LIMITS_OF_ALL) if release.heterogeneous else LIMITS),
+            *([warning(hidden)] if (hidden := release.schema.pseudonymize) else []),
+        ),
+    }
+
+
+def _sizes(release: Release, audit: Audit) -> NDArray[np.int64]:
+    """Return the sizes of groups, or how many published rows each person matches."""
+    return release.recoding.layout.bearers if audit.matches is None else audit.matches
+
+
+def _requirement(finding: Finding, release: Release, before: Groups) -> dict[str, Any]:
+    principle = finding.requirement.principle
+    names = finding.requirement.columns
+    value = release.coded.value(names) if names else None
+    if principle.population and release.population is not None:
+        places = code_people(release.population, release.coded).places(release.coded)
+        before = replace(before, people=exact_matches(release.coded, before, places))
+    unprotected_risk = principle.measure(before, value)
+    entry = finding.to_dict() | {
+        "promise": principle.promise_matches()
+        if finding.by == "matches" and isinstance(principle, KAnonymity)
+        else principle.promise(" and ".join(names)),
+        "source": principle.source,
+        "columns": list(names),
+        "risk_before": float(unprotected_risk.risk),
+        "risks": _shares(unprotected_risk, "before") + _shares(finding.measurement, "after"),
+    }
+    if isinstance(principle, OneDimensional) and value is not None:
+        (column,) = value.columns
+        relative = getattr(principle, "relative", False)
+        width = getattr(principle, principle.width_name, None)
+        if width is None:
+            width = max(getattr(principle, "below", 0), getattr(principle, "above", 0))
+        points = list(islice(frontier(column, relative=relative), POINTS))
+        entry["frontier"] = {
+            "points": [{"m": p.m, "bound": p.epsilon_bound} for p in points],
+            "chosen": {"m": principle.share, "width": width * principle.width_scale},
+            "column": column.name,
+            "relative": relative,
+        }
+    if isinstance(principle, Dissimilarity) and value is not None:
+        relation = principle.relation(value)
+        if counting_work(relation) <= PATIENCE:
+            known = guarantee(principle, value)
+            entry["reach"] = {
+                "points": [{"k": r.k, "delta": r.delta or 0.0} for r in known.reaches],
+                "chosen": {"k": principle.k, "delta": principle.delta},
+                "guaranteed": known.by,
+            }
+    return entry
+
+
+def unprotected(coded: Coded) -> Groups:
+    """Return the groups a reader would see if the quasi columns were published as they are."""
+    return Groups.alike(len(coded), ((column.codes, column.distinct) for column in coded.quasi))
+
+
+def _shares(measurement: Measurement, when: str) -> list[dict[str, Any]]:
+    """Return the share of rows by the risk of their group, in equal bins."""
+    places = np.clip(np.ceil(measurement.risks * BINS - 1e-9).astype(int) - 1, 0, BINS - 1)
+    rows = np.bincount(places, weights=measurement.sizes, minlength=BINS)
+    return [
+        {"when": when, "risk": (place + 1) / BINS, "share": float(count / rows.sum())}
+        for place, count in enumerate(rows)
+    ]
+
+
+def _counted(sizes: NDArray[np.int64]) -> list[dict[str, int]]:
+    values, counts = np.unique(sizes, return_counts=True)
+    return [{"size": int(v), "groups": int(c)} for v, c in zip(values, counts, strict=True)]
+
+
+SCHEMA = ("--schema", "SCHEMA")  # a file that says what no option can
+
+
+def command(release: Release) -> Command:
+    """Return the command that repeats a release, words in capitals standing for places."""
+    manifest, schema, settings = release.manifest, release.schema, release.settings
+    options: list[tuple[str, ...]] = []
+    if in_a_file(schema):
+        options.append(SCHEMA)
+    for role in ("quasi", "sensitive", "other", "pseudonymize"):
+        names = getattr(schema, role)
+        if names and all(map(_listable, names)):
+            options.append((f"--{role}", ",".join(names)))
+    if schema.pseudonymize:
+        options.append(("--key-file", "KEY"))
+    options += _columns(schema)
+    options += [("--require", one) for one in manifest["require"]]
+    if release.population is not None:
+        options.append(("--population", "PEOPLE"))
+    if (missing := settings.get("missing", "error")) != "error":
+        options.append(("--missing", missing))
+    for name in ("suppress", "seconds", "delimiter", "encoding", "format"):
+        if (said := settings.get(name)) is not None:
+            options.append((f"--{name}", str(said)))
+    if settings.get("escape_formulas"):
+        options.append(("--escape-formulas",))
+    options += [("--method", manifest["method"]), ("--output", "DIR")]
+    return Command("anonymize", ("TABLE",), tuple(options))
+
+
+def audit(release: Release) -> Command:
+    """Return the command that measures a release again, with what that takes."""
+    options: list[tuple[str, ...]] = []
+    if release.heterogeneous:  # who matches which row can be counted against the original alone
+        options.append(("--original", "TABLE"))
+    if release.population is not None:
+        options.append(("--population", "PEOPLE"))
+    return Command("audit", ("DIR",), tuple(options))
+
+
+def in_a_file(schema: Schema) -> list[str]:
+    """Return the columns of which something stands in a schema file, as no option can say it."""
+    used = (*schema.published, *schema.pseudonymize)
+    named = {name for name in schema.order if name in used}
+    named |= {name for name in used if not _listable(name)}
+    said = {*schema.types, *schema.hierarchies, *schema.weights}
+    named |= {name for name in used if name in said and "=" in name}
+    return sorted(named)
+
+
+def _listable(name: str) -> bool:
+    """Whether a list of names on the command line can hold a name."""
+    return "," not in name and name == name.strip() and not name.startswith("-")
+
+
+def _columns(schema: Schema) -> list[tuple[str, ...]]:
+    """Return the options that say more of columns than their roles."""
+    hidden = in_a_file(schema)
+    said: list[tuple[str, str, str]] = [
+        *(("--type", name, kind) for name, kind in schema.types.items()),
+        *(
+            ("--hierarchy", name, "FILE" if isinstance(one, Listed) else repr(one))
+            for name, one in schema.hierarchies.items()
+        ),
+        *(("--weight", name, repr(weight)) for name, weight in schema.weights.items()),
+    ]
+    options: list[tuple[str, ...]] = [
+        (option, f"{name}={value}")
+        for option, name, value in said
+        if name in schema.published and name not in hidden
+    ]
+    if schema.decimal is not None:
+        options.append(("--decimal", schema.decimal))
+    return options
+
+
+def citations(release: Release) -> list[str]:
+    """Return entries for a list of references: Shoal, and the paper of every principle."""
+    version = release.manifest["shoal"]
+    entries = [
+        "@software{shoal,\n"
+        "  title = {Shoal: publishing tables so that nobody's value is nearly known},\n"
+        f"  version = {{{version}}}\n}}"
+    ]
+    named: dict[str, str] = {}
+    for one in release.requirements:
+        named.setdefault(type(one.principle).__name__, one.principle.source)
+    entries += [
+        f"@misc{{{name.lower()},\n  title = {{{name}}},\n  note = {{{source}}}\n}}"
+        for name, source in named.items()
+    ]
+    return entries
+
+
+def reproduction(release: Release) -> dict[str, Any]:
+    """Return everything that the report says of it."""
+    return {
+        "command": command(release).folded,
+        "audit": audit(release).line,
+        "citations": citations(release),
+        "in_a_file": in_a_file(release.schema),
+    }

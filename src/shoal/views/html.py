@@ -1,0 +1,93 @@
+"""The report as one page that opens offline: no script, no font, no request.
+
+Pieces of HTML for notebooks: a release, an audit and a plan at a glance.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shoal.views.charts.base import drawn
+from shoal.views.charts.release import (
+    frontier_chart,
+    histogram_chart,
+    map_chart,
+    reach_chart,
+    risk_chart,
+    size_chart,
+)
+from shoal.views.exposure import THRESHOLD
+from shoal.views.facts import collect
+from shoal.views.pages import comparison_values, frontier_values, render
+
+if TYPE_CHECKING:
+    from shoal.audit.verify import Audit
+    from shoal.release.release import Release
+
+
+def render_release(
+    release: Release,
+    audit: Audit,
+    *,
+    threshold: float = THRESHOLD,
+    trials: dict[str, Any] | None = None,
+) -> str:
+    """Return the report of a release as HTML; `trials` as for the owner's report."""
+    facts = collect(release, audit, threshold=threshold)
+    tried = None if trials is None else trial_values(trials)
+    return render("release.html", facts=facts, charts=release_charts(facts), tried=tried)
+
+
+def trial_values(trials: dict[str, Any]) -> dict[str, Any]:
+    """Return what the template needs of trials on a sample, with their pictures."""
+    values = dict(trials)
+    if values.get("frontier"):
+        values["frontier"] = frontier_values(values["frontier"])
+    if values.get("comparison"):
+        values["comparison"] = comparison_values(values["comparison"])
+    return values
+
+
+def release_charts(facts: dict[str, Any]) -> dict[str, Any]:
+    """Draw what the report of a release shows."""
+    asked = facts["requirements"]
+    return {
+        "sizes": drawn(size_chart, facts["sizes"], grouped=facts["groups"] is not None),
+        "risks": [drawn(risk_chart, r["risks"], r["bound"]) for r in asked],
+        "frontiers": [
+            drawn(frontier_chart, r["frontier"]) if "frontier" in r else None for r in asked
+        ],
+        "reaches": [drawn(reach_chart, r["reach"]) if "reach" in r else None for r in asked],
+        "map": drawn(map_chart, facts["map"]) if facts["map"] else None,
+        "histograms": [
+            None if "labels" in one else drawn(histogram_chart, one) for one in facts["values"]
+        ],
+        "labels": [_labels(one) if "labels" in one else None for one in facts["values"]],
+    }
+
+
+def _labels(found: dict[str, Any]) -> list[tuple[str, float]]:
+    """Return the bars of a column of labels, the rare ones together."""
+    bars = [(one["label"] or "(missing)", one["share"]) for one in found["labels"]]
+    if found["others"]:
+        bars.append((f"{found['others']:,} more", found["rest"]))
+    return bars
+
+
+SHOWN = 12  # points of a plan's frontier
+
+
+def release_part(manifest: dict[str, Any]) -> str:
+    """Return a release as a piece of HTML, from its manifest."""
+    return render("part_release.html", facts=manifest)
+
+
+def audit_part(facts: dict[str, Any], complaints: list[str]) -> str:
+    """Return an audit as a piece of HTML."""
+    return render("part_audit.html", facts=facts, complaints=complaints)
+
+
+def plan_part(facts: dict[str, Any]) -> str:
+    """Return a plan as a piece of HTML."""
+    points = facts["frontier"] or ()
+    return render("part_plan.html", facts=facts, points=points[:SHOWN], more=len(points) - SHOWN)

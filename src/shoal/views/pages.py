@@ -1,0 +1,132 @@
+"""Pages for owners: what a command found, as one HTML file that opens offline."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import OutputError
+from shoal.exact import at_least, at_most
+from shoal.views.charts.base import drawn
+
+PRIVATE = 0o600
+
+
+def survey_page(facts: dict[str, Any]) -> str:
+    """Return a survey as HTML."""
+    from shoal.views.tables import level_name, level_value, sentences
+
+    said = sentences(facts["identification"])
+    return render("survey.html", facts=facts, sentences=said, name=level_name, value=level_value)
+
+
+COMPARED = 0.5  # the share of groups in breach whose lines are laid over one another
+
+
+def attack_page(facts: dict[str, Any]) -> str:
+    """Return an attack as HTML, the vulnerability of every release as a picture."""
+    from shoal.views.charts.attack import shared_contour_chart, vulnerability_chart
+
+    charts = [drawn(vulnerability_chart, one["grid"]) for one in facts["vulnerability"]]
+    together: dict[str, dict[str, Any]] = {}
+    for one in facts["vulnerability"]:
+        if len({entry["epsilon"] for entry in one["grid"]}) > 1:
+            together.setdefault(one["column"], {})[one["release"]] = one["grid"]
+    compared = [
+        (column, drawn(shared_contour_chart, grids, COMPARED))
+        for column, grids in together.items()
+        if len(grids) > 1
+    ]
+    return render("attack.html", facts=facts, charts=charts, compared=compared, share=COMPARED)
+
+
+def comparison_page(facts: dict[str, Any]) -> str:
+    """Return methods compared as HTML, with the picture."""
+    return _compared("compare.html", facts)
+
+
+def comparison_part(facts: dict[str, Any]) -> str:
+    """Return the same as a piece of HTML, for notebooks."""
+    return _compared("compared.html", facts)
+
+
+def _compared(template: str, facts: dict[str, Any]) -> str:
+    return render(template, **comparison_values(facts))
+
+
+def comparison_values(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return what the template of a comparison needs."""
+    from shoal.views.charts.comparison import comparison_chart
+    from shoal.views.tables import explained, failures, measures
+
+    shown = [one for one in measures(facts) if any(value is not None for value in one.values)]
+    methods = [
+        entry["method"] + (" (does not hold)" if entry["holds"] is False else "")
+        for entry in facts["entries"]
+    ]
+    chart = drawn(comparison_chart, methods, shown) if shown else ""
+    return {
+        "facts": facts,
+        "measures": shown,
+        "failures": failures(facts),
+        "notes": explained(facts),
+        "chart": chart,
+    }
+
+
+def frontier_page(facts: dict[str, Any]) -> str:
+    """Return loss against a parameter as HTML, with the picture."""
+    return _frontier("tune.html", facts)
+
+
+def frontier_part(facts: dict[str, Any]) -> str:
+    """Return the same as a piece of HTML, for notebooks."""
+    return _frontier("tuned.html", facts)
+
+
+def _frontier(template: str, facts: dict[str, Any]) -> str:
+    return render(template, **frontier_values(facts))
+
+
+def frontier_values(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return what the template of a frontier needs."""
+    from shoal.views.charts.comparison import tuning_chart
+    from shoal.views.tables import reasons
+
+    reached = [point for point in facts["points"] if point["loss"] is not None]
+    chart = drawn(tuning_chart, facts) if reached else ""
+    return {"facts": facts, "reasons": reasons(facts), "chart": chart}
+
+
+def render(template: str, **values: Any) -> str:
+    """Fill a template; every value is escaped."""
+    from jinja2 import Environment, PackageLoader
+
+    environment = Environment(
+        loader=PackageLoader("shoal.views"), autoescape=True, trim_blocks=True
+    )
+    environment.filters |= {"at_most": at_most, "at_least": at_least}
+    return environment.get_template(template).render(**values)
+
+
+def check_page(path: str | Path) -> None:
+    """Raise before any work is done where a page could not be written, or would replace a file."""
+    path = Path(path)
+    if os.path.lexists(path):
+        msg = f"{path.name!r} exists. Choose another --report."
+        raise OutputError(msg)
+    if not path.absolute().parent.is_dir():
+        msg = f"Cannot write {path.name!r}: its directory does not exist."
+        raise OutputError(msg)
+
+
+def write_page(path: str | Path, text: str) -> None:
+    """Write a page that only its owner can read."""
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
+        with os.fdopen(file, "w", encoding="utf-8") as page:
+            page.write(text)
+    except OSError as problem:
+        msg = f"Cannot write {Path(path).name!r}: {problem.strerror}."
+        raise OutputError(msg) from None

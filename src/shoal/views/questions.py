@@ -1,0 +1,123 @@
+"""How well the release answers count queries, by how much of the table they ask for.
+
+A release and its original as what answers count queries, without a detour over text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.utility.columns import Exact, Intervals, Sets, Spread
+from shoal.utility.nodes import Leaves
+from shoal.utility.queries import BoxTable, ExactTable, Rows
+from shoal.utility.sets import Ruler
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.release.cells import Spans
+    from shoal.release.release import Release
+    from shoal.table.coding import Column
+
+
+SELECTIVITIES = (0.01, 0.02, 0.05, 0.1, 0.2)
+QUERIES = 200  # of each selectivity
+FEWEST = 20  # that say anything about a selectivity
+LEAST_ROWS = 50  # a relative error of counts of one or two rows says nothing
+PATIENCE = 10  # draws for a query that finds anybody
+WORK = 20_000_000  # rows that are looked at for a report that everybody gets
+
+
+def errors_by_selectivity(release: Release, *, work: int | None = WORK) -> dict[str, Any]:
+    """Ask random queries of every selectivity, of the original and of the release.
+
+    Whose queries these are nobody can know, unless the whole release is repeatable. With more rows
+    fewer are asked, so that all look at no more than `work` rows, but never fewer than `FEWEST` of
+    a selectivity.
+    """
+    rows = len(release.coded)
+    if rows < LEAST_ROWS:
+        return {"skipped": f"Not asked: the table has only {rows} rows."}
+    affordable = QUERIES if work is None else work // (rows * len(SELECTIVITIES))
+    queries = min(QUERIES, max(FEWEST, affordable))
+    from shoal.utility.workload import Workload  # kernels that a small table does not need
+
+    chance = 0 if release.manifest.get("reproducible") else None
+    original, published = exact_table(release), box_table(release)
+    quasi = min(2, len(release.schema.quasi))
+    sensitive = min(1, len(release.schema.sensitive))
+    found, skipped = [], []
+    for selectivity in SELECTIVITIES:
+        workload = Workload(
+            quasi=quasi, sensitive=sensitive, selectivity=selectivity, queries=queries
+        )
+        try:
+            drawn = workload.draw(original, release.schema, seed=chance, patience=PATIENCE)
+        except InputError:  # nobody is there to be asked for so little
+            skipped.append(selectivity)
+            continue
+        error = drawn.compare(published)
+        entry = {"selectivity": selectivity, "rows": float(np.median(error.truth) / rows)}
+        found.append(entry | {name: getattr(error, name) for name in ("mean", "median", "p95")})
+    if not found:
+        return {"skipped": "Not asked: random queries of every size find nobody."}
+    return {
+        "quasi": quasi,
+        "sensitive": sensitive,
+        "queries": queries,
+        "errors": found,
+        "empty": skipped,
+    }
+
+
+def exact_table(release: Release) -> ExactTable:
+    """Return the rows that are published, as they were."""
+    return ExactTable(
+        Rows(_exact((*release.coded.quasi, *release.coded.sensitive)), len(release.coded))
+    )
+
+
+def box_table(release: Release) -> BoxTable:
+    """Return what `release.answers()` reads from the published text, straight from the recoding.
+
+    Boxes are cells as they were recoded, so two groups with equal cells are two boxes; counts are
+    the same.
+    """
+    layout, kinds = release.recoding.layout, release.recoding.kinds
+    order = np.argsort(layout.bears)
+    quasi, cells = {}, []
+    for column in release.coded.quasi:
+        kind = kinds[column.name]
+        quasi[column.name], which = _spread(column, kind.spans)
+        cells.append(which[kind.which])
+    columns = _exact(release.coded.sensitive)
+    rows = Rows(columns, len(release.coded), layout.carries[order])
+    starts = np.concatenate([[0], np.cumsum(layout.bearers)]).astype(np.int64)
+    return BoxTable(quasi, np.array(cells, np.int32), starts, rows)
+
+
+def _exact(columns: tuple[Column, ...]) -> dict[str, Exact]:
+    return {column.name: Exact.from_column(column) for column in columns}
+
+
+def _spread(column: Column, covered: Spans) -> tuple[Spread, NDArray[np.int64]]:
+    """Return the distinct cells of a column, and which of them each box bears."""
+    every = np.arange(len(covered.low))
+    if column.tree is not None:
+        nodes, which = np.unique(column.nodes(covered.low, covered.high), return_inverse=True)
+        names = pl.Series(column.tree.names, dtype=pl.String).gather(nodes)
+        return Sets.of_nodes(names, column.name, Leaves.of(column)), which
+    if column.numeric:
+        shown = np.unique(np.concatenate([covered.low, covered.high, [0, column.distinct - 1]]))
+        ruler = Ruler.of(column.spellings.gather(shown), dates=column.dates)
+        places = ruler.places(column.spellings)
+        extent = float(places[-1] - places[0] + 1)
+        lows, highs = places[covered.low], places[covered.high]
+        return Intervals(column.name, lows, highs, ruler, extent), every
+    _, listed, counts = covered.listed()
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return Sets(column.name, column.spellings, starts, listed), every

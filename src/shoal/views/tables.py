@@ -1,0 +1,280 @@
+"""The terminal view of methods compared and of a parameter tuned, and what their pictures show.
+
+The terminal view of a survey: the level of every principle on a published table.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shoal.exact import WHOLE, at_least, at_most, downward, upward, written
+from shoal.views.text import _console, _heading, _number, _table
+
+FAILED = "does not hold: its release fails its own audit, so it is no choice, whatever it loses."
+METRICS = {"r2": "R²", "accuracy": "accuracy", "roc_auc": "ROC-AUC"}
+
+
+def print_comparison(facts: dict[str, Any]) -> None:
+    """Print methods side by side."""
+    console = _console()
+    _heading(console, f"{' and '.join(facts['require'])} on {facts['rows']:,} rows")
+    shown = [
+        measure for measure in measures(facts) if any(value is not None for value in measure.values)
+    ]
+    table = _table("method", "holds", *(measure.short for measure in shown), "groups")
+    for place, entry in enumerate(facts["entries"]):
+        if entry["problem"]:
+            table.add_row(entry["method"], "", "not reached")
+            continue
+        groups = "none" if entry["groups"] is None else f"{entry['groups']:,}"
+        cells = [measure.spelled(place) for measure in shown]
+        table.add_row(entry["method"], "yes" if entry["holds"] else "NO", *cells, groups)
+    console.print(table)
+    for entry in facts["entries"]:
+        if entry["problem"]:
+            console.print(f"{entry['method']}: {entry['problem']}")
+    for line in failures(facts):
+        console.print(line)
+    for line in (*explained(facts), *facts["remarks"]):
+        console.print(line, style="dim")
+
+
+def failures(facts: dict[str, Any]) -> list[str]:
+    """Name the methods whose release does not hold what is required."""
+    return [f"{one['method']} {FAILED}" for one in facts["entries"] if one["holds"] is False]
+
+
+def explained(facts: dict[str, Any]) -> list[str]:
+    """Say what the columns are, and what stands beside what was learned."""
+    lines = []
+    if asked := facts["workload"]:
+        lines.append(
+            f"error: median relative error of {asked['queries']:,} count queries, each over "
+            f"{asked['quasi']} quasi and {asked['sensitive']} sensitive columns and "
+            f"{asked['selectivity']:.4g} of their domain."
+        )
+    learned = next((one["learning"] for one in facts["entries"] if one["learning"]), None)
+    if learned:
+        metric = learned["metric"]
+        original, trivial = (best(learned[which], metric) for which in ("original", "trivial"))
+        lines.append(
+            f"learned: {METRICS[metric]} of {learned['target']} on {learned['asked']:,} held-out "
+            f"rows, by the better of a forest and a linear model trained on the release. Trained "
+            f"on the original {spell(original)}, without quasi columns {spell(trivial)}, knowing "
+            f"nothing {spell(learned['baseline'][metric])}."
+        )
+        if not learned["learnable"]:
+            lines.append(
+                f"Nothing can be learned here: quasi columns teach nothing about "
+                f"{learned['target']} that these held-out rows can show, so what methods keep of "
+                "it cannot be told."
+            )
+    return lines
+
+
+def best(scores: dict[str, dict[str, float | None]], metric: str) -> float | None:
+    """Return the score of the better model."""
+    known = [score for one in scores.values() if (score := one[metric]) is not None]
+    return max(known, default=None)
+
+
+def spell(value: float | None) -> str:
+    """Write a score."""
+    return "unknown" if value is None else f"{value:z.3f}"
+
+
+class Measure:
+    """One column of a comparison: its names, its value for each method, how it is written."""
+
+    def __init__(
+        self,
+        short: str,
+        title: str,
+        form: str,
+        values: list[float | None],
+        beside: dict[str, float | None] | None = None,
+    ) -> None:
+        self.short, self.title, self.form, self.values = short, title, form, values
+        self.beside = beside or {}  # what the values lie between, by name
+
+    def spelled(self, place: int) -> str:
+        """Write the value of a method."""
+        value = self.values[place]
+        return "" if value is None else self.form.format(value)
+
+
+def measures(facts: dict[str, Any]) -> list[Measure]:
+    """Return everything that methods are compared by."""
+    entries = facts["entries"]
+
+    def column(name: str) -> list[float | None]:
+        return [entry[name] for entry in entries]
+
+    risks = [one and upward(written(one), 4) for one in column("risk")]
+    errors = [one["query_error"] and one["query_error"]["median"] for one in entries]
+    learned = [
+        one["learning"] and best(one["learning"]["release"], one["learning"]["metric"])
+        for one in entries
+    ]
+    known = next((one["learning"] for one in entries if one["learning"]), None)
+    metric, beside = "", {}
+    if known:
+        metric = METRICS[known["metric"]]
+        beside = {
+            name: best(known[which], known["metric"])
+            for name, which in (("from the original", "original"), ("no quasi", "trivial"))
+        }
+    return [
+        Measure("GCP", "information lost (GCP)", "{:.2%}", column("loss")),
+        Measure("error", "median relative error of a count", "{:.2%}", errors),
+        Measure("learned", f"learned from it ({metric})", "{:z.3f}", learned, beside),
+        Measure("risk", "worst measured risk", "{:.4g}", risks),
+        Measure("s", "seconds of search", "{:.2f}", column("seconds")),
+        Measure("MB", "megabytes of search", "{:,.1f}", column("megabytes")),
+    ]
+
+
+def print_frontier(facts: dict[str, Any]) -> None:
+    """Print loss by parameter, the knee marked, and why the rest is not achievable."""
+    console = _console()
+    _heading(
+        console, f"{' and '.join(facts['require'])} by {facts['method']}, {facts['rows']:,} rows"
+    )
+    table = _table(facts["parameter"], "GCP", "groups", "seconds", "")
+    bend = facts["knee"] and facts["knee"]["value"]
+    for point in facts["points"]:
+        marks = [
+            word
+            for word, there in (("knee", bend), ("asked for", facts["asked"]))
+            if point["value"] == there
+        ]
+        if point["loss"] is None:
+            cells = ("not reached", "", "")
+        else:
+            groups = "none" if point["groups"] is None else f"{point['groups']:,}"
+            cells = (f"{point['loss']:.2%}", groups, f"{point['seconds']:.2f}")
+        table.add_row(f"{point['value']:,.6g}", *cells, ", ".join(marks))
+    console.print(table)
+    console.print(facts["sentence"])
+    for reason in reasons(facts):
+        console.print(reason, style="dim")
+
+
+def reasons(facts: dict[str, Any]) -> list[str]:
+    """Return why the point next to those that were reached was not, and which were not either.
+
+    A trial's reasons are those of a trial, and say nothing about the table.
+    """
+    if facts.get("trial"):
+        return []
+    points = facts["points"]
+    reached = [place for place, point in enumerate(points) if not point["problem"]]
+    missed = [place for place, point in enumerate(points) if point["problem"]]
+    missed.sort(key=lambda place: min((abs(place - one) for one in reached), default=0))
+    if not missed:
+        return []
+    first, *others = (points[place] for place in missed)
+    lines = [f"{facts['parameter']} = {first['value']:,.6g}: {first['problem']}"]
+    if others:
+        values = ", ".join(f"{value:,.6g}" for value in sorted(one["value"] for one in others))
+        lines.append(f"{facts['parameter']} = {values}: not reached either.")
+    return lines
+
+
+SHOWN = 6  # digits of a level
+
+
+def level_name(level: dict[str, Any]) -> str:
+    """Write a principle with what is fixed of it, as `TCloseness(t, ground='equal')`."""
+    fixed = [f"{name}={value!r}" for name, value in level["fixed"].items()]
+    return f"{level['principle']}({', '.join([level['parameter'], *fixed])})"
+
+
+def level_value(level: dict[str, Any]) -> str:
+    """Write the measured level in few digits, so that it holds as it is written."""
+    if level["level"] is None:
+        return "nothing holds"
+    rounded = downward if level["stronger"] == "larger" else upward
+    return spelled(rounded(written(level["level"]), SHOWN))
+
+
+def spelled(value: float) -> str:
+    """Spell a number as the notation reads it, without a point where it is whole."""
+    return str(int(value)) if float(value).is_integer() and abs(value) < WHOLE else str(value)
+
+
+def print_survey(facts: dict[str, Any]) -> None:
+    """Print every level, and what each says of people's safety."""
+    console = _console()
+    console.print(
+        f"Audit: {facts['rows']:,} rows in {facts['groups']:,} groups of at least {facts['k']:,} "
+        f"(by {facts['by']})"
+    )
+    for remark in facts["remarks"]:
+        console.print(remark)
+    for sentence in sentences(facts["identification"]):
+        console.print(sentence)
+    for column in facts["columns"]:
+        console.print()
+        _heading(console, f"{column['column']}: what every group keeps")
+        table = _table("principle", "strictest that holds")
+        for level in column["levels"]:
+            table.add_row(level_name(level), level_value(level))
+        console.print(table)
+        _heading(console, "Share of a group within epsilon of one member")
+        table = _table("epsilon", "worst group", "mean row", "delta kept", "rows at 1/2 or more")
+        for one in column["proximity"]:
+            table.add_row(
+                _number(one["epsilon"]),
+                at_most(one["risk"]),
+                f"{one['mean_risk']:.4g}",
+                at_least(one["delta"]),
+                f"{one['likely_rows']:.2%}",
+            )
+        console.print(table)
+        _heading(console, "Riskiest groups")
+        worst = column["riskiest"]
+        table = _table(*worst[0])
+        for one in worst:
+            cells = (v if isinstance(v, str) else _rounded(v) for v in one.values())
+            table.add_row(*cells)
+        console.print(table)
+        _heading(console, f"Riskiest records, at epsilon {_number(worst[0]['epsilon'])}")
+        table = _table("row", "group", "risk", "why")
+        for one in column["riskiest_records"]:
+            table.add_row(f"{one['row']:,}", one["group"], at_most(one["risk"]), one["why"])
+        console.print(table)
+
+
+def sentences(found: dict[str, Any]) -> list[str]:
+    """Say in plain words how likely people are found."""
+    said = [
+        f"Whoever knows that a person is in the table finds the row with a chance of up to "
+        f"{found['prosecutor']:.4g} (prosecutor) and of {found['marketer']:.4g} on average "
+        "(marketer).",
+        f"{found['unique_rows']:,} rows ({found['uniqueness']:.2%}) share their description with "
+        f"no other; {found['rows_above_one_in_five']:.2%} are found with more than 1 in 5.",
+    ]
+    if "journalist" in found:
+        said.append(
+            f"Against a population of {found['population']:,}, a person is found with a chance of "
+            f"up to {found['journalist']:.4g} (journalist), of "
+            f"{found['marketer_population']:.4g} on average."
+        )
+        if found["k_map"] is not None:
+            said.append(
+                f"Every description fits at least {found['k_map']:,} of them: "
+                f"KMap(k={found['k_map']})."
+            )
+        if found["presence"] is not None:
+            low, high = found["presence"]
+            said.append(
+                f"Of those whom a description fits, from {at_least(low)} to {at_most(high)} are in "
+                "the table: DeltaPresence, where descriptions do not overlap."
+            )
+    return said
+
+
+def _rounded(value: float) -> str:
+    """Spell a number with four digits, or all before the point where there are more."""
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:,.4g}"
