@@ -76,7 +76,7 @@ _HOMES = {
     "GeneralizationGraph": "release.graph",
     "Perturb": "utility.perturb",
     "Anatomy": "utility.anatomy",
-    "Release": "release.release",
+    "Release": "runs.release",
     "Audit": "audit.verify",
     "Plan": "principles.planning",
     "Comparison": "runs.compare",
@@ -210,11 +210,11 @@ if TYPE_CHECKING:
     from shoal.principles.spread import KE, Variance
     from shoal.principles.t_closeness import TCloseness
     from shoal.release.graph import GeneralizationGraph
-    from shoal.release.release import Release
     from shoal.runs.anonymize import anonymize
     from shoal.runs.compare import Comparison, compare
     from shoal.runs.learned import LearningUtility
     from shoal.runs.learning import learning_of, learning_utility
+    from shoal.runs.release import Release
     from shoal.runs.tune import Frontier, tune
     from shoal.table.groupings import Bins, Calendar, Grouped, Listed, Prefix, Quantiles
     from shoal.table.schema import Schema

@@ -27,6 +27,7 @@ from shoal.audit.shapes import (
 from shoal.errors import InputError, UsageError
 from shoal.notation import parse
 from shoal.principles.requirement import requirements
+from shoal.release.release import TITLE
 from shoal.table.dates import not_dates
 from shoal.table.ends import backwards
 from shoal.table.files import TABLES
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 MANIFEST, REPORT = "manifest.json", "report.html"
 SIZE = 2**28  # bytes of a manifest; a million labels take a tenth of it
-TITLE = 200  # characters
+
 SECONDS = 10**9
 FORMS = ("intervals",)
 ROLES = ("quasi", "sensitive", "other", PSEUDONYM)

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.cells import as_text
+from shoal.audit.cells import as_text, without_escapes
 from shoal.audit.files import kinds_of, manifest_schema, read_published
 from shoal.audit.manifest import read_manifest
 from shoal.audit.verify import alike, check_rows
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.principles.groups import Groups
+    from shoal.release.release import ReleaseData
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,3 +138,11 @@ def replace_types(stated: Schema, chosen: Schema | None) -> Schema:
 
 def _of_columns(types: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
     return {name: kind for name, kind in types.items() if name in names}
+
+
+def plain_text(release: ReleaseData) -> pl.DataFrame:
+    """Return the published table as text: no formula defused, numbers spelled plainly."""
+    plain = release.published
+    if release.recoding.escape:
+        plain = without_escapes(plain, release.manifest["columns"])
+    return release.schema.read_numbers(plain, "sensitive")

@@ -12,6 +12,7 @@ from shoal.errors import InputError
 from shoal.exact import at_most, upward
 from shoal.principles.groups import Groups, Measurement
 from shoal.principles.k_anonymity import check_population
+from shoal.showing import Shown
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column, quantity
 from shoal.table.columns import Handed, is_dictionary, top_code, without_cells
@@ -77,7 +78,7 @@ class Finding:
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(Shown):
     """What was measured on published rows, and what is wrong with the files, if anything.
 
     `alike` counts the rows of each description, that is, with equal published cells. A
@@ -143,11 +144,6 @@ class Audit:
         """Return a sentence for everything that does not hold."""
         broken = [finding.complaint() for finding in self.findings if not finding.holds]
         return broken + list(self.problems)
-
-    def _repr_html_(self) -> str:
-        from shoal.views.html import audit_part
-
-        return audit_part(self.to_dict(), self.complaints())
 
 
 def spread(matches: NDArray[np.int64]) -> dict[str, float]:

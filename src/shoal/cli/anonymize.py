@@ -225,8 +225,8 @@ def _check_target(
 ) -> None:
     """Raise before any work is done where the output could not be written in the end."""
     import shoal
+    from shoal.release.places import check_output, check_private
     from shoal.runs.outlets import STDOUT, check_outlet, is_outlet
-    from shoal.runs.publish import check_output, check_private
     from shoal.table.reading import find_files
 
     if target == STDOUT and json:

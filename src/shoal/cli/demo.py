@@ -18,7 +18,7 @@ def demo(
     """Plan, anonymize and audit a census-like table of 60,000 people who do not exist."""
     import shoal
     from shoal.datasets.census import census
-    from shoal.runs.publish import check_output
+    from shoal.release.places import check_output
     from shoal.views.text import print_audit, print_head, print_plan, print_release
 
     check_output(output, format="csv", linkage=None, force=True)

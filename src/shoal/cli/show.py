@@ -108,7 +108,7 @@ def settings(path: str | None) -> Settings:
     from shoal.methods.base import Method
     from shoal.methods.suppression import read_share
     from shoal.principles.requirement import read_requirement
-    from shoal.runs.publish import check_format
+    from shoal.release.places import check_format
     from shoal.table.files import FORMATS
     from shoal.table.settings import Settings, read_settings
 

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from shoal.errors import NotAchievable, UsageError
+from shoal.methods.achievable import check_least_risk, check_task
 from shoal.methods.base import Method, Task
 from shoal.methods.exchange import Exchange
 from shoal.methods.mondrian import Mondrian
@@ -38,7 +39,6 @@ from shoal.principles.groups import Groups
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.progress import silent
 from shoal.release.cells import mean_over_rows, ncp_by_group, spans
-from shoal.runs.anonymize import check_least_risk, check_task
 from shoal.sampling import draw
 
 if TYPE_CHECKING:

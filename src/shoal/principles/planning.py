@@ -23,6 +23,7 @@ from shoal.principles.guarantee import Guarantee, guarantee, largest_epsilon
 from shoal.principles.outlook import Limit, Outlook, outlook
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import Require, requirements
+from shoal.showing import Shown
 from shoal.table.coded import Sensitive
 from shoal.table.coding import Column, code_column, quantity
 from shoal.table.missing import Missing, complete_rows
@@ -48,7 +49,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Shown):
     """What is achievable for one numeric sensitive column; None where it was not asked."""
 
     rows: int
@@ -64,11 +65,6 @@ class Plan:
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values, as `shoal plan --json` prints it."""
         return asdict(self)
-
-    def _repr_html_(self) -> str:
-        from shoal.views.html import plan_part
-
-        return plan_part(self.to_dict())
 
 
 def maxsize(column: Column, principle: OneDimensional) -> int:

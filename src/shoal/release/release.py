@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.manifest import TITLE
 from shoal.errors import UsageError
 from shoal.progress import Progress, silent
 from shoal.release.cells import (
@@ -35,27 +34,24 @@ from shoal.release.cells import (
 from shoal.release.layout import Found, Layout, lay_out
 from shoal.table.columns import is_dictionary
 from shoal.table.formulas import risky
-from shoal.table.reading import give_frame, take_frame
+from shoal.table.reading import give_frame
 from shoal.table.schema import LABELS, RESERVED
 from shoal.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from shoal.audit.verify import Audit
     from shoal.methods.base import Method, Task
     from shoal.principles.requirement import Requirement
     from shoal.release.layout import Randomness, Suppression
     from shoal.table.coded import Coded
     from shoal.table.coding import Column, Grown
-    from shoal.table.columns import Handed
     from shoal.table.groupings import Hierarchy
     from shoal.table.schema import Schema
-    from shoal.utility.queries import BoxTable
 
+TITLE = 200  # characters
 BATCH = 2**16  # published rows that are put together at a time
 
 
@@ -134,8 +130,8 @@ class Recoding:
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
-    """What is published, and what only the owner may see of how it came about.
+class ReleaseData:
+    """What is published, and what only the owner may see of how it came about: data alone.
 
     Attributes
     ----------
@@ -212,116 +208,6 @@ class Release:
         """Whether every record was recast on its own, without groups."""
         return self.recoding.layout.numbers is None
 
-    def audit(self) -> Audit:
-        """Measure every requirement again on the published table.
-
-        Groups are measured from that table alone, a heterogeneous release against the original.
-        """
-        return self.audit_published(self.plain)
-
-    def audit_published(self, published: pl.DataFrame | Handed) -> Audit:
-        """Measure every requirement on a published table, as it was read back from a file."""
-        from shoal.audit.files import kinds_of, manifest_schema
-        from shoal.audit.matches import audit_matches
-        from shoal.audit.verify import audit_table
-
-        if self.heterogeneous:
-            return audit_matches(take_frame(published), self.coded, self.requirements)
-        if self.population is None:
-            return audit_table(published, self.schema, self.requirements)
-        stated = manifest_schema(self.manifest, self.listed)  # nodes as a reader sees them
-        kinds = kinds_of(self.manifest)
-        return audit_table(published, stated, self.requirements, self.population, kinds)
-
-    def losses(self) -> dict[str, float]:
-        """Measure every loss that is defined for this release (see `shoal.losses`)."""
-        from shoal.utility.losses import losses
-
-        return losses(self)
-
-    def answers(self) -> BoxTable:
-        """Return the published table as what answers count queries."""
-        return self._boxes
-
-    @cached_property
-    def _boxes(self) -> BoxTable:
-        from shoal.utility.nodes import Leaves
-        from shoal.utility.queries import BoxTable
-
-        nodes = {one.name: Leaves.of(one) for one in self.coded.quasi if one.tree is not None}
-        return BoxTable.of(self.plain, self.manifest, self.schema, nodes)
-
-    @property
-    def plain(self) -> pl.DataFrame:
-        """The published table, cells as text: no formula defused, numbers spelled plainly."""
-        from shoal.audit.cells import without_escapes
-
-        plain = self.published
-        if self.recoding.escape:
-            plain = without_escapes(plain, self.manifest["columns"])
-        return self.schema.read_numbers(plain, "sensitive")
-
-    def count(self, condition: str) -> float:
-        """Return the expected number of rows for which a condition holds.
-
-        A row is taken to lie anywhere in its published cells, all values alike; sensitive and
-        other columns are exact. `release.count("30 <= age <= 40 and income > 50000")`.
-        """
-        from shoal.utility.expression import count
-
-        return count(self, condition)
-
-    def write(
-        self,
-        directory: str | Path,
-        *,
-        format: str = "csv",
-        linkage: str | Path | None = None,
-        force: bool = False,
-        threshold: float = 0.09,
-        trials: bool = False,
-        progress: Progress = silent,
-    ) -> Audit:
-        """Write release, manifest and report as one directory, audited before it appears.
-
-        The report compares the risk of being found with `threshold`. With `trials` it also shows
-        what more protection would cost and what other methods lose, both tried on a sample. The
-        address of a table, as sqlite:///people.db?table=published, takes the table alone.
-        """
-        from shoal.runs.outlets import is_outlet, publish
-        from shoal.runs.publish import write_release
-
-        where: dict[str, Any] = {"linkage": linkage, "force": force, "progress": progress}
-        if is_outlet(directory):
-            return publish(self, directory, format=format, **where)
-        if trials:
-            from shoal.runs.trials import trials as attempt
-
-            where["trials"] = partial(attempt, self, progress)
-        return write_release(self, directory, format=format, threshold=threshold, **where)
-
-    def owner_report(
-        self,
-        path: str | Path,
-        *,
-        threshold: float = 0.09,
-        force: bool = False,
-        progress: Progress = silent,
-    ) -> None:
-        """Write the report for the owner alone, readable by nobody else; never publish it.
-
-        It says what report.html says, and names the riskiest groups and records, what was left out,
-        what more protection would cost, and what other methods lose (both tried on a sample).
-        """
-        from shoal.runs.trials import write_owner_report
-
-        write_owner_report(self, path, threshold=threshold, force=force, progress=progress)
-
-    def _repr_html_(self) -> str:
-        from shoal.views.html import release_part
-
-        return release_part(self.manifest)
-
     def __repr__(self) -> str:
         groups = self.manifest["groups"]
         how = "each recast on its own" if groups is None else f"in {groups} groups"
@@ -354,7 +240,7 @@ def build_release(
     population: pl.DataFrame | None = None,
     title: str | None = None,
     progress: Progress = silent,
-) -> Release:
+) -> ReleaseData:
     """Recode what was found, shuffle rows and group numbers, and state what was done."""
     coded = task.coded
     layout = lay_out(found, randomness)
@@ -413,7 +299,7 @@ def build_release(
         manifest["decimal"] = schema.decimal
     if randomness.reproducible:
         manifest["reproducible"] = True
-    return Release(
+    return ReleaseData(
         manifest=manifest,
         recoding=recoding,
         coded=coded,

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from shoal.release.release import Release
+    from shoal.release.release import ReleaseData
 
 
 EXCEL_TEXT = 32_767  # characters of a cell
 EXCEL_DIGITS = 10**15  # a sheet holds doubles and shows fifteen digits
 
 
-def write_as(release: Release, path: Path, format: str, watch: Callable[[int], None]) -> None:
+def write_as(release: ReleaseData, path: Path, format: str, watch: Callable[[int], None]) -> None:
     """Write the published table; text formats may be packed by gzip or zstd.
 
     `watch` is called with the number of rows written so far, where they are written in batches.

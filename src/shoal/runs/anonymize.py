@@ -8,21 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import NotAchievable, UsageError
-from shoal.exact import at_least, at_most
+from shoal.errors import UsageError
+from shoal.methods.achievable import check_least_risk, check_task
 from shoal.methods.base import Method, Task
 from shoal.methods.choice import choose_method, method_for
 from shoal.methods.suppression import read_share, search_within
 from shoal.principles.base import OneDimensional
-from shoal.principles.dissimilarity import Dissimilarity
-from shoal.principles.guarantee import least_risk
 from shoal.principles.k_anonymity import check_population
-from shoal.principles.planning import check_achievable, largest_share
+from shoal.principles.planning import largest_share
 from shoal.principles.requirement import Require, requirements
 from shoal.progress import Progress, silent
 from shoal.release.layout import Randomness
-from shoal.release.release import Release, build_release, check_title
+from shoal.release.release import build_release, check_title
 from shoal.runs.estimate import search_seconds, whole_run
+from shoal.runs.release import Release
 from shoal.table.coded import Coded, code_table
 from shoal.table.coding import code_column, quantity
 from shoal.table.columns import without_cells
@@ -130,7 +129,7 @@ def anonymize(
     release.settings.update(
         missing=missing, suppress=suppress, seconds=seconds, escape_formulas=escape_formulas
     )
-    return release
+    return Release.of(release)
 
 
 def take_population(population: Any, asked: list[Requirement]) -> pl.DataFrame | None:
@@ -173,49 +172,6 @@ def numeric_columns(
         return column
 
     return replace(coded, sensitive=tuple(map(strict, coded.sensitive)))
-
-
-def check_task(task: Task) -> None:
-    """Raise where a requirement cannot hold on this table, before anything is searched."""
-    rows = len(task.coded)
-    for one, value in zip(task.requirements, task.values, strict=True):
-        if rows < one.principle.least:
-            msg = (
-                f"{one.principle!r} needs groups of at least {one.principle.least} rows, "
-                f"and the table has {rows}."
-            )
-            raise NotAchievable(msg)
-        if isinstance(one.principle, OneDimensional) and value is not None:
-            check_achievable(one.principle, value.columns[0])
-        elif value is not None and (few := int(one.principle.surplus(value).sum())):
-            msg = (
-                f"{one!r} is not achievable on these {rows} rows: too many of them carry the same "
-                f"{value.name} or near ones. At least {few} rows ({few / rows:.2%}) would have to "
-                "be left out; --suppress says how many may be."
-            )
-            raise NotAchievable(msg)
-
-
-def check_least_risk(task: Task, *, gone: int = 0) -> None:
-    """Raise where every grouping is known to have a larger risk than a dissimilarity allows.
-
-    `gone` rows may be left out, which all might be near to one another.
-    """
-    few = f", whichever {gone} are left out" if gone else ""
-    for one, value in zip(task.requirements, task.values, strict=True):
-        principle = one.principle
-        if not isinstance(principle, Dissimilarity) or value is None:
-            continue
-        if principle.bound == 1 or len(task.coded) < principle.least:
-            continue  # anything goes, or there are too few rows, which is another matter
-        least = least_risk(principle.relation(value), value, principle.least, gone=gone)
-        if least > principle.bound:
-            msg = (
-                f"{principle!r} is not achievable on these {len(task.coded)} rows{few}: so many "
-                f"values of {value.name} are near to one another that every grouping has a risk "
-                f"of at least {at_most(least)}. Delta can be {at_least(1 - least)} at most."
-            )
-            raise NotAchievable(msg)
 
 
 @contextmanager

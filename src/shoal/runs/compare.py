@@ -18,6 +18,7 @@ from shoal.release.layout import Randomness, Suppression
 from shoal.release.release import build_release
 from shoal.runs.anonymize import anonymize, check_budget, numeric_columns, take_population
 from shoal.runs.learning import part
+from shoal.runs.release import Release
 from shoal.table.coded import code_table
 from shoal.table.population import code_both
 from shoal.table.reading import take_frame
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from shoal.release.release import Release
     from shoal.runs.learned import LearningUtility
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
@@ -147,7 +147,7 @@ def compare(
         except NotAchievable as problem:
             entries.append(Entry(repr(method), problem=str(problem)))
             continue
-        release = build_release(
+        data = build_release(
             table,
             schema,
             task,
@@ -158,6 +158,7 @@ def compare(
             given=table,
             population=everybody,
         )
+        release = Release.of(data)
         audit = release.audit()
         entries.append(
             Entry(

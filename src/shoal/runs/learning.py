@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from shoal.methods.base import Method
     from shoal.principles.requirement import Require
-    from shoal.release.release import Release
+    from shoal.runs.release import Release
     from shoal.table.coding import Column
 
 MOST_TRAINED = 10_000  # rows that a model is trained on

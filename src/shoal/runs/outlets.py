@@ -14,15 +14,8 @@ from typing import TYPE_CHECKING
 from shoal.audit.files import as_meant
 from shoal.errors import OutputError, UsageError
 from shoal.progress import Progress, silent
-from shoal.runs.publish import (
-    accept,
-    as_output_errors,
-    audit_written,
-    check_output,
-    check_private,
-    private_file,
-    write_table,
-)
+from shoal.release.places import as_output_errors, check_output, check_private, private_file
+from shoal.runs.publish import accept, audit_written, write_table
 from shoal.table.databases.access import check_target, is_address, write_address
 from shoal.table.files import FORMATS
 
@@ -30,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shoal.audit.verify import Audit
-    from shoal.release.release import Release
+    from shoal.runs.release import Release
 
 STDOUT = "-"
 

@@ -13,8 +13,8 @@ import polars as pl
 from shoal.errors import ShoalError
 from shoal.methods.base import Method
 from shoal.progress import Progress, silent
+from shoal.release.places import check_private, private_text
 from shoal.runs.compare import compare
-from shoal.runs.publish import check_private, private_text
 from shoal.runs.tune import tune
 from shoal.table.schema import Schema
 from shoal.views.exposure import THRESHOLD, check_threshold
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from shoal.audit.verify import Audit
-    from shoal.release.release import Release
     from shoal.runs.compare import Comparison
+    from shoal.runs.release import Release
     from shoal.runs.tune import Frontier
 
 

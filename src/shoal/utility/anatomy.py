@@ -17,7 +17,7 @@ from shoal.notation import Term, whole_number
 from shoal.principles.frequency import FrequencyL
 from shoal.principles.groups import Groups, Measurement
 from shoal.release.layout import Randomness
-from shoal.runs.publish import new_directory
+from shoal.release.places import new_directory
 from shoal.table.coded import Sensitive, code_table
 from shoal.table.coding import code_column
 from shoal.table.reading import give_frame, read_table, take_frame

@@ -11,6 +11,7 @@ import numpy as np
 
 from shoal.audit.files import code_original, manifest_schema, read_published
 from shoal.audit.manifest import read_manifest
+from shoal.audit.published import plain_text
 from shoal.audit.verify import alike
 from shoal.errors import InputError
 from shoal.table.reading import read_table, take_frame
@@ -49,7 +50,7 @@ class Measured:
             published = read_published(Path(source), manifest)
             boxes = BoxTable.of(published, manifest, manifest_schema(manifest))
         else:
-            published, manifest = source.plain, source.manifest
+            published, manifest = plain_text(source), source.manifest
             boxes = open_answers(source)  # type: ignore[assignment]
             original = source.given if original is None else original
             hierarchies = source.listed

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from shoal.audit.verify import Audit
     from shoal.release.cells import Kinds
-    from shoal.release.release import Release
+    from shoal.release.release import ReleaseData
     from shoal.table.coding import Column
 
 
@@ -46,7 +46,9 @@ def check_threshold(threshold: float) -> Fraction:
     return Fraction(exact(threshold))
 
 
-def exposure(release: Release, audit: Audit, before: Groups, threshold: float) -> dict[str, Any]:
+def exposure(
+    release: ReleaseData, audit: Audit, before: Groups, threshold: float
+) -> dict[str, Any]:
     """Measure all three, against a threshold for the risk of being found.
 
     How often an exact value is guessed is left out for columns under a proximity requirement: what
@@ -81,7 +83,7 @@ def exposure(release: Release, audit: Audit, before: Groups, threshold: float) -
     }
 
 
-def release_groups(release: Release) -> Groups | None:
+def release_groups(release: ReleaseData) -> Groups | None:
     """Return the published groups over the rows as they were coded; None where there are none."""
     if release.heterogeneous:
         return None
@@ -142,7 +144,7 @@ def _blind(codes: NDArray[np.int32]) -> float:
     return float(np.bincount(codes).max() / len(codes))
 
 
-def _unique_with_others(release: Release) -> float | None:
+def _unique_with_others(release: ReleaseData) -> float | None:
     """Return the share of rows alone in their published cells and unchanged columns together."""
     others = release.schema.other
     if not others:

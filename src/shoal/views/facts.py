@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from shoal.audit.verify import Audit, Finding
     from shoal.principles.groups import Measurement
-    from shoal.release.release import Release
+    from shoal.release.release import ReleaseData
     from shoal.table.coded import Coded
     from shoal.table.schema import Schema
 
@@ -55,7 +55,7 @@ LIMITS = (
 
 
 def collect(
-    release: Release, audit: Audit, *, threshold: float = THRESHOLD, work: int | None = WORK
+    release: ReleaseData, audit: Audit, *, threshold: float = THRESHOLD, work: int | None = WORK
 ) -> dict[str, Any]:
     """Gather what was asked, what was measured, what it cost, and where the limits are.
 
@@ -98,12 +98,12 @@ def collect(
     }
 
 
-def _sizes(release: Release, audit: Audit) -> NDArray[np.int64]:
+def _sizes(release: ReleaseData, audit: Audit) -> NDArray[np.int64]:
     """Return the sizes of groups, or how many published rows each person matches."""
     return release.recoding.layout.bearers if audit.matches is None else audit.matches
 
 
-def _requirement(finding: Finding, release: Release, before: Groups) -> dict[str, Any]:
+def _requirement(finding: Finding, release: ReleaseData, before: Groups) -> dict[str, Any]:
     principle = finding.requirement.principle
     names = finding.requirement.columns
     value = release.coded.value(names) if names else None
@@ -168,7 +168,7 @@ def _counted(sizes: NDArray[np.int64]) -> list[dict[str, int]]:
 SCHEMA = ("--schema", "SCHEMA")  # a file that says what no option can
 
 
-def command(release: Release) -> Command:
+def command(release: ReleaseData) -> Command:
     """Return the command that repeats a release, words in capitals standing for places."""
     manifest, schema, settings = release.manifest, release.schema, release.settings
     options: list[tuple[str, ...]] = []
@@ -195,7 +195,7 @@ def command(release: Release) -> Command:
     return Command("anonymize", ("TABLE",), tuple(options))
 
 
-def audit(release: Release) -> Command:
+def audit(release: ReleaseData) -> Command:
     """Return the command that measures a release again, with what that takes."""
     options: list[tuple[str, ...]] = []
     if release.heterogeneous:  # who matches which row can be counted against the original alone
@@ -241,7 +241,7 @@ def _columns(schema: Schema) -> list[tuple[str, ...]]:
     return options
 
 
-def citations(release: Release) -> list[str]:
+def citations(release: ReleaseData) -> list[str]:
     """Return entries for a list of references: Shoal, and the paper of every principle."""
     version = release.manifest["shoal"]
     entries = [
@@ -259,7 +259,7 @@ def citations(release: Release) -> list[str]:
     return entries
 
 
-def reproduction(release: Release) -> dict[str, Any]:
+def reproduction(release: ReleaseData) -> dict[str, Any]:
     """Return everything that the report says of it."""
     return {
         "command": command(release).folded,

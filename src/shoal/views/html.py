@@ -21,12 +21,14 @@ from shoal.views.facts import collect
 from shoal.views.pages import comparison_values, frontier_values, render
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from shoal.audit.verify import Audit
-    from shoal.release.release import Release
+    from shoal.release.release import ReleaseData
 
 
 def render_release(
-    release: Release,
+    release: ReleaseData,
     audit: Audit,
     *,
     threshold: float = THRESHOLD,
@@ -77,17 +79,27 @@ def _labels(found: dict[str, Any]) -> list[tuple[str, float]]:
 SHOWN = 12  # points of a plan's frontier
 
 
-def release_part(manifest: dict[str, Any]) -> str:
-    """Return a release as a piece of HTML, from its manifest."""
-    return render("part_release.html", facts=manifest)
+def part(result: Any) -> str:
+    """Return a result as a piece of HTML for a notebook."""
+    return PARTS[type(result).__name__](result)
 
 
-def audit_part(facts: dict[str, Any], complaints: list[str]) -> str:
-    """Return an audit as a piece of HTML."""
-    return render("part_audit.html", facts=facts, complaints=complaints)
+def _release_part(release: ReleaseData) -> str:
+    return render("part_release.html", facts=release.manifest)
 
 
-def plan_part(facts: dict[str, Any]) -> str:
-    """Return a plan as a piece of HTML."""
+def _audit_part(audit: Audit) -> str:
+    return render("part_audit.html", facts=audit.to_dict(), complaints=audit.complaints())
+
+
+def _plan_part(plan: Any) -> str:
+    facts = plan.to_dict()
     points = facts["frontier"] or ()
     return render("part_plan.html", facts=facts, points=points[:SHOWN], more=len(points) - SHOWN)
+
+
+PARTS: dict[str, Callable[[Any], str]] = {
+    "Release": _release_part,
+    "Audit": _audit_part,
+    "Plan": _plan_part,
+}

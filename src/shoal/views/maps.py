@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.release.cells import Spans
-    from shoal.release.release import Release
+    from shoal.release.release import ReleaseData
     from shoal.table.coding import Column
 
 
@@ -58,7 +58,7 @@ class Axis:
         }
 
 
-def loss_map(release: Release) -> dict[str, Any] | None:
+def loss_map(release: ReleaseData) -> dict[str, Any] | None:
     """Return the map over the two columns with the most loss; None where there are not two."""
     ncp = release.manifest["loss"]["ncp"]
     wide = [c for c in release.coded.quasi if c.distinct > 1]

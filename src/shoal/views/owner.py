@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.audit.matches import SPREAD, audit_matches
+from shoal.audit.published import plain_text
 from shoal.audit.survey import survey
 from shoal.table.coding import Column, code_column
 from shoal.table.schema import RESERVED, Schema
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shoal.audit.verify import Audit
-    from shoal.release.release import Release
+    from shoal.release.release import ReleaseData
 
 GROUPS = 8  # whose values are shown
 VALUES = 200  # of one group, at most
@@ -31,7 +32,7 @@ LABELS = 8  # of one group, at most
 
 
 def render_owner(
-    release: Release, audit: Audit, trials: dict[str, Any], *, threshold: float = THRESHOLD
+    release: ReleaseData, audit: Audit, trials: dict[str, Any], *, threshold: float = THRESHOLD
 ) -> str:
     """Return the owner's report as HTML.
 
@@ -53,7 +54,7 @@ def render_owner(
     )
 
 
-def collect_owner(release: Release) -> dict[str, Any]:
+def collect_owner(release: ReleaseData) -> dict[str, Any]:
     """Gather what is private, as plain values."""
     facts: dict[str, Any] = {
         "suppression": str(release.suppression),
@@ -62,26 +63,28 @@ def collect_owner(release: Release) -> dict[str, Any]:
         "candidates": [],
     }
     if release.heterogeneous:
-        found = audit_matches(release.plain, release.coded, release.requirements, candidates=True)
+        found = audit_matches(
+            plain_text(release), release.coded, release.requirements, candidates=True
+        )
         return facts | {"candidates": [one.to_dict() for one in found.candidates]}
     if not release.schema.sensitive:
         return facts
-    columns = survey(release.plain, published_schema(release), group=RESERVED).columns
+    columns = survey(plain_text(release), published_schema(release), group=RESERVED).columns
     strips = [_strips(release, one) for one in columns]
     return facts | {"columns": list(columns), "strips": strips}
 
 
-def published_schema(release: Release) -> Schema:
+def published_schema(release: ReleaseData) -> Schema:
     """Return what a reader of the published table has to know of its columns."""
     schema = release.schema
     types = {name: kind for name, kind in schema.types.items() if name in schema.sensitive}
     return Schema(quasi=schema.quasi, sensitive=schema.sensitive, types=types)
 
 
-def _strips(release: Release, surveyed: dict[str, Any]) -> dict[str, Any]:
+def _strips(release: ReleaseData, surveyed: dict[str, Any]) -> dict[str, Any]:
     """Return the values of a sensitive column in its riskiest groups."""
     name = surveyed["column"]
-    table = release.plain.select(RESERVED, name)
+    table = plain_text(release).select(RESERVED, name)
     column = code_column(
         table[name], kind=release.schema.types.get(name) if surveyed["numeric"] else "categorical"
     )

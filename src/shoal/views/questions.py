@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.release.cells import Spans
-    from shoal.release.release import Release
+    from shoal.release.release import ReleaseData
     from shoal.table.coding import Column
 
 
@@ -32,7 +32,7 @@ PATIENCE = 10  # draws for a query that finds anybody
 WORK = 20_000_000  # rows that are looked at for a report that everybody gets
 
 
-def errors_by_selectivity(release: Release, *, work: int | None = WORK) -> dict[str, Any]:
+def errors_by_selectivity(release: ReleaseData, *, work: int | None = WORK) -> dict[str, Any]:
     """Ask random queries of every selectivity, of the original and of the release.
 
     Whose queries these are nobody can know, unless the whole release is repeatable. With more rows
@@ -74,14 +74,14 @@ def errors_by_selectivity(release: Release, *, work: int | None = WORK) -> dict[
     }
 
 
-def exact_table(release: Release) -> ExactTable:
+def exact_table(release: ReleaseData) -> ExactTable:
     """Return the rows that are published, as they were."""
     return ExactTable(
         Rows(_exact((*release.coded.quasi, *release.coded.sensitive)), len(release.coded))
     )
 
 
-def box_table(release: Release) -> BoxTable:
+def box_table(release: ReleaseData) -> BoxTable:
     """Return what `release.answers()` reads from the published text, straight from the recoding.
 
     Boxes are cells as they were recoded, so two groups with equal cells are two boxes; counts are

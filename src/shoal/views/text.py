@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from shoal.principles.guarantee import Guarantee
     from shoal.principles.outlook import Outlook
     from shoal.principles.planning import Plan
-    from shoal.release.release import Release
+    from shoal.release.release import ReleaseData
     from shoal.views.commands import Command
 
 
@@ -170,7 +170,7 @@ def _number(value: float | None) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
 
 
-def print_release(release: Release, output: str | None) -> None:
+def print_release(release: ReleaseData, output: str | None) -> None:
     """Print what was done, what was measured and what it cost."""
     manifest = release.manifest
     console = _console()

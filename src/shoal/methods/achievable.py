@@ -1,0 +1,58 @@
+"""What is known to be impossible is refused before anything is searched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shoal.errors import NotAchievable
+from shoal.exact import at_least, at_most
+from shoal.principles.base import OneDimensional
+from shoal.principles.dissimilarity import Dissimilarity
+from shoal.principles.guarantee import least_risk
+from shoal.principles.planning import check_achievable
+
+if TYPE_CHECKING:
+    from shoal.methods.base import Task
+
+
+def check_task(task: Task) -> None:
+    """Raise where a requirement cannot hold on this table, before anything is searched."""
+    rows = len(task.coded)
+    for one, value in zip(task.requirements, task.values, strict=True):
+        if rows < one.principle.least:
+            msg = (
+                f"{one.principle!r} needs groups of at least {one.principle.least} rows, "
+                f"and the table has {rows}."
+            )
+            raise NotAchievable(msg)
+        if isinstance(one.principle, OneDimensional) and value is not None:
+            check_achievable(one.principle, value.columns[0])
+        elif value is not None and (few := int(one.principle.surplus(value).sum())):
+            msg = (
+                f"{one!r} is not achievable on these {rows} rows: too many of them carry the same "
+                f"{value.name} or near ones. At least {few} rows ({few / rows:.2%}) would have to "
+                "be left out; --suppress says how many may be."
+            )
+            raise NotAchievable(msg)
+
+
+def check_least_risk(task: Task, *, gone: int = 0) -> None:
+    """Raise where every grouping is known to have a larger risk than a dissimilarity allows.
+
+    `gone` rows may be left out, which all might be near to one another.
+    """
+    few = f", whichever {gone} are left out" if gone else ""
+    for one, value in zip(task.requirements, task.values, strict=True):
+        principle = one.principle
+        if not isinstance(principle, Dissimilarity) or value is None:
+            continue
+        if principle.bound == 1 or len(task.coded) < principle.least:
+            continue  # anything goes, or there are too few rows, which is another matter
+        least = least_risk(principle.relation(value), value, principle.least, gone=gone)
+        if least > principle.bound:
+            msg = (
+                f"{principle!r} is not achievable on these {len(task.coded)} rows{few}: so many "
+                f"values of {value.name} are near to one another that every grouping has a risk "
+                f"of at least {at_most(least)}. Delta can be {at_least(1 - least)} at most."
+            )
+            raise NotAchievable(msg)
