@@ -24,7 +24,8 @@ from shoal.schema.sensitive import Sensitive
 if TYPE_CHECKING:
     from pathlib import Path
 
-PRINCIPLES = {  # one of each, and for every parameter a weaker or stricter value
+# One of each, and for every parameter a weaker or stricter value.
+PRINCIPLES: dict[str, dict[str, Any]] = {
     "AlphaK(alpha=0.5, k=3)": {"alpha": 0.7, "k": 4},
     "BetaLikeness(beta=0.5)": {"beta": 1.0},
     "DeltaDisclosure(delta=0.2)": {"delta": 2.0},
