@@ -38,7 +38,9 @@ def test_inspect_prints_at_eighty_columns(people: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("COLUMNS", "80")
     found = shoal("inspect", people)
     assert found.code == 0
-    assert max(map(len, found.out.splitlines())) <= 80
+    *lines, command = found.out.splitlines()  # which is to be typed, so it is not folded
+    assert command.startswith("shoal init ")
+    assert max(map(len, lines)) <= 80
     for word in ("staff_id", "identifying", "salary", "sensitive", "leave out", "unique"):
         assert word in found.out
     assert "Person" not in found.out  # names are shown as a pattern

@@ -23,7 +23,8 @@ from shoal.table.coding import code_column
 if TYPE_CHECKING:
     from pathlib import Path
 
-PRINCIPLES = {  # one of each, and for every parameter a weaker or stricter value
+# One of each, and for every parameter a weaker or stricter value.
+PRINCIPLES: dict[str, dict[str, Any]] = {
     "AlphaK(alpha=0.5, k=3)": {"alpha": 0.7, "k": 4},
     "BetaLikeness(beta=0.5)": {"beta": 1.0},
     "DeltaDisclosure(delta=0.2)": {"delta": 2.0},
@@ -144,7 +145,7 @@ def test_a_trial_that_fails_says_nothing_against_the_release(tmp_path: Path, mon
         {"age": chance.integers(20, 80, 300), "pay": np.repeat(np.arange(12), 25) * 1000}
     )
     schema = shoal.Schema(quasi="age", sensitive="pay")
-    release = shoal.anonymize(frame, schema, require="FrequencyL(l=12)", seconds=20)
+    release = shoal.anonymize(frame, schema, require="FrequencyL(l=12)")
     monkeypatch.setattr(trials_module, "SAMPLE", 40)  # in which some value is too frequent
     release.owner_report(tmp_path / "owner.html")
     text = re.sub(r"<[^>]+>", " ", (tmp_path / "owner.html").read_text("utf-8"))

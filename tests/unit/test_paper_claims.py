@@ -109,8 +109,12 @@ def xc_fig4(*, wrong: bool = False) -> list[dict[str, Any]]:
 
 def xc_fig5(*, wrong: bool = False) -> list[dict[str, Any]]:
     script, records = module("xc_fig5"), []
-    right = {"epsilon": [1, 2, 3, 4, 5], "delta": [1, 2, 3, 4, 9], "k": [5, 4, 1, 2, 3],
-             "s": [4.5, 4, 3, 2, 1]}  # fmt: skip
+    right: dict[str, list[float]] = {
+        "epsilon": [1, 2, 3, 4, 5],
+        "delta": [1, 2, 3, 4, 9],
+        "k": [5, 4, 1, 2, 3],
+        "s": [4.5, 4, 3, 2, 1],
+    }
     for along, points in script.ALONG.items():
         for place, value in enumerate(points):
             mean = right[along][place] / 100
