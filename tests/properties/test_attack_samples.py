@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import shoal
 from reference import attacks
 from shoal.audit import attack as engine
-from shoal.audit.covers import Cover, cover_column
+from shoal.audit.covers import CellCover, cover_column
 from shoal.audit.exposure import ROWS, vulnerability
 from shoal.audit.guessing import learn
 from shoal.audit.linking import intersect, link
@@ -45,7 +45,7 @@ def frame(people):
 @given(releases, releases, everybody)
 def test_only_a_persons_own_value_is_given_away(first, second, people):
     known = frame(people)
-    covers = [Cover(open_published(table(one), SCHEMA), known) for one in (first, second)]
+    covers = [CellCover(open_published(table(one), SCHEMA), known) for one in (first, second)]
     both = intersect(covers[0], covers[1], known, "s", draw(len(people), 100))
     matched, right, wrong = attacks.given_away([first, second], people)
     assert (both.people, both.in_both) == (len(people), matched)
@@ -59,7 +59,7 @@ def test_only_a_persons_own_value_is_given_away(first, second, people):
 def test_without_groups_vulnerability_is_that_of_matching_rows(release, people):
     published = open_published(table(release), SCHEMA)
     object.__setattr__(published, "heterogeneous", True)  # as a manifest says
-    cover = Cover(published, frame(people))
+    cover = CellCover(published, frame(people))
     (found,) = vulnerability(
         [published], epsilons=EPSILONS, deltas=DELTAS, covers=[cover],
         sample=draw(len(people), 100),
@@ -80,7 +80,11 @@ def test_matching_rows_are_measured_a_few_at_a_time(monkeypatch):
     published = open_published(table(release), SCHEMA)
     object.__setattr__(published, "heterogeneous", True)
     people = frame([(place % 5, 0) for place in range(40)])
-    options: Any = {"covers": [Cover(published, people)], "sample": draw(40, 40), "epsilons": [1]}
+    options: Any = {
+        "covers": [CellCover(published, people)],
+        "sample": draw(40, 40),
+        "epsilons": [1],
+    }
     whole = vulnerability([published], **options)
     assert ROWS > 40 * 30
     for rows in (1, 7, 100):
@@ -171,7 +175,7 @@ def test_many_distinct_strings_need_no_square_of_memory():
     release = pl.DataFrame({"q": np.repeat(cells, 5), "s": np.arange(20_000) % 7})
     people = pl.DataFrame({"q": names, "s": np.arange(20_000) % 7})
     tracemalloc.start()
-    cover = Cover(open_published(release, SCHEMA), people)
+    cover = CellCover(open_published(release, SCHEMA), people)
     learn(cover, people, "s")
     link(cover, people, "s", [0], draw(20_000, 20, 0))
     nodes = cover_column(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import shoal
 from reference import attacks
-from shoal.audit.covers import Cover
+from shoal.audit.covers import CellCover
 from shoal.audit.guessing import learn
 from shoal.audit.linking import best_window, windows
 from shoal.audit.published import open_published
@@ -56,7 +56,7 @@ def test_naive_bayes(release, truths):
         {"q": [f"[{low}, {high}]" for (low, high), _ in release], "s": [s for _, s in release]}
     )
     original = pl.DataFrame({"q": range(5), "s": truths})
-    found = learn(Cover(open_published(table, SCHEMA), original), original, "s")
+    found = learn(CellCover(open_published(table, SCHEMA), original), original, "s")
     classes = sorted({s for _, s in release})
     sure = possible = 0
     for value, truth in enumerate(truths):

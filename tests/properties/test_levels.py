@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import shoal
 from reference import distribution, proximity
-from shoal.audit.covers import Cover
+from shoal.audit.covers import CellCover
 from shoal.audit.exposure import nearness
 from shoal.audit.published import open_published
 from shoal.audit.survey import riskiest_records
@@ -168,7 +168,7 @@ def test_who_matches_whom(boxes, people):
     if known["x"].is_null().all():
         return
     published = open_published(release, shoal.Schema(quasi=["x", "y"], sensitive="s"))
-    cover = Cover(published, known)
+    cover = CellCover(published, known)
 
     def matches(box, person):
         low, high = sorted(box[:2])

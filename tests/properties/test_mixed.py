@@ -14,7 +14,7 @@ import shoal
 from reference import distribution, proximity, splitting
 from shoal.errors import NotAchievable, UsageError
 from shoal.methods.base import Task
-from shoal.methods.joining import Search
+from shoal.methods.joining import Joining
 from shoal.principles.requirement import Require, requirements
 from shoal.table.coded import code_table
 from tables import KINDS, frame, rows_of, schema
@@ -75,7 +75,7 @@ def test_groups_equal_those_of_the_definition(require, parts, holds, table, wide
     def admissible(group):
         return all(part and holds(values(part), salaries) for part in dealt(frozenset(group)))
 
-    search = Search(task, widest=widest)
+    search = Joining(task, widest=widest)
     if not admissible(range(len(rows))):
         with pytest.raises(NotAchievable):
             search.run()
@@ -104,7 +104,7 @@ def test_halves_are_cut_as_the_kernel_cuts_them(hierarchies, table, widest, k):
     asked = requirements([shoal.KAnonymity(k=k), shoal.DistinctL(l=1)], ["salary"])
     task = Task(code_table(frame(table), plain), tuple(asked))
     kernel = shoal.Mondrian(split="widest" if widest else "least-loss").search(task).labels
-    measured = Search(task, widest=widest).run().labels
+    measured = Joining(task, widest=widest).run().labels
     pairs = set(zip(kernel.tolist(), measured.tolist(), strict=True))
     assert len(pairs) == len(set(kernel.tolist())) == len(set(measured.tolist()))
 

@@ -10,7 +10,7 @@ import shoal
 from shoal.errors import NotAchievable
 from shoal.methods.base import Task
 from shoal.methods.gathering import from_small_groups
-from shoal.methods.joining import Search
+from shoal.methods.joining import Joining
 from shoal.principles.requirement import requirements
 from shoal.table.coded import code_table
 
@@ -40,7 +40,7 @@ def drawn(seed: int) -> pl.DataFrame:
 
 def cut(task: Task) -> bool:
     try:
-        Search(task, widest=True).run()
+        Joining(task, widest=True).run()
     except NotAchievable:
         return False
     return True

@@ -10,7 +10,7 @@ import pytest
 
 from shoal.distances.relation import Band, Bits, Points, pack
 from shoal.kernels.exchange.colouring import initialize, xcolor
-from shoal.kernels.exchange.loss import Space, ncp_after
+from shoal.kernels.exchange.loss import LossSpace, ncp_after
 from shoal.kernels.exchange.start import start
 from shoal.kernels.exchange.state import crossing, make_groups, refresh_each, total_loss
 from shoal.kernels.exchange.swaps import chain, merge, round_robin
@@ -30,7 +30,7 @@ class Table:
         self.values = np.stack([rng.integers(0, d, n) for d in distinct], axis=1).astype(float)
         self.values /= np.where(self.kinds == 1, 1, distinct - 1)
         self.units = 1.0 / (distinct - 1)
-        self.space = Space(
+        self.space = LossSpace(
             self.kinds, self.units, np.zeros(1), np.zeros(self.kinds.size + 1, np.int64)
         )
         self.codes = np.zeros((len(forms), n), np.int32)

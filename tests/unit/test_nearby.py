@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from shoal.kernels.exchange.loss import Space
+from shoal.kernels.exchange.loss import LossSpace
 from shoal.kernels.exchange.state import make_groups
-from shoal.methods.exchanging import Neighbourhood
+from shoal.methods.exchanging import NearGroups
 
 COUNT = 2000
 
@@ -14,10 +14,10 @@ COUNT = 2000
 def near():
     """Groups of two rows, evenly along a line."""
     values = np.repeat(np.arange(COUNT) / COUNT, 2)[:, None]
-    space = Space(np.zeros(1, np.int8), np.ones(1), np.zeros(1), np.zeros(2, np.int64))
+    space = LossSpace(np.zeros(1, np.int8), np.ones(1), np.zeros(1), np.zeros(2, np.int64))
     order, cuts = np.arange(2 * COUNT), np.arange(COUNT + 1) * 2
     groups = make_groups(values, np.empty((0, 2 * COUNT), np.int32), order, cuts, 4)
-    return Neighbourhood(space, groups)
+    return NearGroups(space, groups)
 
 
 def test_the_first_ring_has_the_nearest_groups(near):

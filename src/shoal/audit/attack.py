@@ -7,7 +7,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.covers import Cover
+from shoal.audit.covers import CellCover
 from shoal.audit.exposure import Vulnerability, vulnerability, widths
 from shoal.audit.guessing import Lesson, learn
 from shoal.audit.linking import Intersection, Link, intersect, link
@@ -109,7 +109,7 @@ def attack(
         return Attack(tuple(vulnerability(opened, **options)), remarks=tuple(remarks))
     people = _known(original, opened, remarks)
     sample = draw(people.height, PEOPLE, seed)
-    covers = [Cover(one, one.schema.read_numbers(people, "quasi")) for one in opened]
+    covers = [CellCover(one, one.schema.read_numbers(people, "quasi")) for one in opened]
     grid = vulnerability(opened, covers=covers, sample=sample, **options)
     own = epsilons if distance is None or isinstance(distance, Absolute) else None
     return _against(covers, people, sample, own, tuple(grid), remarks)
@@ -149,7 +149,7 @@ def _known(original: Any, releases: list[Published], remarks: list[str]) -> pl.D
 
 
 def _against(
-    covers: list[Cover],
+    covers: list[CellCover],
     people: pl.DataFrame,
     sample: Sample,
     epsilons: Sequence[float] | None,

@@ -251,7 +251,7 @@ def _labels(text: str, column: Column, place: dict[str, int]) -> NDArray[np.int6
     return np.unique(ranks) if len(ranks) else None
 
 
-class Cover:
+class CellCover:
     """Which people match which groups of a published table, by all quasi columns."""
 
     def __init__(self, published: Published, people: pl.DataFrame) -> None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.audit.covers import Cover
+    from shoal.audit.covers import CellCover
     from shoal.audit.published import Published
     from shoal.distances.base import Distance
     from shoal.distances.relation import Band
@@ -145,7 +145,7 @@ def vulnerability(
     distance: Distance | None = None,
     epsilons: Sequence[float] | None = None,
     deltas: Sequence[float] | None = None,
-    covers: Sequence[Cover] | None = None,
+    covers: Sequence[CellCover] | None = None,
     sample: Sample | None = None,
 ) -> list[Vulnerability]:
     """Measure every release over the same grid.
@@ -203,7 +203,7 @@ def _widths(value: Sensitive, distance: Distance | None) -> Sequence[float]:
 
 
 def _parts(
-    published: Published, cover: Cover | None, sample: Sample | None, value: Sensitive
+    published: Published, cover: CellCover | None, sample: Sample | None, value: Sensitive
 ) -> Iterator[tuple[Groups, Sensitive]]:
     """Yield the groups of a release, or the rows that match people, so many at a time."""
     if cover is None or sample is None:

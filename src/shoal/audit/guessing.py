@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from shoal.audit.covers import ColumnCover, Cover
+    from shoal.audit.covers import CellCover, ColumnCover
     from shoal.table.coding import Column
 
 FIFTHS = 5
@@ -60,7 +60,7 @@ class Lesson:
         }
 
 
-def learn(cover: Cover, original: pl.DataFrame, name: str) -> Lesson:
+def learn(cover: CellCover, original: pl.DataFrame, name: str) -> Lesson:
     """Train naive Bayes on a release and test it on the original."""
     numeric = cover.published.sensitive(name).numeric
     carried_column = cover.published.table[name]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.audit.covers import Cover
+    from shoal.audit.covers import CellCover
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def best_window(codes: NDArray, last: NDArray[np.int64]) -> tuple[int, int]:
 
 
 def link(
-    cover: Cover, original: pl.DataFrame, name: str, epsilons: Sequence[float], sample: Sample
+    cover: CellCover, original: pl.DataFrame, name: str, epsilons: Sequence[float], sample: Sample
 ) -> list[Link]:
     """Guess the value of some people of the original from one release, to within each ε.
 
@@ -216,7 +216,7 @@ def _named(three: Any) -> dict[str, Any]:
 
 
 def intersect(
-    first: Cover, second: Cover, original: pl.DataFrame, name: str, sample: Sample
+    first: CellCover, second: CellCover, original: pl.DataFrame, name: str, sample: Sample
 ) -> Intersection:
     """Intersect the candidate values of some people of the original."""
     releases = first.published, second.published

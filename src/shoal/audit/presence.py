@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from shoal.audit.covers import UNKNOWN, Cover
+from shoal.audit.covers import UNKNOWN, CellCover
 from shoal.audit.published import Published
 from shoal.principles.k_anonymity import DeltaPresence
 from shoal.table.population import check_people, refuse_missing
@@ -36,7 +36,7 @@ def count_people(
     check_people(population, schema.quasi)
     population = schema.read_numbers(population, "quasi")
     described = Published("table", published, schema, None, kinds=kinds or {})
-    cover = Cover(described, population)
+    cover = CellCover(described, population)
     for name, column in zip(schema.quasi, cover.columns, strict=True):
         if (column.values == UNKNOWN).any():
             refuse_missing(population[name])

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.kernels.freeform.boxes import SCALE, SHIFT, UNBOUNDED, Boxes, Points, rank_points
+from shoal.kernels.freeform.boxes import SCALE, SHIFT, UNBOUNDED, Boxes, FixedPoints, rank_points
 from shoal.kernels.freeform.coverage import count_covers, list_covers
 from shoal.kernels.freeform.tree import build
 from shoal.kernels.space import INTERVAL, SET
@@ -48,7 +48,7 @@ class MatchGraph:
         spread = SCALE // np.diff(space.offsets)
         interval = spread[space.kinds == INTERVAL]
         spans, masks = points.spans[first] * interval, points.masks[first]
-        self.points = Points(spans, masks, spread[space.kinds == SET], points.words)
+        self.points = FixedPoints(spans, masks, spread[space.kinds == SET], points.words)
         order, self.tree = build(self.points, Boxes(spans, spans, masks))
         self.points = self.points._replace(spans=spans[order], masks=masks[order])
         place = np.empty(len(order), np.int64)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.audit.covers import Cover
+from shoal.audit.covers import CellCover
 from shoal.audit.exposure import Nearness, band_of, nearness, widths
 from shoal.audit.levels import levels_of_groups, measure_levels
 from shoal.audit.published import Published, open_published
@@ -133,7 +133,7 @@ def journalist(published: Published, people: pl.DataFrame) -> tuple[dict[str, An
     for name in published.schema.quasi:
         if name not in people.columns:
             raise UnknownColumn(name, people.columns)
-    cover = Cover(published, people)
+    cover = CellCover(published, people)
     counted = cover.counts()
     sizes = published.by_cells.sizes
     matched = np.maximum(counted, sizes)

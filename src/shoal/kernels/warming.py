@@ -3,16 +3,16 @@
 import numpy as np
 
 from shoal.kernels.exchange.colouring import xcolor
-from shoal.kernels.exchange.loss import Space
+from shoal.kernels.exchange.loss import LossSpace
 from shoal.kernels.exchange.start import start
-from shoal.kernels.exchange.state import Groups, crossing, make_groups, refresh_each
+from shoal.kernels.exchange.state import GroupState, crossing, make_groups, refresh_each
 from shoal.kernels.exchange.swaps import chain, exchange_pairs, merge, repair, round_robin
 from shoal.kernels.relations import BAND, Relations, count_near, largest_neighbourhoods, row_weights
 
 
 def run() -> None:
     """Call every such kernel once, on eight rows in four groups."""
-    space = Space(np.zeros(1, np.int8), np.ones(1), np.zeros(8), np.array([0, 8]))
+    space = LossSpace(np.zeros(1, np.int8), np.ones(1), np.zeros(8), np.array([0, 8]))
     values = np.linspace(0.0, 1.0, 8)[:, None]
     codes = np.zeros((1, 8), np.int32)
     relations = _equality()
@@ -53,7 +53,9 @@ def _equality() -> Relations:
     )
 
 
-def _groups(space: Space, relations: Relations, values: np.ndarray, codes: np.ndarray) -> Groups:
+def _groups(
+    space: LossSpace, relations: Relations, values: np.ndarray, codes: np.ndarray
+) -> GroupState:
     order, cuts = start(space, values, 4)
     groups = make_groups(values, codes, order, cuts, 4)
     refresh_each(space, relations, groups, np.arange(4), 1)

@@ -133,7 +133,7 @@ FEW = 1000  # rows to warm up with
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class Searched:
     """What a method found, in how many seconds, with how many megabytes beyond the table's."""
 
     found: Found
@@ -141,7 +141,7 @@ class Search:
     megabytes: float | None
 
 
-def search(method: Method, task: Task) -> Search:
+def search(method: Method, task: Task) -> Searched:
     """Check that what is required can hold and search for it, or raise as `anonymize` does."""
     method.check(task)
     check_least_risk(task)
@@ -149,7 +149,7 @@ def search(method: Method, task: Task) -> Search:
         begun = time.perf_counter()
         _, found, _ = search_within(method, task, check_task, Fraction(0))
         seconds = time.perf_counter() - begun
-    return Search(found, round(seconds, 3), peak.megabytes)
+    return Searched(found, round(seconds, 3), peak.megabytes)
 
 
 def warm_up(method: Method, task: Task) -> None:

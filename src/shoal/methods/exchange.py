@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.distances.relation import Relation
-    from shoal.kernels.exchange.loss import Space
+    from shoal.kernels.exchange.loss import LossSpace
     from shoal.kernels.relations import Relations
     from shoal.methods.base import Task
     from shoal.principles.groups import Measurement
@@ -44,7 +44,7 @@ TRIES = 4
 class Board:
     """A task as the exchange engine takes it: positions, codes, relations with their bounds."""
 
-    space: Space
+    space: LossSpace
     values: NDArray[np.float64]
     codes: NDArray[np.int32]
     relations: Relations
@@ -52,7 +52,7 @@ class Board:
     @classmethod
     def of(cls, task: Task, chosen: int) -> Board:
         """Lay out a task for groups of the given size."""
-        from shoal.kernels.exchange.loss import Space, positions
+        from shoal.kernels.exchange.loss import LossSpace, positions
 
         pairs = pairwise_of(task)
         rows = len(task.coded)
@@ -64,7 +64,7 @@ class Board:
         bounds[:, : task.least] = 0
         space = task.coded.space
         return cls(
-            space=Space(space.kinds, space.units, space.coords, space.offsets),
+            space=LossSpace(space.kinds, space.units, space.coords, space.offsets),
             values=positions(space.ranks, space.coords, space.offsets, space.kinds),
             codes=np.array([value.codes for _, value in pairs], np.int32).reshape(len(pairs), rows),
             relations=pack(

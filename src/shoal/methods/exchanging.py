@@ -23,8 +23,8 @@ from shoal.progress import Progress, in_threads, silent
 
 if TYPE_CHECKING:
     from shoal.kernels.compiling import Ints, LongInts, Reals
-    from shoal.kernels.exchange.loss import Space
-    from shoal.kernels.exchange.state import Groups
+    from shoal.kernels.exchange.loss import LossSpace
+    from shoal.kernels.exchange.state import GroupState
     from shoal.kernels.relations import Relations
 
 
@@ -59,7 +59,7 @@ class Engine:
 
     def __init__(
         self,
-        space: Space,
+        space: LossSpace,
         relations: Relations,
         values: Reals,
         codes: Ints,
@@ -96,7 +96,7 @@ class Engine:
         )
 
     @property
-    def state(self) -> tuple[Space, Relations, Groups]:
+    def state(self) -> tuple[LossSpace, Relations, GroupState]:
         """What every kernel is given."""
         return self.space, self.relations, self.groups
 
@@ -118,7 +118,7 @@ class Engine:
 
     def mend(self) -> None:
         """Repair what is left, by wider means as long as anything is."""
-        near = Neighbourhood(self.space, self.groups)
+        near = NearGroups(self.space, self.groups)
         for step in (
             self.widen,
             self.seek,
@@ -130,7 +130,7 @@ class Engine:
             if self.groups.excess.any() and not self.late():
                 step(near)
 
-    def widen(self, near: Neighbourhood) -> None:
+    def widen(self, near: NearGroups) -> None:
         """Exchange with ring after ring of neighbours, each four times as wide as the last."""
         begin, end = 0, NEAR
         while begin < self.groups.sizes.size - 1 and not self.late():
@@ -143,7 +143,7 @@ class Engine:
             self.repair(wrong, near.ring(wrong, begin, end, kept), end)
             begin, end = end, 4 * end
 
-    def seek(self, near: Neighbourhood) -> None:
+    def seek(self, near: NearGroups) -> None:
         """Let the handful of groups that are left see all others: the rings were thinned out."""
         count, last = self.groups.sizes.size, -1
         while last != (left := int(self.groups.excess.sum())) and left:
@@ -156,20 +156,20 @@ class Engine:
                 around = near.ring(one, 0, count, count)
                 repair(*self.state, one, around, HEAVY, self.now, *self.crossing())
 
-    def chains(self, reach: int, near: Neighbourhood) -> None:
+    def chains(self, reach: int, near: NearGroups) -> None:
         """Try two exchanges in a row with groups in reach."""
         wrong = np.flatnonzero(self.groups.excess)
         around = near.ring(wrong, 0, reach, KEPT)
         self.now += 1
         chain(*self.state, wrong, around, self.now, *self.crossing())
 
-    def mergers(self, near: Neighbourhood) -> None:
+    def mergers(self, near: NearGroups) -> None:
         """Try to join wrong groups with near ones."""
         wrong = np.flatnonzero(self.groups.excess)
         self.now += 1
         merge(*self.state, wrong, near.ring(wrong, 0, NEAR, KEPT), self.now)
 
-    def deal(self, near: Neighbourhood) -> None:
+    def deal(self, near: NearGroups) -> None:
         """Deal the smallest block of groups around a wrong one that can be dealt in turn."""
         sizes = self.groups.sizes
         for g in np.flatnonzero(self.groups.excess):
@@ -229,7 +229,7 @@ class Engine:
         """Pairs of nearby groups: an array for each block, and one for those across blocks."""
         count = self.groups.sizes.size
         here = np.flatnonzero(self.groups.sizes)
-        near = Neighbourhood(self.space, self.groups).ring(here, 0, reach, reach)
+        near = NearGroups(self.space, self.groups).ring(here, 0, reach, reach)
         g, h = np.repeat(here, near.shape[1]), near.ravel()
         keys = np.unique(np.minimum(g, h) * count + np.maximum(g, h))
         pairs = np.stack([keys // count, keys % count], axis=1)
@@ -238,7 +238,7 @@ class Engine:
         return [np.ascontiguousarray(part) for part in (*parts, pairs[first != second])]
 
 
-def violations(relations: Relations, groups: Groups) -> int:
+def violations(relations: Relations, groups: GroupState) -> int:
     """Count the members with more proximate members than their group's bound allows."""
     member = np.arange(groups.rows.shape[1]) < groups.sizes[:, None]
     over = np.zeros_like(member)
@@ -251,10 +251,10 @@ SAMPLES = 16  # of groups that the thinned-out rings draw from in turn, at least
 EACH = 4  # groups in all samples together for each group that asks, where there are as many
 
 
-class Neighbourhood:
+class NearGroups:
     """The centres of the groups, and which are near to which."""
 
-    def __init__(self, space: Space, groups: Groups) -> None:
+    def __init__(self, space: LossSpace, groups: GroupState) -> None:
         member = np.arange(groups.rows.shape[1]) < groups.sizes[:, None]
         sums = np.einsum("gcd,gc->gd", groups.values, member)
         centres = sums / np.maximum(groups.sizes, 1)[:, None]

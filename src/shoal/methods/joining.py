@@ -37,7 +37,7 @@ TIE = 1e-9  # what rounding alone tells apart counts as equal
 
 
 @dataclass(frozen=True, eq=False)
-class Buckets:
+class Piles:
     """The buckets found so far: of the rows, and of the persons whom a bucket still matches."""
 
     labels: NDArray[np.int64]
@@ -45,7 +45,7 @@ class Buckets:
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class Joining:
     """One task, and whether the column is cut that is widest or whose halves lose least."""
 
     task: Task
@@ -67,17 +67,17 @@ class Search:
         _, labels = self.judge(buckets)
         return Groups(renumber(labels))
 
-    def whole(self) -> Buckets:
+    def whole(self) -> Piles:
         """Return the whole table as one bucket, and the persons whom it matches."""
         labels = np.zeros(len(self.task.coded), np.int64)
         at = np.zeros(len(self.places), np.int64)
         if len(at):
             at[~inside(self.task.coded, Groups(labels), self.places, at)] = -1
-        return Buckets(labels, at)
+        return Piles(labels, at)
 
     def cut(
-        self, buckets: Buckets, open_buckets: NDArray[np.int64]
-    ) -> tuple[Buckets, NDArray[np.int64]]:
+        self, buckets: Piles, open_buckets: NDArray[np.int64]
+    ) -> tuple[Piles, NDArray[np.int64]]:
         """Cut each open bucket once where it can be; the upper halves get new numbers in order."""
         first_new = int(buckets.labels.max()) + 1
         cuts, scores = self.candidates(buckets, open_buckets)
@@ -126,7 +126,7 @@ class Search:
         return np.repeat(np.arange(len(counts)), counts)
 
     def candidates(
-        self, buckets: Buckets, open_buckets: NDArray[np.int64]
+        self, buckets: Piles, open_buckets: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return where every open bucket may be cut in every column, and how good the cut is.
 
@@ -169,12 +169,12 @@ class Search:
 
     def halved(
         self,
-        buckets: Buckets,
+        buckets: Piles,
         numbers: NDArray[np.int64],
         columns: NDArray[np.int64],
         cuts: NDArray[np.int64],
         base: int,
-    ) -> Buckets:
+    ) -> Piles:
         """Cut buckets above the given ranks; the upper half of the i-th becomes base + i.
 
         A person stands at the half on the same side of the cut, where that matches, or else at
@@ -195,7 +195,7 @@ class Search:
             here = inside(self.task.coded, groups, self.places, first)
             there = inside(self.task.coded, groups, self.places, second)
             at = np.where(here, first, np.where(there, second, -1))
-        return Buckets(labels, at)
+        return Piles(labels, at)
 
     def limits(self, columns: NDArray[np.int64], cuts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return where the last person stands who is on the lower side of each cut."""
@@ -209,7 +209,7 @@ class Search:
 
     def cut_rows(
         self,
-        buckets: Buckets,
+        buckets: Piles,
         numbers: NDArray[np.int64],
         columns: NDArray[np.int64],
         cuts: NDArray[np.int64],
@@ -230,7 +230,7 @@ class Search:
         people = self.task.people
         return np.empty((0, 0), np.int64) if people is None else people.places(self.task.coded)
 
-    def judge(self, buckets: Buckets) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    def judge(self, buckets: Piles) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """Return which buckets hold, whole or dealt, and the groups that they become."""
         groups = self.with_people(buckets)
         breached = self.breaches(groups)
@@ -243,7 +243,7 @@ class Search:
         failed = np.bincount(groups.labels[wrong], minlength=len(groups)) > 0
         return ~failed, labels
 
-    def with_people(self, buckets: Buckets) -> Groups:
+    def with_people(self, buckets: Piles) -> Groups:
         """Return the buckets as groups, with how many persons each of them matches."""
         if self.task.people is None:
             return Groups(buckets.labels)

@@ -10,7 +10,7 @@ import numpy as np
 from shoal.errors import BadParameter, NotAchievable, UsageError
 from shoal.methods.exhaustive import Thorough
 from shoal.methods.gathering import from_small_groups
-from shoal.methods.joining import Search
+from shoal.methods.joining import Joining
 from shoal.methods.splitting import Rule, Ties, split
 from shoal.principles.base import Ordered, Pairwise, Searchable
 from shoal.principles.groups import Groups
@@ -100,7 +100,7 @@ class Mondrian(Thorough):
 def _measured(task: Task, *, widest: bool) -> Groups:
     """Cut the whole table by the measure itself, or begin with small groups where it fails."""
     try:
-        return Search(task, widest=widest).run()
+        return Joining(task, widest=widest).run()
     except NotAchievable:
         found = from_small_groups(task)
         if found is None:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 RUN = 2**20  # covered rows, or listed labels, that are looked at together
 
 
-class Cover(Protocol):
+class Covering(Protocol):
     """What cells are made from: cell i covers the rows order[starts[i] : starts[i + 1]]."""
 
     @property
@@ -96,7 +96,7 @@ class Spans:
         return Spans(low, high, self.ranks[places], labels)
 
 
-def spans(column: Column, cover: Cover) -> Spans:
+def spans(column: Column, cover: Covering) -> Spans:
     """Return what every cell covers of a column."""
     ranks = column.codes[cover.order]
     starts = cover.starts[:-1]

@@ -85,11 +85,11 @@ def read_condition(text: str, columns: Mapping[str, Exact | Spread]) -> Sum:
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         msg = f"Cannot read the condition {brief(text)}. {HELP}"
         raise UsageError(msg) from None
-    return _Reader(text, columns, names).condition(tree, DEPTH)
+    return _Parser(text, columns, names).condition(tree, DEPTH)
 
 
 @dataclass(frozen=True)
-class _Reader:
+class _Parser:
     text: str
     columns: Mapping[str, Exact | Spread]
     names: Mapping[str, str]  # what stood in backquotes

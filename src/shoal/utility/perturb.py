@@ -18,7 +18,7 @@ from shoal.release.layout import Randomness
 from shoal.table.coding import Column, code_column
 from shoal.table.reading import give_frame, take_frame
 from shoal.utility.queries import ExactTable
-from shoal.utility.retention import Grid, Retention, column_units
+from shoal.utility.retention import Retention, ValueGrid, column_units
 from shoal.utility.sets import Numbers
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Perturb(Term):
             msg = f"Perturbation is judged by EpsilonM(epsilon=…, m=…), not by {one.principle!r}."
             raise UsageError(msg)
         column = _numeric(take_frame(frame), schema, one.columns)
-        return Retention.of(column, one.principle, Grid.of(column, domain))
+        return Retention.of(column, one.principle, ValueGrid.of(column, domain))
 
     @classmethod
     def meeting(
@@ -99,7 +99,7 @@ class Perturb(Term):
         """
         table = take_frame(frame)
         column = _numeric(table, schema, schema.sensitive)
-        grid = Grid.of(column, self.domain)
+        grid = ValueGrid.of(column, self.domain)
         chance, rows = Randomness(seed), len(column.codes)
         tossed, noise = chance.below((CHANCES, rows), (grid.size, rows))
         (order,) = chance.permutations(rows)
@@ -125,7 +125,7 @@ class Perturbed:
     published: pl.DataFrame
     column: str
     method: Perturb
-    grid: Grid
+    grid: ValueGrid
     schema: Schema
     given: Any
 

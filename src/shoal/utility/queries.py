@@ -47,7 +47,7 @@ class Answers(Protocol):
         """Return the (expected) number of rows that a query asks for."""
 
 
-class Coded(Mapping[str, Exact]):
+class CodedCells(Mapping[str, Exact]):
     """Columns of a table, each coded when it is first asked for."""
 
     def __init__(self, table: pl.DataFrame, names: Sequence[str], schema: Schema) -> None:
@@ -97,7 +97,7 @@ class Rows:
         order: NDArray | None = None,
     ) -> Rows:
         """Take some columns of a table."""
-        return cls(Coded(table, names, schema), table.height, order)
+        return cls(CodedCells(table, names, schema), table.height, order)
 
     def asked(self, query: Query) -> Asked:
         """Return what kernels need for the part of a query that is about these columns."""

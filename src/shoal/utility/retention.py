@@ -92,12 +92,12 @@ class Retention:
 
     column: Column
     require: EpsilonM
-    grid: Grid
+    grid: ValueGrid
     inside: NDArray[np.int64]
     covered: NDArray[np.int64]
 
     @classmethod
-    def of(cls, column: Column, require: EpsilonM, grid: Grid) -> Retention:
+    def of(cls, column: Column, require: EpsilonM, grid: ValueGrid) -> Retention:
         """Count what the neighbourhood of every value holds."""
         band = require.band(Sensitive.of((column,)))
         until = np.concatenate([[0], np.cumsum(np.bincount(column.codes))])
@@ -154,7 +154,7 @@ class Retention:
         return f"Perturbation keeps {what} with p up to {at_least(self.p)}."
 
 
-def _reach(units: NDArray[np.int64], require: EpsilonM, grid: Grid) -> NDArray[np.int64]:
+def _reach(units: NDArray[np.int64], require: EpsilonM, grid: ValueGrid) -> NDArray[np.int64]:
     """Return how many steps a neighbourhood reaches either way, for each value."""
     epsilon = exact(require.epsilon)
     if not require.relative:
@@ -167,7 +167,7 @@ LARGEST = 2**61  # so that the number of values fits 64 bits
 
 
 @dataclass(frozen=True)
-class Grid:
+class ValueGrid:
     """The values from `first` to `last`, in units of 10^-`decimals`."""
 
     first: int
@@ -175,7 +175,7 @@ class Grid:
     decimals: int
 
     @classmethod
-    def of(cls, column: Column, domain: tuple[float, float] | None = None) -> Grid:
+    def of(cls, column: Column, domain: tuple[float, float] | None = None) -> ValueGrid:
         """Return the domain of a column: the range of its values, or one that holds them all."""
         least, most = Fraction(column.spellings[0]), Fraction(column.spellings[-1])
         low, high = (least, most) if domain is None else map(exact, domain)
@@ -214,7 +214,7 @@ class Grid:
         return pl.Series([unit / scale for unit in units.tolist()], dtype=pl.Float64)
 
 
-def column_units(column: Column, grid: Grid) -> NDArray[np.int64]:
+def column_units(column: Column, grid: ValueGrid) -> NDArray[np.int64]:
     """Return the distinct values of a column in units, ascending."""
     units = (int(Decimal(text).scaleb(grid.decimals)) for text in column.spellings)
     return np.fromiter(units, np.int64, column.distinct)

@@ -11,19 +11,19 @@ import heapq
 import numpy as np
 
 from shoal.kernels.compiling import inner, lean
-from shoal.kernels.exchange.loss import Space, ncp_after
-from shoal.kernels.exchange.state import Groups, apply, make_groups, refresh_each
+from shoal.kernels.exchange.loss import LossSpace, ncp_after
+from shoal.kernels.exchange.state import GroupState, apply, make_groups, refresh_each
 from shoal.kernels.relations import Relations, proximate
 
 
 def xcolor(
-    space: Space,
+    space: LossSpace,
     relations: Relations,
     values: np.ndarray,
     codes: np.ndarray,
     degrees: np.ndarray,
     size: int,
-) -> Groups:
+) -> GroupState:
     """Colour the rows by the paper's algorithm: INITIALIZE, then exchanges of violations.
 
     Parameters
@@ -39,7 +39,7 @@ def xcolor(
 
     Returns
     -------
-    Groups
+    GroupState
         Violations that no exchange could resolve are left in `excess`.
     """
     order, cuts = initialize(degrees[codes[0]], codes.shape[1] // size)

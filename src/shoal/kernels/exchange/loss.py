@@ -19,7 +19,7 @@ from shoal.kernels.compiling import inner, lean
 from shoal.kernels.space import INTERVAL, NODE, SET, promise
 
 
-class Space(NamedTuple):
+class LossSpace(NamedTuple):
     """What the kernels know about the quasi columns (see `shoal.kernels.space`)."""
 
     kinds: np.ndarray  # int8 (d): INTERVAL, SET or NODE + w

@@ -4,11 +4,11 @@ import numpy as np
 from numba import njit
 
 from shoal.kernels.compiling import inner
-from shoal.kernels.exchange.loss import Space, extent
+from shoal.kernels.exchange.loss import LossSpace, extent
 from shoal.kernels.space import NODE, promise
 
 
-def start(space: Space, values: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+def start(space: LossSpace, values: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Divide the rows into `count` groups of sizes equal or one apart, each close in quasi space.
 
     Median splits at multiples of the group size (LeFevre et al., Mondrian, 2006, without its

@@ -13,7 +13,7 @@ from shoal.kernels.exchange.loss import measure
 from shoal.kernels.relations import Relations, recount
 
 
-class Groups(NamedTuple):
+class GroupState(NamedTuple):
     """G groups with room for c members each, and what is kept about them."""
 
     sizes: np.ndarray  # int64 (G)
@@ -33,13 +33,13 @@ class Groups(NamedTuple):
 
 def make_groups(
     values: np.ndarray, codes: np.ndarray, order: np.ndarray, cuts: np.ndarray, room: int
-) -> Groups:
+) -> GroupState:
     """Lay rows out in groups: group g takes `order[cuts[g]:cuts[g + 1]]`. Nothing is measured."""
     sizes = np.diff(cuts).astype(np.int64)
     count, columns, relations = sizes.size, values.shape[1], codes.shape[0]
     group = np.repeat(np.arange(count), sizes)
     slot = np.arange(order.size) - cuts[group]
-    groups = Groups(
+    groups = GroupState(
         sizes=sizes,
         rows=np.full((count, room), -1, np.int64),
         values=np.zeros((count, room, columns)),
@@ -60,7 +60,7 @@ def make_groups(
     return groups
 
 
-def labels_of(groups: Groups, n: int) -> np.ndarray:
+def labels_of(groups: GroupState, n: int) -> np.ndarray:
     """Give each input row the number of its group, numbered without gaps."""
     filled = np.flatnonzero(groups.sizes)
     labels = np.empty(n, np.int64)
@@ -69,13 +69,13 @@ def labels_of(groups: Groups, n: int) -> np.ndarray:
     return labels
 
 
-def crossing(groups: Groups, relations: Relations) -> tuple[np.ndarray, np.ndarray]:
+def crossing(groups: GroupState, relations: Relations) -> tuple[np.ndarray, np.ndarray]:
     """Return room for the adjacency between two groups, both ways; one for each thread."""
     shape = (relations.forms.size, groups.rows.shape[1], groups.rows.shape[1])
     return np.empty(shape, np.uint8), np.empty(shape, np.uint8)
 
 
-def total_loss(groups: Groups) -> float:
+def total_loss(groups: GroupState) -> float:
     """Loss of all groups: the sum of size * NCP."""
     return float(groups.sizes @ groups.ncp)
 

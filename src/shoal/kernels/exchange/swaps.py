@@ -15,8 +15,8 @@ What single exchanges cannot resolve: chains of two exchanges, merging, and roun
 import numpy as np
 
 from shoal.kernels.compiling import inner, lean
-from shoal.kernels.exchange.loss import Space, ncp_after
-from shoal.kernels.exchange.state import Groups, apply, move_member, refresh, refresh_each
+from shoal.kernels.exchange.loss import LossSpace, ncp_after
+from shoal.kernels.exchange.state import GroupState, apply, move_member, refresh, refresh_each
 from shoal.kernels.relations import BAND, Relations, admissible, cross, excess_after, proximate
 
 TINY = 1e-12  # gains below are rounding
@@ -234,7 +234,7 @@ def merge(space, relations, groups, wrong, near, now):
 
 
 def round_robin(
-    space: Space, relations: Relations, groups: Groups, block: np.ndarray, now: int
+    space: LossSpace, relations: Relations, groups: GroupState, block: np.ndarray, now: int
 ) -> bool:
     """Deal the rows of a block of groups out in sorted order, one to each group in turn.
 

@@ -38,7 +38,7 @@ MOST_COLUMNS = (1 << (63 - 30 - SHIFT)) - 1
 UNBOUNDED = np.iinfo(np.int64).max
 
 
-class Points(NamedTuple):
+class FixedPoints(NamedTuple):
     """Originals, one row each."""
 
     spans: LongInts  # (n, interval columns) coordinate
@@ -61,7 +61,7 @@ class Boxes(NamedTuple):
 
 def fixed_point(
     ranks: Ints, kinds: Bytes, coords: Reals, offsets: LongInts, units: Reals
-) -> Points:
+) -> FixedPoints:
     """Return a quasi space in fixed point (arrays as in `shoal.kernels.space`)."""
     labelled = kinds == SET
     spans = np.empty((len(ranks), int((~labelled).sum())), np.int64)
@@ -70,16 +70,16 @@ def fixed_point(
         spans[:, place] = scaled[ranks[:, column]]
     words = label_words(kinds, offsets)
     steps = np.rint(units[labelled] * SCALE).astype(np.int64)
-    return Points(spans, label_masks(ranks[:, labelled], words), steps, words)
+    return FixedPoints(spans, label_masks(ranks[:, labelled], words), steps, words)
 
 
-def rank_points(ranks: Ints, kinds: Bytes, offsets: LongInts) -> Points:
+def rank_points(ranks: Ints, kinds: Bytes, offsets: LongInts) -> FixedPoints:
     """Return a quasi space whose coordinates are the ranks themselves."""
     labelled = kinds == SET
     words = label_words(kinds, offsets)
     spans = np.ascontiguousarray(ranks[:, ~labelled], np.int64)
     steps = np.ones(int(labelled.sum()), np.int64)
-    return Points(spans, label_masks(ranks[:, labelled], words), steps, words)
+    return FixedPoints(spans, label_masks(ranks[:, labelled], words), steps, words)
 
 
 def label_words(kinds: Bytes, offsets: LongInts) -> LongInts:
@@ -97,7 +97,7 @@ def label_masks(ranks: Ints, words: LongInts) -> Masks:
     return masks
 
 
-def cover(points: Points, matches: Ints) -> Boxes:
+def cover(points: FixedPoints, matches: Ints) -> Boxes:
     """Return the smallest boxes that cover the originals listed in each row of `matches`."""
     shape = len(matches), points.spans.shape[1]
     masks = np.empty((len(matches), points.masks.shape[1]), np.uint64)
@@ -106,14 +106,14 @@ def cover(points: Points, matches: Ints) -> Boxes:
     return boxes
 
 
-def enlarge(points: Points, boxes: Boxes, assignment: Ints) -> None:
+def enlarge(points: FixedPoints, boxes: Boxes, assignment: Ints) -> None:
     """Enlarge each box, in place, to cover the original newly assigned to it."""
     np.minimum(boxes.lows, points.spans[assignment], out=boxes.lows)
     np.maximum(boxes.highs, points.spans[assignment], out=boxes.highs)
     np.bitwise_or(boxes.masks, points.masks[assignment], out=boxes.masks)
 
 
-def total_loss(points: Points, boxes: Boxes) -> int:
+def total_loss(points: FixedPoints, boxes: Boxes) -> int:
     """Return the sum of NCP over records and columns, in units of 1/SCALE."""
     return int(summed_loss(*boxes, points.steps, points.words))
 

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.compiling import LongInts, inner_as, lean_as
-from shoal.kernels.freeform.boxes import BOXES, LONGS, NODES, STEPS, Boxes, Masks, Points
+from shoal.kernels.freeform.boxes import BOXES, LONGS, NODES, STEPS, Boxes, FixedPoints, Masks
 
 LEAF = 8
 
 
-class Tree(NamedTuple):
+class PointTree(NamedTuple):
     """Nodes breadth first (a child after its parent); node 0 is the root.
 
     Children are born in pairs, so the right child is the one after the left.
@@ -31,7 +31,7 @@ class Tree(NamedTuple):
     masks: Masks
 
 
-def build(points: Points, boxes: Boxes) -> tuple[LongInts, Tree]:
+def build(points: FixedPoints, boxes: Boxes) -> tuple[LongInts, PointTree]:
     """Return the order of the boxes (tree position to box) and the tree over them."""
     n, columns = boxes.lows.shape
     order = np.arange(n)
@@ -47,7 +47,7 @@ def build(points: Points, boxes: Boxes) -> tuple[LongInts, Tree]:
         np.empty((count, boxes.masks.shape[1]), np.uint64),
     )
     fit_hulls(starts, ends, lefts, *hulls, *boxes.take(order))
-    tree = Tree(starts, ends, lefts, parents, *hulls)
+    tree = PointTree(starts, ends, lefts, parents, *hulls)
     return order, tree
 
 

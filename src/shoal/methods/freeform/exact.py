@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.kernels.freeform.boxes import Boxes, Points, all_losses, assigned_losses, cover, enlarge
+from shoal.kernels.freeform.boxes import (
+    Boxes,
+    FixedPoints,
+    all_losses,
+    assigned_losses,
+    cover,
+    enlarge,
+)
 from shoal.kernels.freeform.matchings import list_arcs, mark_seam, spare_assignment
 from shoal.methods.freeform.field import Field, themselves, with_round
 from shoal.progress import in_threads
@@ -136,7 +143,7 @@ def losses_of(field: Field, boxes: Boxes, assignment: NDArray[np.int32]) -> NDAr
     return losses
 
 
-def blocks(points: Points, members: NDArray[np.int64], turn: int) -> list[NDArray[np.int64]]:
+def blocks(points: FixedPoints, members: NDArray[np.int64], turn: int) -> list[NDArray[np.int64]]:
     """Cut records into blocks near in quasi space; another `turn` moves the borders.
 
     Multiples of the golden ratio spread the cuts of successive turns evenly.

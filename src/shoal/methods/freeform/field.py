@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.kernels.freeform.boxes import Boxes, Points, fixed_point
+from shoal.kernels.freeform.boxes import Boxes, FixedPoints, fixed_point
 from shoal.kernels.freeform.nearest import cheapest_points
-from shoal.kernels.freeform.tree import Tree, build
+from shoal.kernels.freeform.tree import PointTree, build
 from shoal.progress import in_threads
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ class Field:
     """Originals moved into tree order."""
 
     order: NDArray[np.int64]  # the row at each tree position
-    points: Points
-    tree: Tree  # its hulls fit the originals
+    points: FixedPoints
+    tree: PointTree  # its hulls fit the originals
 
     @classmethod
     def of(cls, space: Space) -> Field:
