@@ -93,7 +93,7 @@ def _usage(name: str, command: Any) -> list[str]:
 
 def python() -> str:
     """Return the reference of the Python names: functions, results, terms, errors."""
-    public = {name: getattr(shoal, name) for name in shoal.__all__ if name != "__version__"}
+    public = {name: getattr(shoal, name) for name in dir(shoal) if name != "__version__"}
     terms = known_terms()
     functions = {name: value for name, value in public.items() if inspect.isfunction(value)}
     errors = {name: value for name, value in public.items() if _is(value, ShoalError)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from shoal.wording import named_options, spell
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -13,9 +15,22 @@ if TYPE_CHECKING:
 
 
 class ShoalError(Exception):
-    """Anything Shoal refuses to do, as a sentence for a person."""
+    """Anything Shoal refuses to do, as a sentence for a person.
+
+    `fix` has the options that would help, each with a value where one is proposed; `sentence`
+    names them as data, for a view to spell, and `str` spells them as Python does.
+    """
 
     exit_code = 2
+
+    def __init__(self, sentence: str) -> None:
+        self.sentence = sentence
+        super().__init__(spell(sentence))
+
+    @property
+    def fix(self) -> tuple[tuple[str, str | None], ...]:
+        """The options that the sentence names."""
+        return named_options(self.sentence)
 
 
 class UsageError(ShoalError):

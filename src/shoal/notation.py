@@ -60,7 +60,7 @@ def brief(text: str) -> str:
 
 def known_terms() -> dict[str, type[Term]]:
     """Return the registry: the public names of Shoal that are terms."""
-    public = {name: getattr(shoal, name) for name in shoal.__all__}
+    public = {name: getattr(shoal, name) for name in dir(shoal)}
     return {
         name: value
         for name, value in public.items()
@@ -70,7 +70,7 @@ def known_terms() -> dict[str, type[Term]]:
 
 def _term(name: str) -> type[Term] | None:
     """Return a term by its name, without loading all the others."""
-    value = getattr(shoal, name) if name in shoal.__all__ else None
+    value = getattr(shoal, name) if name in dir(shoal) else None
     return value if isinstance(value, type) and issubclass(value, Term) else None
 
 

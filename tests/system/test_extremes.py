@@ -198,7 +198,7 @@ def test_no_picture_costs_a_release(
         raise OverflowError
 
     for module in ("release", "comparison", "attack"):
-        monkeypatch.setattr(f"shoal.report.charts.{module}.draw", broken)
+        monkeypatch.setattr(f"shoal.views.charts.{module}.draw", broken)
     bare = tmp_path / "bare"
     ends("anonymize", tables["plain"], *options, "--output", bare, codes=(0,))
     report = (bare / "report.html").read_text("utf-8")

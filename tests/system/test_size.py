@@ -56,11 +56,11 @@ AT_ONCE = {
 }
 PEAK = """
 import resource, sys
-import shoal.release.release, shoal.schema.delimited, shoal.schema.lean
-shoal.schema.lean.ROWS = shoal.schema.lean.BATCH = 2**13
+import shoal.release.release, shoal.table.delimited, shoal.table.reading
+shoal.table.reading.ROWS = shoal.table.reading.BATCH = 2**13
 for one in (shoal.release.release.Recoding.text, shoal.release.release.Recoding.typed):
     one.__defaults__ = (2**13,)
-shoal.schema.delimited.read_csv.__kwdefaults__["part"] = 2**19
+shoal.table.delimited.read_csv.__kwdefaults__["part"] = 2**19
 from shoal.cli import main
 def leave(message, code):
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)

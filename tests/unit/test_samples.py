@@ -13,7 +13,7 @@ from shoal.methods import choice
 from shoal.methods import choice as searching
 from shoal.methods.base import Task
 from shoal.principles.requirement import requirements
-from shoal.table.coded import code_table
+from shoal.table.coded import Coded, code_table
 from shoal.views import maps
 
 ROWS = 900
@@ -32,13 +32,13 @@ def task(rows=ROWS):
 def tried(monkeypatch):
     """Return the rows that searches are tried on, in turn; a method loses what its sample says."""
     seen = []
-    real = shoal.schema.table.Coded.subset
+    real = Coded.subset
 
     def subset(coded, rows):
         seen.append(np.asarray(rows))
         return real(coded, rows)
 
-    monkeypatch.setattr(shoal.schema.table.Coded, "subset", subset)
+    monkeypatch.setattr(Coded, "subset", subset)
     return seen
 
 

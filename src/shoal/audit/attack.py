@@ -18,6 +18,7 @@ from shoal.distances.numeric import Absolute
 from shoal.errors import InputError, UnknownColumn, UsageError
 from shoal.sampling import draw
 from shoal.table.reading import read_table, take_frame
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -92,7 +93,10 @@ def attack(
     opened = _named([open_published(one, schema, group, hierarchies) for one in releases])
     for other in opened[1:]:
         if other.schema.sensitive != opened[0].schema.sensitive:
-            msg = "The releases have different sensitive columns. Choose shared ones: --sensitive."
+            msg = (
+                "The releases have different sensitive columns. Choose shared ones: "
+                f"{option('sensitive')}."
+            )
             raise UsageError(msg)
     remarks = []
     if epsilons is not None:
@@ -101,11 +105,11 @@ def attack(
     if original is None:
         remarks += [
             f"{one.name} has no groups, so its vulnerability is measured over the rows that match "
-            "a person, which needs the original table: --original."
+            f"a person, which needs the original table: {option('original')}."
             for one in opened
             if one.heterogeneous
         ]
-        remarks.append("Linking, learning and intersection need the original table: --original.")
+        remarks.append("Linking, learning and intersection need the original table.")
         return Attack(tuple(vulnerability(opened, **options)), remarks=tuple(remarks))
     people = _known(original, opened, remarks)
     sample = draw(people.height, PEOPLE, seed)

@@ -30,6 +30,7 @@ from shoal.table.formulas import unescape_name
 from shoal.table.groupings import Hierarchy
 from shoal.table.reading import read_lean, read_table, take_frame
 from shoal.table.schema import PSEUDONYM, RESERVED, Schema
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -132,7 +133,10 @@ def _measure(
     problems = changed + check_manifest(published, manifest)
     if not manifest.get("heterogeneous", False):
         if original is not None:
-            msg = "This release has groups: it is measured from its files alone. Omit --original."
+            msg = (
+                "This release has groups: it is measured from its files alone. Omit "
+                f"{option('original')}."
+            )
             raise UsageError(msg)
         if not set(schema.published).issubset(published.columns):
             return Audit(published.height, None, (), tuple(problems))
@@ -156,7 +160,7 @@ def _measure(
 WITHOUT_ORIGINAL = (
     "The files agree with their manifest, but k-anonymity was not measured: this release has no "
     "groups, so whom a row matches can be counted only against the original table. Its owner names "
-    "it with --original."
+    f"it with {option('original')}."
 )
 
 

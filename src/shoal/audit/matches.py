@@ -144,7 +144,7 @@ def audit_matches(
     `candidates`, how near the values of each person's matches are to the person's own is measured
     as well.
     """
-    from shoal.audit.cells import published_boxes
+    from shoal.audit.boxes import published_boxes
     from shoal.audit.regularity import MatchGraph
 
     check_rows(published)

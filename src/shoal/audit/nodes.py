@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import InputError
 from shoal.table.groupings import Hierarchy
 from shoal.table.placing import named_above
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -121,6 +122,7 @@ class Stated(Hierarchy):
 
 UNPLACED = (
     "Column {0!r} was published with a hierarchy that its manifest does not hold, so nobody but "
-    "its owner can tell whether {1!r} lies under {2!r}. Name the hierarchy, as --hierarchy "
+    f"its owner can tell whether {{1!r}} lies under {{2!r}}. Name the hierarchy, as "
+    f"{option('hierarchy')} "
     "'{3}=FILE' (in Python, hierarchies=)."
 )

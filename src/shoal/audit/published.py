@@ -22,6 +22,7 @@ from shoal.table.databases.access import is_address, name_of
 from shoal.table.missing import is_missing
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import RESERVED, Schema
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -100,8 +101,9 @@ def open_published(
     table = read_table(source) if path is not None else take_frame(source)
     if schema is None or not schema.quasi or not schema.sensitive:
         msg = (
-            "A plain table needs --quasi and --sensitive, or a schema file that names them: "
-            "--schema. `shoal inspect` suggests which columns are what."
+            f"A plain table needs {option('quasi')} and {option('sensitive')}, or a schema file "
+            "that names them: "
+            f"{option('schema')}. `shoal inspect` suggests which columns are what."
         )
         raise UsageError(msg)
     for name in (*schema.quasi, *schema.sensitive, *([group] if group else [])):

@@ -25,6 +25,7 @@ from shoal.principles.groups import Groups
 from shoal.principles.k_anonymity import DeltaPresence, KMap
 from shoal.table.coded import Sensitive
 from shoal.table.reading import read_table, take_frame
+from shoal.wording import option
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,7 +79,9 @@ def survey(
     """
     published = open_published(source, schema, group)
     if published.heterogeneous:
-        msg = "This release has no groups to measure. Its owner audits it with --original."
+        msg = (
+            f"This release has no groups to measure. Its owner audits it with {option('original')}."
+        )
         raise UsageError(msg)
     remarks = mixed_groups(published.groups, published.by_cells) if published.group else []
     found = identification(published)

@@ -124,7 +124,7 @@ class Audit(Shown):
         return list(worst.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the audit as plain values, as `shoal audit --json` prints it."""
+        """Return the audit as plain values, as the command prints it in JSON."""
         facts: dict[str, Any] = {
             "rows": self.rows,
             "groups": self.groups,

@@ -45,7 +45,7 @@ def init(
     text, complete = starter(frame, place, encoding, file=target.name)
     write_whole(target, text)
     next_step = (
-        f"Look it over, then: {Command('anonymize', (), (('--schema', output),)).line}"
+        f"Look it over, then: {Command('anonymize', (), (('schema', output),)).line}"
         if complete
         else "No usable quasi column was found: name some in it, and what must hold."
     )

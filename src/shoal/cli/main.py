@@ -21,12 +21,13 @@ from shoal.cli.count import count
 from shoal.cli.demo import demo
 from shoal.cli.init import init
 from shoal.cli.inspect import inspect
-from shoal.cli.panels import Command
+from shoal.cli.panels import PanelledCommand
 from shoal.cli.plan import plan
 from shoal.cli.tune import tune
 from shoal.errors import ShoalError
 from shoal.release.staging import STOPS
 from shoal.views.terminal import plain_lines
+from shoal.wording import spell
 
 INTERRUPTED = "shoal: interrupted; nothing was left half-written."
 
@@ -49,7 +50,7 @@ for command in (
     tune,
     demo,
 ):
-    app.command(cls=Command, no_args_is_help=command is not demo)(command)
+    app.command(cls=PanelledCommand, no_args_is_help=command is not demo)(command)
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - Typer's callback
@@ -104,7 +105,7 @@ def explain(problem: BaseException) -> tuple[str, int]:
     """Return the sentence and the exit code for whatever stopped the work."""
     match problem:
         case ShoalError():
-            return f"shoal: {problem}", problem.exit_code
+            return f"shoal: {spell(problem.sentence, show.as_flag)}", problem.exit_code
         case KeyboardInterrupt() | typer.Abort():
             return INTERRUPTED, 130
         case BrokenPipeError():

@@ -61,7 +61,7 @@ PLACES = {
 }
 
 
-class Command(typer.core.TyperCommand):
+class PanelledCommand(typer.core.TyperCommand):
     """A command whose options are gathered in panels."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:

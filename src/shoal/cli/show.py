@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -85,6 +86,12 @@ Report = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no remarks.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+
+
+def as_flag(name: str, value: str | None) -> str:
+    """Spell an option of a sentence as it is typed here."""
+    flag = f"--{name.replace('_', '-')}"
+    return flag if value in {None, "True"} else f"{flag} {quote(value or '')}"
 
 
 def note(message: str, *, quiet: bool = False) -> None:

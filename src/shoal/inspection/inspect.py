@@ -78,7 +78,7 @@ class Inspection:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the inspection as plain values, as `shoal inspect --json` prints it."""
+        """Return the inspection as plain values, as the command prints it in JSON."""
         return asdict(self) | {
             "columns": [
                 asdict(column) | {"order": list(column.order), "suspicions": _plain(column)}

@@ -142,12 +142,12 @@ def _punctuation(profile: Profile) -> Iterator[Suspicion]:
         both = comma | (grouped & profile.matching(r"^-?[0-9]{1,3},[0-9]{3}$"))
         yield Suspicion(
             "decimal",
-            f"Decimal commas ({_told(profile, both)}): text unless --decimal , reads them.",
+            f"Decimal commas ({_told(profile, both)}): text unless they are read as such.",
         )
     elif grouped.any():
         yield Suspicion(
             "thousands",
-            f"Thousands separators ({_told(profile, grouped)}): text, or see --decimal .",
+            f"Thousands separators ({_told(profile, grouped)}): text without a decimal sign.",
         )
 
 

@@ -10,6 +10,7 @@ from shoal.principles.base import OneDimensional
 from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.guarantee import least_risk
 from shoal.principles.planning import check_achievable
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from shoal.methods.base import Task
@@ -31,7 +32,7 @@ def check_task(task: Task) -> None:
             msg = (
                 f"{one!r} is not achievable on these {rows} rows: too many of them carry the same "
                 f"{value.name} or near ones. At least {few} rows ({few / rows:.2%}) would have to "
-                "be left out; --suppress says how many may be."
+                f"be left out; {option('suppress')} says how many may be."
             )
             raise NotAchievable(msg)
 

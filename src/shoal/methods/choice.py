@@ -110,7 +110,7 @@ def why(method: str, rows: int, asked: Sequence[Requirement]) -> str | None:
         return None
     if rows > LARGE and (usual, method) == (repr(Exchange()), repr(Split())):
         return (
-            f"By {method}, because the table has more than {LARGE:,} rows. --method '{usual}' "
+            f"By {method}, because the table has more than {LARGE:,} rows. {usual} "
             "loses less, and takes many times as long and as much memory."
         )
     if rows <= SAMPLE:

@@ -23,6 +23,7 @@ from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.release.boxes import certainty
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -292,9 +293,9 @@ def not_reached(task: Task, groups: Groups) -> TooCrowded:
             f"groups are in breach{where}. The groups that were found "
             f"keep {one.principle.reached(measured)}."
         )
-    advice = "Ask for less, or let --suppress leave out the rows in the way."
+    advice = f"Ask for less, or let {option('suppress')} leave out the rows in the way."
     if task.seconds is not None:
-        advice = f"The search had --seconds {task.seconds:g}: give it more. Or: {advice}"
+        advice = f"The search had {option('seconds')} {task.seconds:g}: give it more. Or: {advice}"
     return TooCrowded(" ".join([*sentences, advice]), crowded_rows(task, groups))
 
 

@@ -19,6 +19,7 @@ from shoal.principles.groups import Groups
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.principles.requirement import Requirement
 from shoal.release.layout import Suppression
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -157,7 +158,7 @@ def _achieve(
             check(current)
             return Solved(task, current, method.search(current), kept)
         except TooCrowded as problem:
-            reason = str(problem)
+            reason = problem.sentence
             if not len(problem.rows):
                 raise
             kept = np.delete(kept, problem.rows)
@@ -165,11 +166,11 @@ def _achieve(
         try:
             check(task)
         except NotAchievable as problem:
-            reason = str(problem)
+            reason = problem.sentence
     dropped = rows - len(kept)
     msg = (
         f"{reason} Leaving out {dropped} rows ({dropped / rows:.2%}) or more would be needed, and "
-        f"--suppress allows {limit}."
+        f"{option('suppress')} allows {limit}."
     )
     raise NotAchievable(msg)
 

@@ -75,7 +75,7 @@ class Guarantee:
     largest_epsilon: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, as `shoal plan --json` prints it."""
+        """Return it as plain values, as the command prints it in JSON."""
         return asdict(self)
 
 

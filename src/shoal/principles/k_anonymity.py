@@ -19,6 +19,7 @@ from shoal.exact import downward, upward
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import Principle
 from shoal.principles.groups import Groups, Measurement
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -99,7 +100,7 @@ class OfPopulation(Principle):
 
 WITHOUT_POPULATION = (
     "{!r} is about a population: name the table of everybody who could be in the table with "
-    "--population (in Python, population=)."
+    f"{option('population')}."
 )
 
 

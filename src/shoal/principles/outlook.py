@@ -19,6 +19,7 @@ from shoal.exact import WHOLE
 from shoal.principles.frequency import AlphaK, MUniqueness
 from shoal.principles.groups import Groups
 from shoal.principles.spread import KE
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from shoal.principles.base import Principle
@@ -49,7 +50,7 @@ class Outlook:
     limits: tuple[Limit, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, as `shoal plan --json` prints it."""
+        """Return it as plain values, as the command prints it in JSON."""
         return asdict(self)
 
 
@@ -66,7 +67,8 @@ def outlook(principle: Principle, sensitive: Sensitive | None, rows: int) -> Out
     else:
         msg = (
             f"Whether {principle!r} is achievable depends on descriptions and a population, which "
-            "a plan does not see: `shoal anonymize --dry-run` with --population checks it."
+            f"a plan does not see: `shoal anonymize {option('dry_run')}` with "
+            f"{option('population')} checks it."
         )
         raise UsageError(msg)
     names = () if sensitive is None else tuple(column.name for column in sensitive.columns)

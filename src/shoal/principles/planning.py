@@ -63,7 +63,7 @@ class Plan(Shown):
     frontier: tuple[Point, ...] | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain values, as `shoal plan --json` prints it."""
+        """Return the plan as plain values, as the command prints it in JSON."""
         return asdict(self)
 
 

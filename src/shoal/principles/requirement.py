@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from shoal.errors import UnknownColumn, UsageError
 from shoal.notation import parse
 from shoal.principles.base import Principle
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,7 +36,10 @@ class Requirement:
         if self.principle.columns == 0:
             return replace(self, columns=())
         if not columns:
-            msg = f"{self.principle!r} is about a sensitive column: name one with --sensitive."
+            msg = (
+                f"{self.principle!r} is about a sensitive column: name one with "
+                f"{option('sensitive')}."
+            )
             raise UsageError(msg)
         if self.principle.numeric and len(columns) > 1:
             name = columns[0]
@@ -61,7 +65,10 @@ def requirements(
     """
     several = [require] if isinstance(require, Principle | Requirement | str) else list(require)
     if not several:
-        msg = "Nothing is required. Say what must hold: --require 'EpsilonM(epsilon=4500, m=5)'."
+        msg = (
+            "Nothing is required. Say what must hold: "
+            f"{option('require', 'EpsilonM(epsilon=4500, m=5)')}."
+        )
         raise UsageError(msg)
     return [read_requirement(one, sensitive, files=files).resolve(sensitive) for one in several]
 

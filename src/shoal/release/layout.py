@@ -37,7 +37,7 @@ ADVERSARY = (
     "Published cells can cover people whom a row was not made for. A reader who does not know the "
     "matches sees at least k rows for everybody, not all of them equally likely.",
     "k-anonymity hides which row is a person's, not the sensitive value: the k rows can carry "
-    "equal or close values. `shoal audit --original` shows its owner how close.",
+    "equal or close values. An audit against the original shows its owner how close.",
 )
 
 

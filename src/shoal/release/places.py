@@ -15,6 +15,7 @@ from shoal.errors import InputError, OutputError, UsageError
 from shoal.release.staging import claim, clear_leftovers, staging, swap_in, sync
 from shoal.table.files import FORMATS, TABLES
 from shoal.table.strict import read_json
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,14 +41,17 @@ def check_output(
     name = Path(directory).name
     check_format(format)
     if any(target in (source := _real(table), *source.parents) for table in tables):
-        msg = f"{name!r} holds the input table. Choose another --output."
+        msg = f"{name!r} holds the input table. Choose another {option('output')}."
         raise UsageError(msg)
     if os.path.lexists(directory):
         if not force:
-            msg = f"{name!r} exists. Choose another --output, or replace it with --force."
+            msg = (
+                f"{name!r} exists. Choose another {option('output')}, or replace it with "
+                f"{option('force')}."
+            )
             raise OutputError(msg)
         if not _replaceable(Path(directory)):
-            msg = f"{name!r} exists and is not a release, so --force does not replace it."
+            msg = f"{name!r} exists and is not a release, so {option('force')} does not replace it."
             raise OutputError(msg)
     _check_place(target)
     if linkage is not None:
@@ -90,17 +94,26 @@ def check_private(
     """
     private, name = _real(path), PRIVATE_FILES[what]
     if target in (private, *private.parents) or _is_release(private.parent):
-        msg = f"{name} is private and cannot lie inside the release. Choose another --{what}."
+        msg = (
+            f"{name} is private and cannot lie inside the release. Choose another "
+            f"{option(what.replace('-', '_'))}."
+        )
         raise UsageError(msg)
     if any(private == _real(table) for table in tables):
-        msg = f"{name} would replace the input table. Choose another --{what}."
+        msg = (
+            f"{name} would replace the input table. Choose another "
+            f"{option(what.replace('-', '_'))}."
+        )
         raise UsageError(msg)
     if private.is_dir() or not private.parent.is_dir():
         msg = f"Cannot write {private.name!r}: it is a directory, or its directory is missing."
         raise OutputError(msg)
     _check_place(private)
     if os.path.lexists(path) and not force:
-        msg = f"{private.name!r} exists. Choose another --{what}, or replace it with --force."
+        msg = (
+            f"{private.name!r} exists. Choose another {option(what.replace('-', '_'))}, or "
+            f"replace it with {option('force')}."
+        )
         raise OutputError(msg)
 
 

@@ -15,6 +15,7 @@ import polars as pl
 from shoal.errors import OutputError
 from shoal.progress import in_threads
 from shoal.table.files import EXCEL_ROWS, load, separator_of
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -90,7 +91,7 @@ def _write_excel(table: pl.DataFrame, path: Path) -> None:
     if table.height >= EXCEL_ROWS:
         msg = (
             f"An Excel sheet holds {EXCEL_ROWS - 1:,} rows, the release has {table.height:,}. "
-            "Choose another --format."
+            f"Choose another {option('format')}."
         )
         raise OutputError(msg)
     plain = table.with_columns(_excel_column(column) for column in table)
@@ -132,7 +133,7 @@ def _check_excel(written: pl.DataFrame, path: Path) -> None:
 def _unfit(name: str) -> OutputError:
     return OutputError(
         f"Column {name!r} has cells that Excel cannot hold: longer than {EXCEL_TEXT:,} characters, "
-        "or with characters it does not know. Choose another --format."
+        f"or with characters it does not know. Choose another {option('format')}."
     )
 
 

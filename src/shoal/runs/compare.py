@@ -91,7 +91,7 @@ class Comparison:
         return " ".join(dict.fromkeys(entry.problem for entry in self.entries if entry.problem))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, as `shoal compare --json` prints it."""
+        """Return it as plain values, as the command prints it in JSON."""
         return asdict(self)
 
     def _repr_html_(self) -> str:
@@ -145,7 +145,7 @@ def compare(
             warm_up(method, task)
             made = search(method, task)
         except NotAchievable as problem:
-            entries.append(Entry(repr(method), problem=str(problem)))
+            entries.append(Entry(repr(method), problem=problem.sentence))
             continue
         data = build_release(
             table,

@@ -157,15 +157,15 @@ Scores = dict[str, float | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class Learnt:
     """What a model says of every row it is asked about, and how likely the second of two labels."""
 
     said: NDArray
     likely: NDArray[np.float64] | None = None
 
-    def only(self, rows: NDArray[np.int64]) -> Answers:
+    def only(self, rows: NDArray[np.int64]) -> Learnt:
         """Return the answers for some of the rows."""
-        return Answers(self.said[rows], None if self.likely is None else self.likely[rows])
+        return Learnt(self.said[rows], None if self.likely is None else self.likely[rows])
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ class Learner:
 
     def learn(
         self, features: NDArray[np.float32], target: NDArray, asked: NDArray[np.float32]
-    ) -> dict[str, Answers]:
+    ) -> dict[str, Learnt]:
         """Train every model on features and target, and take its answers to what is asked."""
         return {model: self._answer(self._fit(model, features, target), asked) for model in MODELS}
 
@@ -222,14 +222,14 @@ class Learner:
         linear = _sklearn("linear_model")
         return linear.LogisticRegression(max_iter=STEPS) if labels else linear.Ridge()
 
-    def _answer(self, model: Any, asked: NDArray[np.float32]) -> Answers:
+    def _answer(self, model: Any, asked: NDArray[np.float32]) -> Learnt:
         if self.classes != 2:
-            return Answers(model.predict(asked))
+            return Learnt(model.predict(asked))
         if len(model.classes_) == 1:  # it has seen one label only and ranks nobody
-            return Answers(model.predict(asked), np.zeros(len(asked)))
-        return Answers(model.predict(asked), model.predict_proba(asked)[:, 1])
+            return Learnt(model.predict(asked), np.zeros(len(asked)))
+        return Learnt(model.predict(asked), model.predict_proba(asked)[:, 1])
 
-    def score(self, answers: Answers, truth: NDArray) -> Scores:
+    def score(self, answers: Learnt, truth: NDArray) -> Scores:
         """Compare answers with the truth."""
         metrics = _sklearn("metrics")
         said = answers.said
@@ -244,7 +244,7 @@ class Learner:
             "roc_auc": self._ranking(answers, truth),
         }
 
-    def _ranking(self, answers: Answers, truth: NDArray) -> float | None:
+    def _ranking(self, answers: Learnt, truth: NDArray) -> float | None:
         """Return the area under the ROC curve of two labels, None where there are others."""
         if answers.likely is None or len(np.unique(truth)) != 2:
             return None

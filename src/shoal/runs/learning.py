@@ -17,7 +17,7 @@ import polars as pl
 from shoal.errors import InputError, UnknownColumn, UsageError
 from shoal.progress import Progress, silent
 from shoal.runs.anonymize import anonymize
-from shoal.runs.features import MODELS, Answers, Feature, Learner, Scores
+from shoal.runs.features import MODELS, Feature, Learner, Learnt, Scores
 from shoal.runs.learned import (
     SURE,
     LearningUtility,
@@ -91,12 +91,12 @@ class Trial:
         return self.learner.baseline(self.truth[self.train], self.truth[self.asked])
 
     @cached_property
-    def original(self) -> dict[str, Answers]:
+    def original(self) -> dict[str, Learnt]:
         """The answers of models trained on the original."""
         return self._learn(self._points([*self.quasi, *self.plain], self.train), self.train)
 
     @cached_property
-    def trivial(self) -> dict[str, Answers]:
+    def trivial(self) -> dict[str, Learnt]:
         """The answers of models trained without the quasi columns."""
         return self._learn(self._points(self.plain, self.train), self.train, self.plain)
 
@@ -116,14 +116,14 @@ class Trial:
         )
         return SURE * error if np.isfinite(error) else None
 
-    def _better(self, answers: dict[str, Answers]) -> Answers:
+    def _better(self, answers: dict[str, Learnt]) -> Learnt:
         """Return the answers of the better model."""
         scores = self._scores(answers)
         metric = self.learner.metric
         known = {one: score for one in MODELS if (score := scores[one][metric]) is not None}
         return answers[max(known, key=lambda one: known[one]) if known else MODELS[0]]
 
-    def _scores(self, answers: dict[str, Answers]) -> dict[str, Scores]:
+    def _scores(self, answers: dict[str, Learnt]) -> dict[str, Scores]:
         truth = self.truth[self.asked]
         return {model: self.learner.score(one, truth) for model, one in answers.items()}
 
@@ -166,7 +166,7 @@ class Trial:
         features: NDArray[np.float32],
         rows: NDArray[np.int64],
         names: list[str] | None = None,
-    ) -> dict[str, Answers]:
+    ) -> dict[str, Learnt]:
         known = [*self.quasi, *self.plain] if names is None else names
         return self.learner.learn(features, self.truth[rows], self._points(known, self.asked))
 

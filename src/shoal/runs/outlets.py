@@ -18,6 +18,7 @@ from shoal.release.places import as_output_errors, check_output, check_private, 
 from shoal.runs.publish import accept, audit_written, write_table
 from shoal.table.databases.access import check_target, is_address, write_address
 from shoal.table.files import FORMATS
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,7 @@ def check_outlet(
     """Raise before any work is done where the output could not be written in the end."""
     if is_address(target):
         if format is not None:
-            msg = "A table of a database has no --format. Omit it."
+            msg = f"A table of a database has no {option('format')}. Omit it."
             raise UsageError(msg)
         check_target(target, force=force)
     elif format is not None and format not in FORMATS:

@@ -72,7 +72,7 @@ def _head(found: Inspection, source: str | None, encoding: str | None, file: str
             "names and cells: look it over. Paths are relative to this file. Then run beside it:"
         ),
         "#",
-        f"#   {Command('anonymize', (), (('--schema', shown),)).line}",
+        f"#   {Command('anonymize', (), (('schema', shown),)).line}",
         "",
     ]
     if source is not None:

@@ -75,7 +75,7 @@ class Frontier:
         return f"None of {len(self.points)} settings was reached. {self.points[0].problem}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain values, as `shoal tune --json` prints it."""
+        """Return it as plain values, as the command prints it in JSON."""
         facts = asdict(self) | {"knee": None, "sentence": self.sentence}
         if self.knee is not None:
             point = self.points[self.knee.place]
@@ -198,7 +198,7 @@ def _try(coded: Coded, method: Method, task: Task, value: float, required: str) 
     try:
         made = search(method, task)
     except NotAchievable as problem:
-        return Setting(value, required, None, None, None, str(problem))
+        return Setting(value, required, None, None, None, problem.sentence)
     groups = len(made.found) if isinstance(made.found, Groups) else None
     return Setting(value, required, loss_of(coded, made.found), groups, made.seconds)
 

@@ -15,6 +15,7 @@ from shoal.errors import InputError, UsageError
 from shoal.progress import Progress, silent
 from shoal.table.coding import Column, check_type, code_known, code_lenient
 from shoal.table.missing import Missing, complete_rows
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -185,7 +186,10 @@ def code_table(
 ) -> Coded:
     """Code a table by its schema, raising a sentence for whatever cannot be used."""
     if not schema.quasi:
-        msg = "No quasi column was named. Name the columns to generalize, as in --quasi age,zip."
+        msg = (
+            "No quasi column was named. Name the columns to generalize, as in "
+            f"{option('quasi', 'age,zip')}."
+        )
         raise UsageError(msg)
     schema.check(table.columns)
     if not table.height:

@@ -21,6 +21,7 @@ from shoal.table.frames import unheld
 from shoal.table.missing import MISSING_LABEL, first_rows, is_missing
 from shoal.table.placing import place
 from shoal.table.schema import LABELS, NUMERIC
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -294,7 +295,10 @@ def _code_dates(column: pl.Series, spelled: pl.Series) -> Column:
 def _refuse_missing(column: pl.Series) -> None:
     missing = is_missing(column)
     if missing.any():
-        advice = "Distances to a missing number mean nothing: fill them in, or --missing drop."
+        advice = (
+            "Distances to a missing number mean nothing: fill them in, or "
+            f"{option('missing', 'drop')}."
+        )
         raise BadCells(column.name, "missing", first_rows(missing), int(missing.sum()), advice)
 
 

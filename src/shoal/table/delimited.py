@@ -19,6 +19,7 @@ import polars as pl
 from shoal.errors import InputError, UsageError
 from shoal.table.columns import Gathered
 from shoal.table.schema import check_header
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -145,7 +146,8 @@ class Parts:
             line = self.lines + text.count(b"\n", 0, problem.start) + 1
             msg = (
                 f"{self.name!r} is not UTF-8: byte 0x{text[problem.start]:02x} in line {line}. "
-                "Say what it is, as --encoding latin-1 or cp1252, or save it as UTF-8."
+                f"Say what it is, as {option('encoding', 'latin-1')} or cp1252, or save it as "
+                "UTF-8."
             )
             raise InputError(msg) from None
 
@@ -172,7 +174,10 @@ def check_encoding(encoding: str) -> str:
     try:
         "".encode(encoding)
     except (LookupError, UnicodeError, ValueError):
-        msg = f"--encoding takes a name such as latin-1, cp1252 or utf-16. Got {encoding!r}."
+        msg = (
+            f"{option('encoding')} takes a name such as latin-1, cp1252 or utf-16. Got "
+            f"{encoding!r}."
+        )
         raise UsageError(msg) from None
     return encoding
 
@@ -204,7 +209,7 @@ class InUtf8(io.RawIOBase):
             line = self.lines + said.count("\n") + 1
             msg = (
                 f"{self.name!r} is not {self.encoding}: line {line} cannot be read so. Choose "
-                "another --encoding."
+                f"another {option('encoding')}."
             )
             raise InputError(msg) from None
 

@@ -22,6 +22,7 @@ from shoal.errors import InputError, UsageError
 from shoal.table.delimited import BOM, SEPARATORS, in_utf8, parse_csv
 from shoal.table.schema import check_header
 from shoal.table.strict import once
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +55,7 @@ def parse_file(
         data = in_utf8(data, encoding, name)
     excel = data.startswith((EXCEL, EXCEL_97))
     if sheet is not None and not excel:
-        msg = f"{name!r} is no Excel file, so it has no sheet {sheet!r}. Omit --sheet."
+        msg = f"{name!r} is no Excel file, so it has no sheet {sheet!r}. Omit {option('sheet')}."
         raise UsageError(msg)
     if excel:
         return _excel(data, name, sheet)
@@ -73,7 +74,7 @@ def parse_file(
 def refuse_encoding(head: bytes, name: str) -> None:
     """Raise where a file is no text, so that it has no encoding to be said."""
     if head.startswith(OTHERS) or head[8:12] == DUCKDB:
-        msg = f"{name!r} is no file of text, so it has no encoding. Omit --encoding."
+        msg = f"{name!r} is no file of text, so it has no encoding. Omit {option('encoding')}."
         raise UsageError(msg)
 
 
@@ -91,7 +92,7 @@ def _refuse_others(data: bytes, name: str) -> None:
         if known:
             msg = (
                 f"{name!r} is a database. Name it as {kind}:///{name} and say what to read from "
-                "it: --query 'select …'."
+                f"it: {option('query', 'select …')}."
             )
             raise InputError(msg)
 
@@ -248,7 +249,7 @@ def choose_separator(data: bytes, name: str, delimiter: str | None) -> str:
     """Return what was asked for, or what the header has most of outside quotes."""
     if delimiter is not None:
         if delimiter not in DELIMITERS:
-            msg = f"--delimiter takes a comma, a semicolon or 'tab'. Got {delimiter!r}."
+            msg = f"{option('delimiter')} takes a comma, a semicolon or 'tab'. Got {delimiter!r}."
             raise UsageError(msg)
         return "\t" if DELIMITERS[delimiter] == "tab" else delimiter
     header = bytearray()

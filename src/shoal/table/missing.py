@@ -13,6 +13,7 @@ from typing import Literal, get_args
 import polars as pl
 
 from shoal.errors import BadCells, InputError, UsageError
+from shoal.wording import option
 
 Missing = Literal["error", "drop", "value"]
 MISSING_LABEL = ""  # what a missing cell is among labels
@@ -33,7 +34,7 @@ def first_rows(where: pl.Series) -> list[int]:
 def complete_rows(table: pl.DataFrame, columns: tuple[str, ...], policy: Missing) -> pl.Series:
     """Return which rows stay, raising where the policy says so."""
     if policy not in get_args(Missing):
-        msg = f"--missing takes {', '.join(get_args(Missing))}. Got {policy!r}."
+        msg = f"{option('missing')} takes {', '.join(get_args(Missing))}. Got {policy!r}."
         raise UsageError(msg)
     keep = pl.repeat(value=True, n=table.height, eager=True)
     for name in columns:
@@ -47,7 +48,8 @@ def complete_rows(table: pl.DataFrame, columns: tuple[str, ...], policy: Missing
                 "missing",
                 first_rows(missing),
                 count,
-                "Fill them in, or choose --missing drop or --missing value.",
+                f"Fill them in, or choose {option('missing', 'drop')} or "
+                f"{option('missing', 'value')}.",
             )
         if policy == "drop":
             keep &= ~missing

@@ -11,6 +11,7 @@ import polars as pl
 
 from shoal.errors import InputError, UsageError
 from shoal.table.coding import check_type
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 LEAST = 16  # bytes of a key
 LENGTH = 16  # bytes of a pseudonym: among a thousand million values, two alike once in 10**20 runs
 VARIABLE = "SHOAL_KEY"
-HOW = f"Name a file with --key-file, or set {VARIABLE}, to a secret of at least {LEAST} bytes."
+HOW = (
+    f"Name a file with {option('key_file')}, or set {VARIABLE}, to a secret of at least {LEAST} "
+    "bytes."
+)
 
 
 def read_key(path: str | Path | None) -> bytes | None:
@@ -37,7 +41,10 @@ def check_key(columns: Sequence[str], key: bytes | None) -> None:
     """Raise where pseudonyms have no key, a short one, or a key has no pseudonyms to make."""
     if not columns:
         if key is not None:
-            msg = "There is a key, but no column to make pseudonyms of. Name it: --pseudonymize."
+            msg = (
+                "There is a key, but no column to make pseudonyms of. Name it: "
+                f"{option('pseudonymize')}."
+            )
             raise UsageError(msg)
         return
     if key is None:

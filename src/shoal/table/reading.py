@@ -35,6 +35,7 @@ from shoal.table.files import (
 )
 from shoal.table.frames import give_arrow, give_pandas, give_polars, take_arrow, take_pandas
 from shoal.table.schema import check_header
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -72,7 +73,10 @@ def read_table(
     if len(sources) == 1 and is_address(sources[0]):
         return read_address(str(sources[0]), query)
     if query is not None:
-        msg = "--query is for databases. Name one, as sqlite:///people.db, or omit --query."
+        msg = (
+            f"{option('query')} is for databases. Name one, as sqlite:///people.db, or omit "
+            f"{option('query')}."
+        )
         raise UsageError(msg)
     if STDIN in map(str, sources):
         if len(sources) > 1:

@@ -88,7 +88,7 @@ class Settings:
         except (UsageError, InputError) as problem:
             if path not in self.lines or isinstance(problem, BadSettings):
                 raise
-            raise _bad(self.file, self.lines, path, str(problem)) from None
+            raise _bad(self.file, self.lines, path, problem.sentence) from None
 
     def check_columns(self, columns: Sequence[str], roles: Sequence[str] = ROLES) -> None:
         """Raise where the file names a column that the table does not have, in some roles."""
@@ -187,7 +187,7 @@ class _Reader:
         try:
             return None if said is None else check_encoding(said)
         except UsageError as problem:
-            raise self.bad(("encoding",), str(problem)) from None
+            raise self.bad(("encoding",), problem.sentence) from None
 
     def column(self, name: str, entry: Any) -> dict[str, Any]:
         """Read what is said of one column."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import published_boxes
+from shoal.audit.boxes import published_boxes
 from shoal.audit.regularity import MatchGraph
 from shoal.errors import InputError
 from shoal.kernels.freeform.coverage import spread_density

@@ -14,8 +14,8 @@ class Command:
 
     Examples
     --------
-    >>> print(Command("anonymize", (), (("--schema", "my table.toml"),)).line)
-    shoal anonymize --schema 'my table.toml'
+    >>> Command("anonymize", ("my table.csv",), (("schema", "shoal.toml"),)).words[:3]
+    ('shoal', 'anonymize', 'my table.csv')
     """
 
     name: str
@@ -25,7 +25,12 @@ class Command:
     @property
     def words(self) -> tuple[str, ...]:
         """What a shell hands over."""
-        return ("shoal", self.name, *self.about, *(word for one in self.options for word in one))
+        return (
+            "shoal",
+            self.name,
+            *self.about,
+            *(word for one in self.options for word in _typed(one)),
+        )
 
     @property
     def line(self) -> str:
@@ -36,4 +41,10 @@ class Command:
     def folded(self) -> str:
         """The command over several lines, an option and its value on each."""
         first = shlex.join(("shoal", self.name, *self.about))
-        return " \\\n  ".join([first, *map(shlex.join, self.options)])
+        return " \\\n  ".join([first, *(shlex.join(_typed(one)) for one in self.options)])
+
+
+def _typed(option: tuple[str, ...]) -> tuple[str, ...]:
+    """Return an option, its name and its values, as a shell takes it."""
+    name, *values = option
+    return f"--{name.replace('_', '-')}", *values

@@ -165,7 +165,7 @@ def _counted(sizes: NDArray[np.int64]) -> list[dict[str, int]]:
     return [{"size": int(v), "groups": int(c)} for v, c in zip(values, counts, strict=True)]
 
 
-SCHEMA = ("--schema", "SCHEMA")  # a file that says what no option can
+SCHEMA = ("schema", "SCHEMA")  # a file that says what no option can
 
 
 def command(release: ReleaseData) -> Command:
@@ -177,21 +177,21 @@ def command(release: ReleaseData) -> Command:
     for role in ("quasi", "sensitive", "other", "pseudonymize"):
         names = getattr(schema, role)
         if names and all(map(_listable, names)):
-            options.append((f"--{role}", ",".join(names)))
+            options.append((role, ",".join(names)))
     if schema.pseudonymize:
-        options.append(("--key-file", "KEY"))
+        options.append(("key_file", "KEY"))
     options += _columns(schema)
-    options += [("--require", one) for one in manifest["require"]]
+    options += [("require", one) for one in manifest["require"]]
     if release.population is not None:
-        options.append(("--population", "PEOPLE"))
+        options.append(("population", "PEOPLE"))
     if (missing := settings.get("missing", "error")) != "error":
-        options.append(("--missing", missing))
+        options.append(("missing", missing))
     for name in ("suppress", "seconds", "delimiter", "encoding", "format"):
         if (said := settings.get(name)) is not None:
-            options.append((f"--{name}", str(said)))
+            options.append((name, str(said)))
     if settings.get("escape_formulas"):
-        options.append(("--escape-formulas",))
-    options += [("--method", manifest["method"]), ("--output", "DIR")]
+        options.append(("escape_formulas",))
+    options += [("method", manifest["method"]), ("output", "DIR")]
     return Command("anonymize", ("TABLE",), tuple(options))
 
 
@@ -199,9 +199,9 @@ def audit(release: ReleaseData) -> Command:
     """Return the command that measures a release again, with what that takes."""
     options: list[tuple[str, ...]] = []
     if release.heterogeneous:  # who matches which row can be counted against the original alone
-        options.append(("--original", "TABLE"))
+        options.append(("original", "TABLE"))
     if release.population is not None:
-        options.append(("--population", "PEOPLE"))
+        options.append(("population", "PEOPLE"))
     return Command("audit", ("DIR",), tuple(options))
 
 
@@ -224,12 +224,12 @@ def _columns(schema: Schema) -> list[tuple[str, ...]]:
     """Return the options that say more of columns than their roles."""
     hidden = in_a_file(schema)
     said: list[tuple[str, str, str]] = [
-        *(("--type", name, kind) for name, kind in schema.types.items()),
+        *(("type", name, kind) for name, kind in schema.types.items()),
         *(
-            ("--hierarchy", name, "FILE" if isinstance(one, Listed) else repr(one))
+            ("hierarchy", name, "FILE" if isinstance(one, Listed) else repr(one))
             for name, one in schema.hierarchies.items()
         ),
-        *(("--weight", name, repr(weight)) for name, weight in schema.weights.items()),
+        *(("weight", name, repr(weight)) for name, weight in schema.weights.items()),
     ]
     options: list[tuple[str, ...]] = [
         (option, f"{name}={value}")
@@ -237,7 +237,7 @@ def _columns(schema: Schema) -> list[tuple[str, ...]]:
         if name in schema.published and name not in hidden
     ]
     if schema.decimal is not None:
-        options.append(("--decimal", schema.decimal))
+        options.append(("decimal", schema.decimal))
     return options
 
 

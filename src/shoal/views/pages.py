@@ -9,6 +9,7 @@ from typing import Any
 from shoal.errors import OutputError
 from shoal.exact import at_least, at_most
 from shoal.views.charts.base import drawn
+from shoal.wording import option
 
 PRIVATE = 0o600
 
@@ -114,7 +115,7 @@ def check_page(path: str | Path) -> None:
     """Raise before any work is done where a page could not be written, or would replace a file."""
     path = Path(path)
     if os.path.lexists(path):
-        msg = f"{path.name!r} exists. Choose another --report."
+        msg = f"{path.name!r} exists. Choose another {option('report')}."
         raise OutputError(msg)
     if not path.absolute().parent.is_dir():
         msg = f"Cannot write {path.name!r}: its directory does not exist."

@@ -92,7 +92,7 @@ def print_plan(plan: Plan) -> None:
             last = plan.frontier[-1]
             console.print(
                 f"… and {len(plan.frontier) - SHOWN} more, down to "
-                f"{_number(last.epsilon_bound)} at m = {last.m} (--json lists all)"
+                f"{_number(last.epsilon_bound)} at m = {last.m} (JSON lists all)"
             )
     if plan.largest_m is not None:
         console.print(
@@ -336,7 +336,7 @@ def _print_kinship(console: Console, kinship: list[dict[str, str]]) -> None:
     for one in kinship[:KIN]:
         console.print(plain(one["text"]))
     if len(kinship) > KIN:
-        console.print(f"… and {len(kinship) - KIN:,} more pairs (--json lists all)")
+        console.print(f"… and {len(kinship) - KIN:,} more pairs (JSON lists all)")
 
 
 def _print_suggestion(console: Console, facts: dict[str, Any], following: Command) -> None:

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 from urllib.parse import quote as percent
 
 from shoal.errors import InputError, OutputError, UsageError
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 __all__ = ["check_target", "file_of", "is_address", "name_of", "read_address", "write_address"]
-MARK = "Shoal release"  # on every table we make; --force replaces no other
+MARK = "Shoal release"  # on every table we make; no other is replaced
 
 
 class Database(Protocol):
@@ -80,14 +81,15 @@ def read_address(source: str, query: str | None) -> pl.DataFrame:
     if (query is None) == (address.table is None):
         what = "not both" if query else "one of them"
         msg = (
-            f"Say what to read from {address.shown!r}: --query 'select …', or ?table=people at the "
+            f"Say what to read from {address.shown!r}: {option('query', 'select …')}, or "
+            "?table=people at the "
             f"end of the address, {what}."
         )
         raise UsageError(msg)
     asked = query if query is not None else f"select * from {address.quoted_table}"  # noqa: S608 - quoted
     asked = asked.strip().rstrip(";").strip()
     if not asked:
-        msg = "The query is empty. Write one, as --query 'select * from people'."
+        msg = f"The query is empty. Write one, as {option('query', 'select …')}."
         raise UsageError(msg)
     for path in file_of(source):
         if not path.is_file():
@@ -116,11 +118,15 @@ def check_target(target: str, *, force: bool) -> None:
     if standing is None:
         return
     if not force:
-        msg = f"The table {address.table!r} exists. Name another one, or replace it with --force."
+        msg = (
+            f"The table {address.table!r} exists. Name another one, or replace it with "
+            f"{option('force')}."
+        )
         raise OutputError(msg)
     if standing != MARK:
         msg = (
-            f"The table {address.table!r} exists and is not a release, so --force does not "
+            f"The table {address.table!r} exists and is not a release, so {option('force')} does "
+            "not "
             "replace it."
         )
         raise OutputError(msg)
