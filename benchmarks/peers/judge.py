@@ -16,7 +16,8 @@ import numpy as np
 import polars as pl
 
 import shoal
-from shoal.audit.cells import cell_ncp, published_boxes, spell_set
+from shoal.audit.boxes import published_boxes
+from shoal.audit.cells import cell_ncp, spell_set
 from shoal.audit.exposure import LIKELY, nearness
 from shoal.audit.matches import candidate_risks
 from shoal.audit.published import open_published

@@ -12,7 +12,7 @@ import shoal
 from graphs import EXACT, SORT, coded, graph, people
 from reference import heterogeneous
 from shoal.audit import regularity
-from shoal.audit.cells import published_boxes
+from shoal.audit.boxes import published_boxes
 from shoal.audit.matches import audit_matches
 from shoal.audit.regularity import MatchGraph
 from shoal.kernels.freeform.boxes import Boxes
