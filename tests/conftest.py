@@ -1,33 +1,51 @@
-"""One Hypothesis profile for all property tests, and what becomes of tests that need a server."""
+"""One Hypothesis profile for all property tests, and what becomes of tests that need a program."""
 
 import os
 
 import pytest
 from hypothesis import settings
 
+import chromium
 import postgres
 
 settings.register_profile("shoal", deadline=None, max_examples=150)  # machines are noisy
 settings.load_profile("shoal")
 
+PROGRAMS = {
+    "postgresql": (
+        postgres.binaries,
+        postgres.REQUIRED,
+        "the tests of PostgreSQL, because no server is installed here (initdb and postgres; "
+        f"{postgres.REQUIRED}=1 demands them).",
+    ),
+    "browser": (
+        chromium.binary,
+        chromium.REQUIRED,
+        "the tests in a browser, because Chromium is not installed here (chromium; "
+        f"{chromium.REQUIRED}=1 demands them).",
+    ),
+}
 
-def _without_server() -> bool:
-    return postgres.binaries() is None and not os.environ.get(postgres.REQUIRED)
+
+def _lacking() -> list[str]:
+    """Return the marks of tests whose program is neither there nor demanded."""
+    return [
+        mark
+        for mark, (found, required, _) in PROGRAMS.items()
+        if found() is None and not os.environ.get(required)
+    ]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests of PostgreSQL where it is not installed, unless it is required."""
-    if not _without_server():
-        return
-    left_out = [item for item in items if item.get_closest_marker("postgresql")]
-    config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in left_out]
+    """Leave out tests whose program is not installed, unless it is required."""
+    lacking = _lacking()
+    left_out = [item for item in items if any(map(item.get_closest_marker, lacking))]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say so when something was left out."""
-    if _without_server():
-        terminalreporter.write_line(
-            "Left out: the tests of PostgreSQL, because no server is installed here "
-            f"(initdb and postgres; {postgres.REQUIRED}=1 demands them)."
-        )
+    for mark in _lacking():
+        terminalreporter.write_line(f"Left out: {PROGRAMS[mark][2]}")
