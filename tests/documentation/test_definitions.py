@@ -23,6 +23,7 @@ FOLDERS = {
     "distance": "distances",
     "hierarchy": "hierarchies",
     "workload": "workloads",
+    "engine": "engines",
 }
 EVERYWHERE = ("Formula", "Source", "Parameters", "Example", "Notation")
 BESIDES = {
@@ -32,6 +33,7 @@ BESIDES = {
     "distance": ("Properties",),
     "hierarchy": ("What it gathers",),
     "workload": ("What it measures",),
+    "engine": ("What it does",),
 }
 BASES = {Principle, Method, Distance, Hierarchy}  # of terms, and none themselves
 DEFINED: dict[str, Any] = {

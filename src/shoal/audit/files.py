@@ -337,6 +337,8 @@ def _check_cells(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]
         name = column["name"]
         counted = published[name].value_counts()
         by_cell, bad = cell_ncp(counted[name].cast(pl.String), column)
+        if column.get("never_mix") and (by_cell > 0).any():
+            problems.append(f"Column {name!r} is never mixed, and has cells of several values.")
         if bad:
             problems.append(f"{bad} distinct cells of column {name!r} are outside its domain.")
         elif not fills_domain(counted[name].cast(pl.String), column):

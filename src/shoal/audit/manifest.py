@@ -214,7 +214,7 @@ QUASI = shaped(
         "kind": one_of("interval", "set", "node"),
         "domain": lambda _value, _place: None,  # checked by kind
     },
-    {"type": one_of(*KINDS), "weight": finite(above=0), "hierarchy": text()},
+    {"type": one_of(*KINDS), "weight": finite(above=0), "hierarchy": text(), "never_mix": true},
 )
 SHARE = finite(least=0, most=1)
 REQUIRED: dict[str, Check] = {

@@ -32,6 +32,7 @@ def anonymize(
     ] = None,
     identifying: show.Identifying = None,
     other: show.Other = None,
+    never_mix: show.NeverMix = None,
     schema: show.SchemaFile = None,
     pseudonymize: Annotated[
         str | None, typer.Option(help="Columns that name a person; published as keyed hashes.")
@@ -76,6 +77,9 @@ def anonymize(
     delimiter: show.Delimiter = None,
     encoding: show.Encoding = None,
     population: show.Population = None,
+    engine: Annotated[
+        str | None, typer.Option(help="Where to work, as 'Local(shard=500000)'; this machine else.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="For tests: a repeatable order of rows.")] = None,
     escape_formulas: Annotated[
         bool, typer.Option("--escape-formulas", help="Defuse cells a spreadsheet would run.")
@@ -106,6 +110,7 @@ def anonymize(
         identifying=identifying,
         other=other,
         pseudonymize=pseudonymize,
+        never_mix=never_mix,
         types=type,
         hierarchies=hierarchy,
         weights=weight,
@@ -158,6 +163,7 @@ def anonymize(
             suppress=said.suppress if suppress is None else suppress,
             seconds=said.seconds if seconds is None else seconds,
             seed=seed,
+            engine=engine,
             escape_formulas=escape,
             key=key,
             title=said.title if title is None else title,

@@ -18,6 +18,7 @@ def compare(
         list[str] | None, typer.Option(help="A method to compare. Repeatable; all by default.")
     ] = None,
     other: show.Other = None,
+    never_mix: show.NeverMix = None,
     schema: show.SchemaFile = None,
     type: show.Types = None,
     hierarchy: show.Hierarchies = None,
@@ -56,6 +57,7 @@ def compare(
         quasi=quasi,
         sensitive=sensitive,
         other=other,
+        never_mix=never_mix,
         types=type,
         hierarchies=hierarchy,
         weights=weight,

@@ -15,6 +15,7 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
         "pseudonymize": "COLUMNS",
         "key_file": "FILE",
         "other": "COLUMNS",
+        "never_mix": "COLUMNS",
         "group": "COLUMN",
         "type": "COLUMN=TYPE",
         "hierarchy": "COLUMN=TREE",
@@ -54,7 +55,14 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
         "owner_report": "FILE",
         "linkage": "FILE",
     },
-    "Running": {"dry_run": "", "seed": "NUMBER", "quiet": "", "json": "", "help": ""},
+    "Running": {
+        "engine": "ENGINE",
+        "dry_run": "",
+        "seed": "NUMBER",
+        "quiet": "",
+        "json": "",
+        "help": "",
+    },
 }
 PLACES = {
     option: (panel, value) for panel, options in PANELS.items() for option, value in options.items()

@@ -53,6 +53,9 @@ Quasi = Annotated[
 ]
 Sensitive = Annotated[str | None, typer.Option(help="Columns to protect, as a,b.")]
 Identifying = Annotated[str | None, typer.Option(help="Columns that name a person; dropped.")]
+NeverMix = Annotated[
+    str | None, typer.Option(help="Quasi columns of which no group holds two values, as sex,state.")
+]
 Other = Annotated[str | None, typer.Option(help="Columns to publish unchanged.")]
 SchemaFile = Annotated[
     str | None, typer.Option("--schema", help="TOML file with all of this; shoal init writes one.")

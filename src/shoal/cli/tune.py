@@ -24,6 +24,7 @@ def tune(
     method: Annotated[
         str | None, typer.Option(help="How to search, as 'Exchange()' or 'Split()'.")
     ] = None,
+    never_mix: show.NeverMix = None,
     schema: show.SchemaFile = None,
     type: show.Types = None,
     hierarchy: show.Hierarchies = None,
@@ -49,6 +50,7 @@ def tune(
         said,
         quasi=quasi,
         sensitive=sensitive,
+        never_mix=never_mix,
         types=type,
         hierarchies=hierarchy,
         weights=weight,

@@ -11,7 +11,8 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.sampling import draw
-from shoal.table.coding import INTEGER, NUMBER, check_type
+from shoal.table.coding import NUMBER, check_type
+from shoal.table.domain import INTEGER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

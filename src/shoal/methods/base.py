@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,6 +10,9 @@ from shoal.notation import Term
 from shoal.progress import Progress, silent
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from shoal.principles.groups import Groups, Measurement
     from shoal.principles.requirement import Requirement
     from shoal.release.graph import GeneralizationGraph
@@ -34,6 +37,10 @@ class Task:
             self.coded.value(one.columns) if one.columns else None for one in self.requirements
         )
 
+    def part(self, rows: NDArray[np.int64]) -> Task:
+        """Return the task of some rows, over the same domains."""
+        return replace(self, coded=self.coded.part(rows))
+
     def measure(self, groups: Groups) -> list[Measurement]:
         """Measure every requirement."""
         return [
@@ -56,6 +63,7 @@ class Method(Term):
 
     role = "method"
     source: ClassVar[str]
+    at_once: ClassVar[int | None] = None  # rows above which a table is searched in parts
 
     def check(self, task: Task) -> None:
         """Raise where the method cannot search for what is required."""

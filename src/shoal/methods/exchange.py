@@ -183,6 +183,7 @@ class Exchange(Thorough):
 
     size: int | None = None
 
+    at_once = 1_000_000
     source = "XColor, ICDE 2010, Theorem 3, from groups close in quasi space"
 
     def __post_init__(self) -> None:

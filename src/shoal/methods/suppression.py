@@ -83,6 +83,14 @@ class Solved:
         return self.loss(covered) / before if before > 0 else 1.0
 
 
+def search_part(method: Method, task: Task, check: Callable[[Task], None], limit: int) -> Solved:
+    """Search a part of a table, leaving out the fewest rows that stand in the way, if any may."""
+    if limit:
+        return _achieve(method, task, check, limit, in_the_way(task)[0])
+    check(task)
+    return Solved(task, task, method.search(task), np.arange(len(task.coded)))
+
+
 def search_within(
     method: Method, task: Task, check: Callable[[Task], None], share: Fraction
 ) -> tuple[Task, Found, Suppression]:

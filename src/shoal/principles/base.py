@@ -34,6 +34,7 @@ class Principle(Term):
     columns: ClassVar[int] = 1  # how many sensitive columns it needs at least
     population: ClassVar[bool] = False  # whether it needs a table of everybody
     looser: ClassVar[tuple[str, ...]] = ()  # parameters that ask for less as they grow
+    by_itself: ClassVar[bool] = True  # whether a group is judged without the rest of the table
     source: ClassVar[str]
     graded: ClassVar[tuple[str, ...]]  # the parameters that `strongest` measures
 

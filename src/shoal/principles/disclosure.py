@@ -44,6 +44,7 @@ class DeltaDisclosure(Searchable):
     delta: float
 
     monotone = True
+    by_itself = False
     graded = ("delta",)
     looser = ("delta",)
     source = "Brickell, Shmatikov, KDD 2008"
@@ -119,6 +120,7 @@ class BetaLikeness(Searchable):
     enhanced: bool = False
 
     monotone = True
+    by_itself = False
     graded = ("beta",)
     looser = ("beta",)
     source = "Cao, Karras, VLDB 2012"

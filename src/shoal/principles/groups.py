@@ -119,6 +119,29 @@ class Measurement:
         """The risk of each group, for pictures and averages."""
         return (self.parts / self.wholes).astype(np.float64)
 
+    @property
+    def summary(self) -> Summary:
+        """What is told of all groups together."""
+        return Summary(self.risk, int(self.breaches.sum()), len(self.sizes), int(self.sizes.min()))
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a principle measured in many groups, wherever they were measured: summaries add up."""
+
+    risk: Fraction
+    breaches: int
+    groups: int
+    smallest: int
+
+    def __add__(self, other: Summary) -> Summary:
+        return Summary(
+            max(self.risk, other.risk),
+            self.breaches + other.breaches,
+            self.groups + other.groups,
+            min(self.smallest, other.smallest),
+        )
+
 
 def _times(numbers: NDArray, factor: int) -> NDArray:
     """Multiply integers, as Python's own where 64 bits may be too few."""

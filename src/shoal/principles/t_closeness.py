@@ -51,6 +51,7 @@ class TCloseness(Searchable):
     ground: str | Hierarchical = "equal"
 
     monotone = True
+    by_itself = False
     graded = ("t",)
     looser = ("t",)
     source = "Li, Li, Venkatasubramanian, ICDE 2007"

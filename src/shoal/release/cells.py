@@ -29,9 +29,10 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.table.coded import widths
-from shoal.table.coding import INTEGER, NUMBER
+from shoal.table.coding import NUMBER
 from shoal.table.columns import is_dictionary
 from shoal.table.dates import units_as_dates
+from shoal.table.domain import INTEGER
 from shoal.table.formulas import escape, escape_name, risky
 from shoal.table.frames import unheld
 

@@ -321,6 +321,8 @@ def _describe(name: str, recoding: Recoding) -> dict[str, Any]:
             entry |= _describe_tree(column.grown)
         elif column.dates:
             entry["type"] = "date"
+        if name in recoding.schema.never_mix:
+            entry["never_mix"] = True
         if name in recoding.schema.weights:
             entry["weight"] = recoding.schema.weights[name]
     if name in recoding.schema.types:

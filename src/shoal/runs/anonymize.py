@@ -8,11 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.engines.base import Engine
+from shoal.engines.local import Local
 from shoal.errors import UsageError
 from shoal.methods.achievable import check_least_risk, check_task
 from shoal.methods.base import Method, Task
 from shoal.methods.choice import choose_method, method_for
-from shoal.methods.suppression import read_share, search_within
+from shoal.methods.suppression import read_share
 from shoal.principles.base import OneDimensional
 from shoal.principles.k_anonymity import check_population
 from shoal.principles.planning import largest_share
@@ -52,6 +54,7 @@ def anonymize(
     suppress: str | float | None = None,
     seconds: float | None = None,
     seed: int | None = None,
+    engine: Engine | str | None = None,
     escape_formulas: bool = False,
     key: bytes | None = None,
     title: str | None = None,
@@ -73,6 +76,7 @@ def anonymize(
     seconds : after which a search that can go on improving stops; what was found then depends on
         the clock, and a seed no longer repeats it.
     seed : for tests only: makes the order of published rows repeatable, and so guessable.
+    engine : where the work is done, `Local()` by default.
     escape_formulas : put an apostrophe before headers, labels and cells that a spreadsheet would
         run.
     key : the secret of at least 16 bytes that pseudonyms are made with; it is kept nowhere.
@@ -93,6 +97,7 @@ def anonymize(
     """
     check_key(schema.pseudonymize, key)
     check_title(title)
+    where = choose_engine(engine)
     table = take_frame(frame)
     asked = requirements(require, schema.sensitive)
     everybody = take_population(population, asked)
@@ -109,7 +114,7 @@ def anonymize(
     share = read_share(suppress)
     check_least_risk(task, gone=int(len(coded) * share))
     with timed(times, "search", progress):
-        task, found, suppression = search_within(chosen, task, check_task, share)
+        task, found, suppression = where.solve(task, chosen, share)
     with timed(times, "recode", progress):
         release = build_release(
             table,
@@ -130,6 +135,15 @@ def anonymize(
         missing=missing, suppress=suppress, seconds=seconds, escape_formulas=escape_formulas
     )
     return Release.of(release)
+
+
+def choose_engine(engine: Engine | str | None) -> Local:
+    """Return the engine asked for, in Python or in the notation: this machine, if none is."""
+    chosen = Engine.read(engine) if isinstance(engine, str) else engine or Local()
+    if not isinstance(chosen, Local):
+        msg = f"{chosen!r} is not an engine that works on a table in memory."
+        raise UsageError(msg)
+    return chosen
 
 
 def take_population(population: Any, asked: list[Requirement]) -> pl.DataFrame | None:

@@ -5,7 +5,7 @@ A sensitive value: one column, or several columns taken together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -61,12 +61,16 @@ class Space:
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A table as ranks: quasi columns, sensitive columns, and which input rows they are."""
+    """A table as ranks: quasi columns, sensitive columns, and which input rows they are.
+
+    Rows with different numbers in `apart` are never mixed in a group; where it is None, any may be.
+    """
 
     quasi: tuple[Column, ...]
     sensitive: tuple[Column, ...]
     rows: NDArray[np.int64]
     weights: Mapping[str, float] = field(default_factory=dict)
+    apart: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -78,17 +82,28 @@ class Coded:
 
     def subset(self, kept: NDArray[np.int64]) -> Coded:
         """Return some of the rows, with nothing left of the others, not even their values."""
-        return Coded(
-            tuple(column.only(kept) for column in self.quasi),
-            tuple(column.only(kept) for column in self.sensitive),
-            self.rows[kept],
-            self.weights,
+        return replace(
+            self,
+            quasi=tuple(column.only(kept) for column in self.quasi),
+            sensitive=tuple(column.only(kept) for column in self.sensitive),
+            rows=self.rows[kept],
+            apart=None if self.apart is None else self.apart[kept],
+        )
+
+    def part(self, rows: NDArray[np.int64]) -> Coded:
+        """Return some of the rows over the same domains, so that losses can be compared."""
+        return replace(
+            self,
+            quasi=tuple(column.part(rows) for column in self.quasi),
+            sensitive=tuple(column.part(rows) for column in self.sensitive),
+            rows=self.rows[rows],
+            apart=None if self.apart is None else self.apart[rows],
         )
 
     def among(self, people: Sequence[Column]) -> Coded:
         """Return the table with a place for people's values in every tree."""
         quasi = tuple(own.among(theirs) for own, theirs in zip(self.quasi, people, strict=True))
-        return Coded(quasi, self.sensitive, self.rows, self.weights)
+        return replace(self, quasi=quasi)
 
     @cached_property
     def space(self) -> Space:
@@ -213,12 +228,24 @@ def code_table(
             return known.under(schema.hierarchies[name])
         return code_lenient(table[name], kind=said, order=order)
 
+    quasi = tuple(map(code, schema.quasi))
     return Coded(
-        quasi=tuple(map(code, schema.quasi)),
+        quasi=quasi,
         sensitive=tuple(map(code, schema.sensitive)),
         rows=rows,
         weights=schema.weights,
+        apart=_combinations([one for one in quasi if one.name in schema.never_mix]),
     )
+
+
+def _combinations(columns: Sequence[Column]) -> NDArray[np.int64] | None:
+    """Return for each row which combination of values columns have, None without columns."""
+    if not columns:
+        return None
+    found = np.zeros(len(columns[0].codes), np.int64)
+    for column in columns:
+        found = np.unique(found * column.distinct + column.codes, return_inverse=True)[1]
+    return found
 
 
 @dataclass(frozen=True, eq=False)

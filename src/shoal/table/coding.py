@@ -7,8 +7,7 @@ share a rank, and the shortest of them is published.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +16,7 @@ import polars as pl
 from shoal.errors import BadCells, InputError, ShoalError, UsageError
 from shoal.table.columns import distinct, is_dictionary
 from shoal.table.dates import LARGEST, not_dates, parse_dates, too_fine
+from shoal.table.domain import INTEGER, Domain
 from shoal.table.frames import unheld
 from shoal.table.missing import MISSING_LABEL, first_rows, is_missing
 from shoal.table.placing import place
@@ -29,66 +29,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.table.groupings import Hierarchy
-    from shoal.table.hierarchy import Tree
 
 QUANTITY = "quantity"  # numbers or dates, whichever the cells are
 DEGREES = {"latitude": 90, "longitude": 180}
 TRUTHS = frozenset({"true", "false", "yes", "no", "y", "n", "t", "f", "0", "1", ""})
-INTEGER = r"^-?(0|[1-9][0-9]*)$"
 NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
-    """One column as ranks (`codes`) over sorted distinct values.
+class Column(Domain):
+    """One column of a table: its domain, and the rank of every row (`codes`).
 
-    `values` are numbers for a numeric column, whole units of time for one of dates (`per_day` of
-    them to a day), and None for a categorical one; `spellings` are the texts that stand for the
-    ranks; `ordered` ones are labels in an order that was given. A column with a hierarchy has a
-    `tree`, the place of each rank in it, ascending, and what it was `grown` from; its values are
-    labels.
+    A column with a hierarchy knows what its tree was `grown` from.
     """
 
-    name: str
     codes: NDArray[np.int32]
-    values: NDArray[np.int64] | NDArray[np.float64] | None
-    spellings: pl.Series
-    dates: bool = False
-    per_day: int = 1
-    tree: Tree | None = None
-    places: NDArray[np.int64] | None = None
-    ordered: bool = False
-    grown: Grown | None = None
+    grown: Grown | None = field(default=None, kw_only=True)
 
-    @property
-    def numeric(self) -> bool:
-        """Whether the values are numbers or days."""
-        return self.values is not None
-
-    @property
-    def numbers(self) -> NDArray[np.int64] | NDArray[np.float64]:
-        """The values of a numeric column, those of dates in days, as distances take them."""
-        assert self.values is not None
-        return self.values if self.per_day == 1 else self.values / self.per_day
-
-    @cached_property
-    def exact(self) -> NDArray:
-        """The values of a numeric column to be compared with others: integers of any size."""
-        assert self.values is not None
-        if self.values.dtype == np.int64 or not self.spellings.str.contains(INTEGER).all():
-            return self.values
-        return np.array([int(text) for text in self.spellings], object)
-
-    @property
-    def distinct(self) -> int:
-        """How many distinct values there are."""
-        return len(self.spellings)
-
-    def nodes(self, low: NDArray[np.int32], high: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the lowest node of the hierarchy over each range of ranks."""
-        assert self.tree is not None
-        assert self.places is not None
-        return self.tree.nodes(self.places[low], self.places[high])
+    def part(self, rows: NDArray[np.int64]) -> Column:
+        """Return the column of some rows, over the same domain."""
+        return replace(self, codes=self.codes[rows])
 
     def among(self, people: Column) -> Column:
         """Return the column with a place in its tree, if it has one, for the values of people."""
@@ -128,9 +88,9 @@ class Column:
         ranks[order] = np.arange(len(order), dtype=np.int32)
         return Column(
             self.name,
-            _frozen(ranks[self.codes]),
             None,
             self.spellings.gather(order),
+            _frozen(ranks[self.codes]),
             tree=placed.tree,
             places=_frozen(placed.places[order]),
             grown=Grown(self, hierarchy, people, placed.standing),
@@ -275,7 +235,7 @@ def _code_numbers(
         _refuse(column, pl.Series(np.abs(numbers) > most), cells, f"beyond {most} degrees")
     values, ranks = _ranked(numbers, spelled)
     codes = ranks.astype(np.int32)[_places(column, cells)]
-    return Column(column.name, _frozen(codes), _frozen(values), _shortest(ranks, spelled))
+    return Column(column.name, _frozen(values), _shortest(ranks, spelled), _frozen(codes))
 
 
 def _code_dates(column: pl.Series, spelled: pl.Series) -> Column:
@@ -288,7 +248,7 @@ def _code_dates(column: pl.Series, spelled: pl.Series) -> Column:
     codes = ranks.astype(np.int32)[_places(column, spelled)]
     spellings = _shortest(ranks, spelled)
     return Column(
-        column.name, _frozen(codes), _frozen(values), spellings, dates=True, per_day=read[1]
+        column.name, _frozen(values), spellings, _frozen(codes), dates=True, per_day=read[1]
     )
 
 
@@ -354,7 +314,7 @@ def _code_labels(column: pl.Series, order: Sequence[str] | None) -> Column:
     if order is not None:
         labels = _ordered(column.name, labels, order)
     codes = _places(column, labels).astype(np.int32)
-    return Column(column.name, _frozen(codes), None, labels, ordered=order is not None)
+    return Column(column.name, None, labels, _frozen(codes), ordered=order is not None)
 
 
 def _ordered(name: str, labels: pl.Series, order: Sequence[str]) -> pl.Series:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.table.coding import INTEGER, NUMBER
+from shoal.table.coding import NUMBER
 from shoal.table.dates import LARGEST, date_parts, date_units
+from shoal.table.domain import INTEGER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

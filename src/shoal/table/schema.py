@@ -42,6 +42,8 @@ class Schema:
     sensitive : names of the columns that are protected; they are published as they are.
     identifying : names of the columns that name a person; they are dropped.
     other : names of the columns that are published as they are.
+    never_mix : names of quasi columns of which no group holds two values; they are published as
+        they are, and each combination of them is searched by itself.
     pseudonymize : names of identifying columns that are published as keyed hashes instead.
     types : what columns hold, where the cells should not decide: "numeric", "date" (ISO dates and
         timestamps), "latitude", "longitude", or labels, namely "categorical", "code" (digits that
@@ -65,6 +67,7 @@ class Schema:
     sensitive: tuple[str, ...]
     identifying: tuple[str, ...]
     other: tuple[str, ...]
+    never_mix: tuple[str, ...]
     pseudonymize: tuple[str, ...]
     types: Mapping[str, str]
     order: Mapping[str, tuple[str, ...]]
@@ -79,6 +82,7 @@ class Schema:
         sensitive: str | Iterable[str] = (),
         identifying: str | Iterable[str] = (),
         other: str | Iterable[str] = (),
+        never_mix: str | Iterable[str] = (),
         pseudonymize: str | Iterable[str] = (),
         types: Mapping[str, str] | None = None,
         order: Mapping[str, Iterable[str]] | None = None,
@@ -88,8 +92,11 @@ class Schema:
     ) -> None:
         replaced = (pseudonymize,) if isinstance(pseudonymize, str) else tuple(pseudonymize)
         named = (identifying,) if isinstance(identifying, str) else tuple(identifying)
+        unmixed = (never_mix,) if isinstance(never_mix, str) else tuple(never_mix)
+        coarsened = (quasi,) if isinstance(quasi, str) else tuple(quasi)
+        object.__setattr__(self, "never_mix", unmixed)
         roles = {
-            "quasi": quasi,
+            "quasi": (*coarsened, *(name for name in unmixed if name not in coarsened)),
             "sensitive": sensitive,
             "identifying": [name for name in named if name not in replaced],
             "other": other,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from shoal.table.toml_lines import Path as KeyPath
 
-ROLES = ("quasi", "sensitive", "identifying", "other", "pseudonymize")
+ROLES = ("quasi", "sensitive", "identifying", "other", "pseudonymize", "never_mix")
 TEXTS = ("table", *ROLES, "require")  # one string or several
 TOP = (
     *TEXTS,
@@ -225,7 +225,7 @@ class _Reader:
         for role, names in roles.items():
             for place, name in enumerate(names):
                 path: KeyPath = (role, place) if (role, place) in self.lines else (role,)
-                if name in taken:
+                if name in taken and {role, taken[name][0]} != {"quasi", "never_mix"}:
                     first = taken[name]
                     where = f"{first[0]} in line {self.lines[first]}"
                     raise self.bad(path, f"column {name!r} has two roles, the other is {where}.")

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.table.coding import INTEGER
 from shoal.table.dates import LARGEST, date_units, parse_dates
+from shoal.table.domain import INTEGER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

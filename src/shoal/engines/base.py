@@ -1,0 +1,46 @@
+"""What every engine can do: the five verbs that the way of the data is made of.
+
+`domains` says what columns can hold, `shards` parts a table, `search` finds the groups of one
+shard, `recode` turns what was found into a release, and `measure` judges the groups of one shard;
+what shards measure adds up to what is said of the table.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shoal.notation import Term
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shoal.methods.base import Method, Task
+    from shoal.methods.suppression import Solved
+    from shoal.principles.groups import Groups, Summary
+
+
+class Engine(Term):
+    """A place where the work of a run is done."""
+
+    role = "engine"
+
+    def domains(self, table: Any, schema: Any, **how: Any) -> Any:
+        """Return what the columns of a table hold, and its rows as ranks over that."""
+        raise NotImplementedError
+
+    def shards(self, task: Task, method: Method) -> list[NDArray[np.int64]]:
+        """Return the rows of each shard; rows that must not be mixed are in different ones."""
+        raise NotImplementedError
+
+    def search(self, shard: Task, method: Method, limit: int) -> Solved:
+        """Find the groups of one shard, leaving out at most so many rows."""
+        raise NotImplementedError
+
+    def recode(self, *found: Any, **how: Any) -> Any:
+        """Turn what was found into a release."""
+        raise NotImplementedError
+
+    def measure(self, shard: Task, groups: Groups) -> list[Summary]:
+        """Measure every requirement in the groups of one shard."""
+        raise NotImplementedError

@@ -1,0 +1,175 @@
+"""Work on this machine: a table is searched whole, or shard by shard on all cores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.engines.base import Engine
+from shoal.engines.shards import apart, cut
+from shoal.errors import BadParameter, NotAchievable, UsageError
+from shoal.methods.achievable import check_task
+from shoal.methods.suppression import Solved, search_part, search_within
+from shoal.principles.groups import Groups
+from shoal.progress import in_threads, silent
+from shoal.release.graph import GeneralizationGraph
+from shoal.release.layout import Suppression
+from shoal.release.release import build_release
+from shoal.table.coded import code_table
+from shoal.wording import option
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from shoal.methods.base import Method, Task
+    from shoal.principles.groups import Summary
+    from shoal.release.layout import Found
+    from shoal.release.release import ReleaseData
+    from shoal.table.coded import Coded
+
+
+@dataclass(frozen=True)
+class Local(Engine):
+    """Work on this machine, on all of its cores.
+
+    Parameters
+    ----------
+    shard : rows, at most, that are searched together; by default as many as the method likes to
+        have at once. Fewer take less memory and time, and lose a little where shards meet.
+    """
+
+    shard: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.shard is not None and (isinstance(self.shard, bool) or self.shard < 1):
+            raise BadParameter("Local", "shard", "a whole number of at least 1", self.shard)
+
+    def domains(self, table: Any, schema: Any, **how: Any) -> Coded:
+        """Code a table by its schema."""
+        return code_table(table, schema, **how)
+
+    def shards(self, task: Task, method: Method) -> list[NDArray[np.int64]]:
+        """Return rows that are never mixed apart, and large parts cut by quasi columns alone."""
+        largest = self.shard or method.at_once or len(task.coded)
+        if all(one.principle.by_itself for one in task.requirements):
+            return [part for rows in apart(task.coded) for part in cut(task, rows, largest)]
+        if task.coded.apart is not None:
+            one = next(one for one in task.requirements if not one.principle.by_itself)
+            msg = f"{one!r} compares groups with the whole table, so no rows can be kept apart."
+            raise UsageError(msg)
+        return [np.arange(len(task.coded), dtype=np.int64)]
+
+    def search(self, shard: Task, method: Method, limit: int) -> Solved:
+        """Search one shard."""
+        return search_part(method, shard, check_task, limit)
+
+    def recode(self, *found: Any, **how: Any) -> ReleaseData:
+        """Recode what was found, in memory."""
+        return build_release(*found, **how)
+
+    def measure(self, shard: Task, groups: Groups) -> list[Summary]:
+        """Measure every requirement in the groups of one shard."""
+        return [measured.summary for measured in shard.measure(groups)]
+
+    def solve(self, task: Task, method: Method, share: Fraction) -> tuple[Task, Found, Suppression]:
+        """Search a whole table; returns the task without the rows left out, and what was found."""
+        shards = self.shards(task, method)
+        if len(shards) == 1:
+            return search_within(method, task, check_task, share)
+        limit = int(len(task.coded) * share)
+        solved = (
+            self._within(task, shards, method, limit)
+            if limit
+            else self._side_by_side(task, shards, method)
+        )
+        return _joined(task, solved)
+
+    def _side_by_side(
+        self, task: Task, shards: list[NDArray[np.int64]], method: Method
+    ) -> list[tuple[NDArray[np.int64], Solved]]:
+        """Search shards on all cores; none may leave out rows."""
+        found: list[Solved | None] = [None] * len(shards)
+
+        def search(place: int) -> None:
+            rows = shards[place]
+            seconds = None if task.seconds is None else task.seconds * len(rows) / len(task.coded)
+            part = replace(task.part(rows), progress=silent, seconds=seconds)
+            try:
+                found[place] = self.search(part, method, 0)
+            except NotAchievable as problem:
+                raise _of_part(task, rows, problem) from None
+
+        def watch() -> None:
+            done = sum(len(rows) for rows, one in zip(shards, found, strict=True) if one)
+            task.progress("search", done / len(task.coded))
+
+        in_threads([partial(search, place) for place in range(len(shards))], watch)
+        return [(rows, one) for rows, one in zip(shards, found, strict=True) if one is not None]
+
+    def _within(
+        self, task: Task, shards: list[NDArray[np.int64]], method: Method, limit: int
+    ) -> list[tuple[NDArray[np.int64], Solved]]:
+        """Search shards one after the other, leaving out rows, or whole shards, within a limit."""
+        solved = []
+        for rows in sorted(shards, key=len):  # small ones are the likeliest to be in the way
+            part = replace(task.part(rows), progress=silent)
+            try:
+                one = self.search(part, method, limit)
+            except NotAchievable as problem:
+                if len(rows) > limit:
+                    raise _of_part(task, rows, problem) from None
+                limit -= len(rows)
+                continue
+            limit -= len(rows) - len(one.kept)
+            solved.append((rows, one))
+            task.progress("search", sum(len(some) for some, _ in solved) / len(task.coded))
+        if not solved:
+            msg = "No part of the table that may be mixed can keep what is required."
+            raise NotAchievable(msg)
+        return solved
+
+
+def _of_part(task: Task, rows: NDArray[np.int64], problem: NotAchievable) -> NotAchievable:
+    """Say which rows that are kept apart cannot keep what is required."""
+    if task.coded.apart is None:
+        return problem
+    where = ", ".join(
+        f"{column.name} = {column.spellings[int(column.codes[rows[0]])]}"
+        for column in task.coded.quasi
+        if (column.codes[rows] == column.codes[rows[0]]).all()
+    )
+    return NotAchievable(
+        f"Of the rows that are kept apart, the {len(rows):,} with {where or 'equal counts'} cannot "
+        f"keep what is required by themselves: {problem.sentence} Mix more, ask for less, or let "
+        f"{option('suppress')} leave them out."
+    )
+
+
+def _joined(
+    task: Task, solved: list[tuple[NDArray[np.int64], Solved]]
+) -> tuple[Task, Found, Suppression]:
+    """Put what was found in shards together, over the rows that are left."""
+    places = np.concatenate([rows[one.kept] for rows, one in solved])
+    order = np.argsort(places)
+    gone = len(task.coded) - len(places)
+    whole = task if not gone else replace(task, coded=task.coded.subset(places[order]))
+    found = [one.found for _, one in solved]
+    suppression = Suppression(in_the_way=gone)
+    if all(isinstance(one, Groups) for one in found):
+        starts = np.cumsum([0, *(len(one) for one in found[:-1])])
+        labels = np.concatenate(
+            [one.labels + start for one, start in zip(found, starts, strict=True)]  # type: ignore[union-attr]
+        )
+        return whole, Groups(labels[order]), suppression
+    rank = np.empty(len(places), np.int64)
+    rank[order] = np.arange(len(places))
+    starts = np.cumsum([0, *(len(one) for one in found[:-1])])
+    matches = np.concatenate(
+        [rank[one.matches + start] for one, start in zip(found, starts, strict=True)]  # type: ignore[union-attr]
+    )
+    return whole, GeneralizationGraph(whole.coded.space, matches[order]), suppression

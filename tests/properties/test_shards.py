@@ -1,0 +1,180 @@
+"""A table in shards keeps what it keeps whole; rows that are never mixed never are."""
+
+import json
+import random
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.engines.local import Local
+from shoal.engines.shards import apart, cut
+from shoal.methods.base import Task
+from shoal.principles.requirement import requirements
+from shoal.table.coded import code_table
+from system.shell import shoal as run
+
+REQUIRED = (
+    "EpsilonM(epsilon=3, m=2)",
+    "KAnonymity(k=3)",
+    "FrequencyL(l=2)",
+    "Window(width=3, m=2)",
+)
+METHODS = ("Exchange()", "Split()", "Mondrian()")
+
+
+def people(seed: int, rows: int = 120) -> pl.DataFrame:
+    chance = random.Random(seed)
+    return pl.DataFrame(
+        {
+            "age": [chance.randint(0, 9) for _ in range(rows)],
+            "town": [chance.choice("abcd") for _ in range(rows)],
+            "sex": [chance.choice("fm") for _ in range(rows)],
+            "pay": [chance.randint(0, 60) for _ in range(rows)],
+        }
+    )
+
+
+def task_of(table: pl.DataFrame, require: str, **more) -> Task:
+    schema = shoal.Schema(quasi=["age", "town"], sensitive="pay", **more)
+    return Task(code_table(table, schema), tuple(requirements(require, ["pay"])))
+
+
+@pytest.mark.parametrize("require", REQUIRED)
+def test_shards_are_all_rows_once_and_each_is_achievable(require):
+    for seed in range(15):
+        table = people(seed)
+        task = task_of(table, require)
+        shards = cut(task, np.arange(len(task.coded)), 20)
+        assert sorted(np.concatenate(shards).tolist()) == list(range(120))
+        for rows in shards:
+            for one, value in zip(task.requirements, task.part(rows).values, strict=True):
+                assert len(rows) >= one.principle.least
+                assert value is None or not one.principle.surplus(value).any()
+
+
+def test_where_a_cut_lies_does_not_depend_on_who_has_which_value():
+    """Shuffled sensitive values leave the first cut where it was, where both are achievable."""
+    for seed in range(20):
+        table = people(seed)
+        shuffled = table.with_columns(pl.col("pay").shuffle(seed=seed))
+        ways = [
+            [
+                sorted(rows.tolist())
+                for rows in cut(task_of(one, "KAnonymity(k=3)"), np.arange(120), 30)
+            ]
+            for one in (table, shuffled)
+        ]
+        assert ways[0] == ways[1]
+
+
+@pytest.mark.parametrize(
+    ("method", "require"),
+    [
+        *((method, require) for method in ("Exchange()", "Split()") for require in REQUIRED),
+        ("Mondrian()", "KAnonymity(k=3)"),
+        ("Mondrian()", "Window(width=3, m=2)"),
+    ],
+)
+def test_a_release_in_shards_holds(method, require):
+    schema = shoal.Schema(quasi=["age", "town"], sensitive="pay")
+    for seed in range(4):
+        release = shoal.anonymize(
+            people(seed), schema, require=require, method=method, engine=Local(shard=30)
+        )
+        assert release.audit().holds
+        assert release.manifest["rows"] == 120
+
+
+def test_releases_without_groups_are_joined_from_shards():
+    schema = shoal.Schema(quasi=["age", "town"], sensitive="pay")
+    release = shoal.anonymize(
+        people(1), schema, require="KAnonymity(k=3)", method="Freeform()", engine="Local(shard=40)"
+    )
+    assert release.audit().holds
+    assert release.manifest["heterogeneous"] is True
+
+
+def test_one_shard_is_the_table():
+    schema = shoal.Schema(quasi=["age", "town"], sensitive="pay")
+    tables = [
+        shoal.anonymize(
+            people(3), schema, require="EpsilonM(epsilon=3, m=2)", seed=4, engine=engine
+        ).table
+        for engine in (None, Local(), Local(shard=120))
+    ]
+    assert tables[0].equals(tables[1])
+    assert tables[0].equals(tables[2])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_never_mixed_columns_are_published_as_they_are(method):
+    for seed in range(6):
+        table = people(seed)
+        schema = shoal.Schema(quasi=["age"], never_mix=["sex", "town"], sensitive="pay")
+        release = shoal.anonymize(table, schema, require="KAnonymity(k=3)", method=method)
+        groups = release.table.group_by("group").agg(pl.col("sex", "town").n_unique())
+        assert groups["sex"].to_list() == groups["town"].to_list() == [1] * groups.height
+        assert sorted(release.table["town"]) == sorted(table["town"])
+        assert (
+            release.manifest["loss"]["ncp"]["sex"] == release.manifest["loss"]["ncp"]["town"] == 0
+        )
+        assert release.audit().holds
+
+
+def test_a_combination_that_cannot_keep_it_is_named_or_left_out():
+    table = pl.concat(
+        [people(5), pl.DataFrame({"age": [5], "town": ["lone"], "sex": ["f"], "pay": [1]})]
+    )
+    schema = shoal.Schema(quasi=["age"], never_mix="town", sensitive="pay")
+    with pytest.raises(shoal.NotAchievable, match="town = lone"):
+        shoal.anonymize(table, schema, require="KAnonymity(k=3)")
+    release = shoal.anonymize(table, schema, require="KAnonymity(k=3)", suppress="1%")
+    assert release.manifest["suppressed"] == 1
+    assert "lone" not in set(release.table["town"])
+    assert "lone" not in json.dumps(release.manifest)
+
+
+def test_what_looks_at_the_whole_table_cannot_be_kept_apart():
+    schema = shoal.Schema(quasi=["age"], never_mix="sex", sensitive="pay")
+    with pytest.raises(shoal.UsageError, match="whole table"):
+        shoal.anonymize(people(5), schema, require="TCloseness(t=0.9)")
+
+
+def test_the_command_keeps_columns_apart_and_its_audit_notices_a_mixed_cell(tmp_path):
+    path = tmp_path / "people.csv"
+    people(7).write_csv(path)
+    said = (
+        "--quasi",
+        "age,town",
+        "--never-mix",
+        "sex",
+        "--sensitive",
+        "pay",
+        "--require",
+        "KAnonymity(k=3)",
+    )
+    ended = run(
+        "anonymize", path, *said, "--output", tmp_path / "out", "--engine", "Local(shard=50)"
+    )
+    assert ended.code == 0, ended.err
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert [c["name"] for c in manifest["columns"] if c.get("never_mix")] == ["sex"]
+    assert run("audit", tmp_path / "out").code == 0
+    release = tmp_path / "out" / "release.csv"
+    lines = release.read_text().splitlines()
+    header = lines[0].split(",")
+    assert header[0] == "group"
+    wrong = [line.replace(",f,", ',"[""f"", ""m""]",').replace(",f\n", "") for line in lines]
+    release.write_text("\n".join(wrong) + "\n")
+    assert run("audit", tmp_path / "out").code == 1
+
+
+def test_rows_apart_are_parted_by_their_numbers():
+    coded = task_of(people(2), "KAnonymity(k=3)", never_mix=["town"]).coded
+    parts = apart(coded)
+    assert coded.apart is not None
+    assert len(parts) == 4
+    for rows in parts:
+        assert len(set(coded.apart[rows].tolist())) == 1
