@@ -13,6 +13,8 @@ _HOMES = {
     "plan": "planning",
     "compare": "engines.compare",
     "tune": "engines.tune",
+    "knows_method": "engines.knowing",
+    "Knowing": "engines.knowing",
     "learning_utility": "engines.learning.utility",
     "learning_of": "engines.learning.utility",
     "LearningUtility": "engines.learning.utility",
@@ -71,6 +73,7 @@ _HOMES = {
     "XColor": "methods.exchange",
     "Split": "methods.split",
     "Mondrian": "methods.mondrian",
+    "Oblivious": "methods.oblivious",
     "Freeform": "methods.freeform.method",
     "Ring": "methods.freeform.method",
     "GeneralizationGraph": "methods.freeform.graph",
@@ -125,6 +128,7 @@ __all__ = [
     "Inspection",
     "KAnonymity",
     "KMap",
+    "Knowing",
     "LearningUtility",
     "Listed",
     "Lookup",
@@ -133,6 +137,7 @@ __all__ = [
     "Mondrian",
     "Neighbourhood",
     "NotAchievable",
+    "Oblivious",
     "OutputError",
     "Perturb",
     "Plan",
@@ -164,6 +169,7 @@ __all__ = [
     "count",
     "describe_losses",
     "inspect",
+    "knows_method",
     "learning_of",
     "learning_utility",
     "losses",
@@ -183,6 +189,7 @@ if TYPE_CHECKING:
     from shoal.distances.labels import Edit, Equality, Function, Lookup
     from shoal.distances.numeric import Absolute, Lp, SmallestDifference, TotalVariation
     from shoal.engines.compare import Comparison, compare
+    from shoal.engines.knowing import Knowing, knows_method
     from shoal.engines.learning.utility import LearningUtility, learning_of, learning_utility
     from shoal.engines.local import anonymize
     from shoal.engines.tune import Frontier, tune
@@ -200,6 +207,7 @@ if TYPE_CHECKING:
     from shoal.methods.freeform.graph import GeneralizationGraph
     from shoal.methods.freeform.method import Freeform, Ring
     from shoal.methods.mondrian import Mondrian
+    from shoal.methods.oblivious import Oblivious
     from shoal.methods.split import Split
     from shoal.planning import Plan, plan
     from shoal.principles.disclosure import BetaLikeness, DeltaDisclosure

@@ -16,6 +16,7 @@ MODULES = (
     "demands",
     "splits",
     "partition",
+    "guarded",
     "strings",
     "queries",
     "freeform.sort",

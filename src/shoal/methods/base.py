@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
+from shoal.chance import Orders, secure_orders
 from shoal.notation import Term
 from shoal.progress import Progress, silent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from shoal.methods.freeform.graph import GeneralizationGraph
     from shoal.principles.groups import Groups, Measurement
     from shoal.principles.requirement import Requirement
@@ -30,6 +34,7 @@ class Task:
     progress: Progress = silent
     seconds: float | None = None  # after which a search that can stop does
     people: People | None = None  # everybody who could be in the table
+    orders: Orders = secure_orders  # where a method takes its chances from
 
     @cached_property
     def values(self) -> tuple[Sensitive | None, ...]:
@@ -60,6 +65,7 @@ class Method(Term):
 
     role = "method"
     source: ClassVar[str]
+    chooses_rows: ClassVar[bool] = True  # whether rows may be left out by looking at their values
 
     def estimate(self, task: Task) -> float:
         """Say about how many seconds a whole run takes on an ordinary machine."""
@@ -72,3 +78,7 @@ class Method(Term):
     def search(self, task: Task) -> Groups | GeneralizationGraph:
         """Find the groups (or the graph), or raise `NotAchievable`."""
         raise NotImplementedError
+
+    def outcomes(self, task: Task) -> Iterator[tuple[Groups | GeneralizationGraph, Fraction]]:
+        """Yield all that chance may lead a search to, each with its probability."""
+        yield self.search(task), Fraction(1)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.relations.forms import Band
+from shoal.relations.forms import Band, Bits, Points, Relation, equality, near
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,6 +56,32 @@ def relative_band(values: NDArray, ratio: Fraction) -> Band:
         return _within(np.abs(u - v), u, v, share * np.abs(v))
 
     return _bisected(values, near, near)
+
+
+def ordered(relation: Relation) -> tuple[NDArray[np.int64], Band] | None:
+    """Return a relation as a band over classes of values, and the class of each value.
+
+    A band is one; so are points on a line, and an equivalence, whose classes are near to
+    themselves alone. None for any other relation.
+    """
+    if isinstance(relation, Band):
+        return np.arange(len(relation.first)), relation
+    if isinstance(relation, Bits):
+        rows, classes = np.unique(relation.rows, axis=0, return_inverse=True)
+        alike = (np.bitwise_count(rows).sum(axis=1) == np.bincount(classes)).all()
+        return (classes, equality(len(rows))) if alike else None
+    return _on_a_line(relation)
+
+
+def _on_a_line(relation: Points) -> tuple[NDArray[np.int64], Band] | None:
+    if relation.points.shape[1] > 1 or (np.diff(relation.points[:, 0]) < 0).any():
+        return None
+    codes = np.arange(len(relation.points))
+
+    def close(u: NDArray, v: NDArray) -> NDArray[np.bool_]:
+        return near(relation, u, v)
+
+    return codes, _bisected(codes, close, close)
 
 
 def _double(limit: Fraction) -> float:
