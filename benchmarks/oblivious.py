@@ -25,7 +25,7 @@ CASES = [(2000, (0.5, 1, 1), 0.076), (4500, (0.25, 1, 0.5), 0.172)]
 KNOWN = shoal.Schema(quasi=["age", "zip"], sensitive="salary")
 METHODS = {
     "Oblivious()": "EpsilonM(epsilon=1, m=2)",
-    "Oblivious(block=4)": "EpsilonM(epsilon=1, m=2)",
+    "Oblivious(block=3)": "EpsilonM(epsilon=1, m=2)",
     "Exchange()": "EpsilonM(epsilon=1, m=2)",
     "Split()": "EpsilonM(epsilon=1, m=2)",
     "Split(partition='round-robin')": "EpsilonM(epsilon=1, m=2)",

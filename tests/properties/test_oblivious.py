@@ -252,7 +252,8 @@ def test_leaving_out_rows_is_refused():
 
 
 def test_classes_of_an_equivalence_are_dealt():
-    paths = [(label, label[0], "*") for label in ("a1", "a2", "b1", "b2", "c1", "c2")]
+    labels = ("a1", "a2", "b1", "b2", "c1", "c2")
+    paths = tuple((label, label[0], "*") for label in labels)
     table = pl.DataFrame({"age": range(12), "job": [path[0] for path in paths] * 2})
     known = shoal.Schema(quasi="age", sensitive="job")
     near = shoal.Dissimilarity(epsilon=0.5, delta=1, k=3, distance=shoal.Hierarchical(levels=paths))

@@ -34,7 +34,7 @@ def posteriors(values: Sequence[Any], outcomes: Outcomes) -> list[tuple[Any, lis
             seen[shown][world] += Fraction(chance) / len(worlds)
     found = []
     for shown, weights in seen.items():
-        whole = sum(weights.values())
+        whole = sum(weights.values(), Fraction(0))
         beliefs: list[dict[Any, Fraction]] = [defaultdict(Fraction) for _ in values]
         for world, weight in weights.items():
             for person, value in enumerate(world):
