@@ -117,7 +117,7 @@ class Oblivious(Method):
             pooled = int(nodes.sizes[nodes.parts == 0].sum())
             msg = (
                 f"{self!r} cannot reach {required}: the blocks that cannot be dealt have {pooled} "
-                f"of the {rows} rows, and together they do not hold. Take larger blocks."
+                f"of the {rows} rows, and together they do not hold. Oblivious() has no blocks."
             )
         return NotAchievable(msg)
 
