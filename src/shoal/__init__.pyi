@@ -30,6 +30,7 @@ from shoal.methods.exchange import XColor as XColor
 from shoal.methods.freeform.method import Freeform as Freeform
 from shoal.methods.freeform.method import Ring as Ring
 from shoal.methods.mondrian import Mondrian as Mondrian
+from shoal.methods.oblivious import Oblivious as Oblivious
 from shoal.methods.split import Split as Split
 from shoal.principles.disclosure import BetaLikeness as BetaLikeness
 from shoal.principles.disclosure import DeltaDisclosure as DeltaDisclosure
@@ -59,6 +60,8 @@ from shoal.release.graph import GeneralizationGraph as GeneralizationGraph
 from shoal.runs.anonymize import anonymize as anonymize
 from shoal.runs.compare import Comparison as Comparison
 from shoal.runs.compare import compare as compare
+from shoal.runs.knowing import Knowing as Knowing
+from shoal.runs.knowing import knows_method as knows_method
 from shoal.runs.learned import LearningUtility as LearningUtility
 from shoal.runs.learning import learning_of as learning_of
 from shoal.runs.learning import learning_utility as learning_utility

@@ -25,6 +25,8 @@ TERMS = [
     shoal.Split(),
     shoal.Split(partition="round-robin"),
     shoal.Mondrian(),
+    shoal.Oblivious(),
+    shoal.Oblivious(block=640),
 ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -36,6 +36,13 @@ def attack(
         str | None,
         typer.Option(help="Distance over all sensitive columns together, as 'Lp(p=1)'."),
     ] = None,
+    knows_method: Annotated[
+        bool,
+        typer.Option(
+            "--knows-method",
+            help="Add what a reader learns who knows the method; at most 8 rows, with --original.",
+        ),
+    ] = False,
     schema: show.SchemaFile = None,
     report: Annotated[
         str | None, typer.Option(help="HTML file with the charts, readable by its owner.")
@@ -66,22 +73,48 @@ def attack(
         raise shoal.UsageError(msg)
     if report is not None:
         check_page(report)
-    found = shoal.attack(
-        releases,
-        chosen,
-        original=show.open_with(
-            original, query=query, sheet=sheet, delimiter=delimiter, encoding=encoding
-        ),
-        group=group,
-        epsilons=numbers("--epsilon", epsilon),
-        deltas=numbers("--delta", delta, most=1),
-        distance=metric,
-        seed=seed,
-        hierarchies=said.hierarchies | show.by_column("--hierarchy", hierarchy),
-    ).to_dict()
+    people = show.open_with(
+        original, query=query, sheet=sheet, delimiter=delimiter, encoding=encoding
+    )
+    knowing = knowing_readers(releases, people, chosen) if knows_method else {}
+    found = (
+        shoal.attack(
+            releases,
+            chosen,
+            original=people,
+            group=group,
+            epsilons=numbers("--epsilon", epsilon),
+            deltas=numbers("--delta", delta, most=1),
+            distance=metric,
+            seed=seed,
+            hierarchies=said.hierarchies | show.by_column("--hierarchy", hierarchy),
+        ).to_dict()
+        | knowing
+    )
     if report is not None:
         write_page(report, attack_page(found))
     show.print_json(found) if json else print_attack(found)
+
+
+def knowing_readers(releases: list[str], original: Any, schema: Any) -> dict[str, Any]:
+    """Return what is learned by readers who know the methods, in place of not having measured it.
+
+    The releases have to be directories, which say how they were made.
+    """
+    from pathlib import Path
+
+    import shoal
+    from shoal.runs.knowing import knowing_release
+
+    if original is None:
+        msg = "--knows-method goes through all assignments of the values: name --original."
+        raise shoal.UsageError(msg)
+    for one in releases:
+        if not Path(one).is_dir():
+            msg = f"--knows-method needs release directories. {one} does not say how it was made."
+            raise shoal.UsageError(msg)
+    found = [knowing_release(one, original, schema).to_dict() for one in releases]
+    return {"knowing": found, "minimality": " ".join(one["sentence"] for one in found)}
 
 
 def numbers(option: str, text: str | None, most: float = float("inf")) -> list[float] | None:

@@ -37,6 +37,7 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
         "relative": "",
         "delta": "NUMBERS",
         "distance": "DISTANCE",
+        "knows_method": "",
         "vary": "PARAMETER",
         "queries": "NUMBER",
         "learning": "",

@@ -297,6 +297,32 @@ def _unit(values: NDArray, *limits: Fraction) -> int:
     return HALVED if large > HUGE else 1
 
 
+def ordered(relation: Relation) -> tuple[NDArray[np.int64], Band] | None:
+    """Return a relation as a band over classes of values, and the class of each value.
+
+    A band is one; so are points on a line, and an equivalence, whose classes are near to
+    themselves alone. None for any other relation.
+    """
+    if isinstance(relation, Band):
+        return np.arange(len(relation.first)), relation
+    if isinstance(relation, Bits):
+        rows, classes = np.unique(relation.rows, axis=0, return_inverse=True)
+        alike = (np.bitwise_count(rows).sum(axis=1) == np.bincount(classes)).all()
+        return (classes, equality(len(rows))) if alike else None
+    return _on_a_line(relation)
+
+
+def _on_a_line(relation: Points) -> tuple[NDArray[np.int64], Band] | None:
+    if relation.points.shape[1] > 1 or (np.diff(relation.points[:, 0]) < 0).any():
+        return None
+    codes = np.arange(len(relation.points))
+
+    def close(u: NDArray, v: NDArray) -> NDArray[np.bool_]:
+        return near(relation, u, v)
+
+    return codes, _bisected(codes, close, close)
+
+
 def _double(limit: Fraction) -> float:
     """Return a limit as a double; one beyond all doubles reaches every value."""
     try:

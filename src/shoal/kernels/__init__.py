@@ -16,6 +16,7 @@ MODULES = (
     "demands",
     "splits",
     "partition",
+    "guarded",
     "queries",
     "freeform.greedy",
     "freeform.matchings",

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
+from shoal.chance import Orders, secure_orders
 from shoal.notation import Term
 from shoal.progress import Progress, silent
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -29,6 +33,7 @@ class Task:
     progress: Progress = silent
     seconds: float | None = None  # after which a search that can stop does
     people: People | None = None  # everybody who could be in the table
+    orders: Orders = secure_orders  # where a method takes its chances from
 
     @cached_property
     def values(self) -> tuple[Sensitive | None, ...]:
@@ -64,6 +69,7 @@ class Method(Term):
     role = "method"
     source: ClassVar[str]
     at_once: ClassVar[int | None] = None  # rows above which a table is searched in parts
+    chooses_rows: ClassVar[bool] = True  # whether rows may be left out by looking at their values
 
     def check(self, task: Task) -> None:
         """Raise where the method cannot search for what is required."""
@@ -72,3 +78,7 @@ class Method(Term):
     def search(self, task: Task) -> Groups | GeneralizationGraph:
         """Find the groups (or the graph), or raise `NotAchievable`."""
         raise NotImplementedError
+
+    def outcomes(self, task: Task) -> Iterator[tuple[Groups | GeneralizationGraph, Fraction]]:
+        """Yield all that chance may lead a search to, each with its probability."""
+        yield self.search(task), Fraction(1)

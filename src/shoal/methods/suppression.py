@@ -102,6 +102,12 @@ def search_within(
     whose table is without those rows.
     """
     begun = time.monotonic()
+    if share and not method.chooses_rows:
+        msg = (
+            f"{method!r} leaves nobody out: who is left out would tell something of the values. "
+            f"Drop {option('suppress')}."
+        )
+        raise UsageError(msg)
     limit = int(len(task.coded) * share)
     if not limit:
         check(task)

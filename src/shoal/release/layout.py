@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.chance import secure_orders
 from shoal.principles.groups import Groups
 from shoal.release.graph import GeneralizationGraph
 from shoal.sampling import check_seed
@@ -84,19 +85,11 @@ class Randomness:
         return self.seed is not None
 
     def permutations(self, *sizes: int) -> list[NDArray[np.int64]]:
-        """Return a random order of each of the given sizes.
-
-        Secure: every order is the sorting order of 64 random bits a place straight from the
-        operating system, so no generator state exists that one could recover from what is
-        published.
-        """
+        """Return a random order of each of the given sizes; secure ones are the system's own."""
         if self.seed is not None:
             generator = np.random.Generator(np.random.PCG64(self.seed))
             return [generator.permutation(size) for size in sizes]
-        return [
-            np.argsort(np.frombuffer(os.urandom(8 * size), np.uint64), kind="stable")
-            for size in sizes
-        ]
+        return secure_orders(*sizes)
 
     def below(self, *draws: tuple[int, int]) -> list[NDArray[np.int64]]:
         """Return for each (bound, count) so many numbers from 0 to under the bound, all alike.

@@ -108,7 +108,10 @@ def anonymize(
         coded, people = code_both(everybody, coded)
         table = pseudonymize(table, schema.pseudonymize, key)
         table = without_cells(table, schema.quasi)  # their ranks are enough from here on
-    task = Task(coded, tuple(asked), progress, check_budget(seconds), people)
+    chance = Randomness(seed)
+    task = Task(
+        coded, tuple(asked), progress, check_budget(seconds), people, orders=chance.permutations
+    )
     chosen = method_for(task, seed) if method is None else choose_method(method, asked)
     chosen.check(task)
     share = read_share(suppress)
@@ -123,7 +126,7 @@ def anonymize(
             found,
             suppression=suppression,
             method=chosen,
-            randomness=Randomness(seed),
+            randomness=chance,
             escape_formulas=escape_formulas,
             given=frame,
             population=everybody,

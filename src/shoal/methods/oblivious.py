@@ -1,0 +1,273 @@
+"""Oblivious grouping: nothing that is decided depends on who has which value."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.distances.relation import ordered
+from shoal.errors import NotAchievable, UsageError
+from shoal.methods.base import Method, Task
+from shoal.notation import whole_number
+from shoal.principles.base import Pairwise
+from shoal.principles.groups import Groups
+from shoal.principles.k_anonymity import KAnonymity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from shoal.distances.relation import Band
+    from shoal.principles.requirement import Requirement
+
+SPAN = 1000  # how far beyond the least size of a group larger ones are looked at
+WAYS = 100_000  # of chance that are gone through one by one
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Oblivious(Method):
+    """Cuts that would hold whoever had which value, then dealing by rank: safe from its readers.
+
+    A reader who knows the method, the requirement and everybody's quasi values, and who thinks
+    every assignment of a group's values to its members equally likely, thinks so after the release
+    as before. Ties are cut by chance from the operating system; column weights are public.
+
+    Parameters
+    ----------
+    block : rows of the blocks that the table is cut into first, whatever they hold. Blocks that
+        cannot be dealt form one group together (blocks of two sizes: two), which has to hold.
+        None by default: the whole table is the only block.
+    """
+
+    block: int | None = None
+
+    source = "Shoal's own"
+    chooses_rows = False
+
+    def __post_init__(self) -> None:
+        if self.block is not None:
+            object.__setattr__(self, "block", whole_number(self, "block", self.block, least=1))
+
+    def check(self, task: Task) -> None:
+        """Raise where the requirements are not about one ordered value, or one of classes."""
+        Measure.of(task, repr(self))
+
+    def search(self, task: Task) -> Groups:
+        """Find groups that keep every requirement."""
+        rows = len(task.coded)
+        cuts, ties = task.orders(rows, rows)
+        return self.group(task, Measure.of(task, repr(self)), cuts, ties)
+
+    def group(
+        self, task: Task, measure: Measure, cuts: NDArray[np.int64], ties: NDArray[np.int64]
+    ) -> Groups:
+        """Find the groups that two secret orders of the rows lead to.
+
+        `cuts` says which of the rows with one quasi value come first in a cut, `ties` which of
+        those with near values of one class are dealt first. Two orders, drawn independently: one
+        for both would let the cuts, which the groups show, tell something of the dealing.
+        """
+        nodes = guarded(task, measure, self._blocks(len(task.coded)), cuts, ties)
+        groups = Groups.of(nodes.labels())
+        if not nodes.all_dealt and not task.holds(groups):
+            raise self._refusal(task, nodes)
+        return groups
+
+    def outcomes(self, task: Task) -> Iterator[tuple[Groups, Fraction]]:
+        """Yield the groups for all orders that make a difference: for tables of a few rows."""
+        rows = np.arange(len(task.coded))
+        measure = Measure.of(task, repr(self))
+        tied = np.flatnonzero([
+            any((column.codes == column.codes[row]).sum() > 1 for column in task.coded.quasi)
+            for row in rows
+        ])  # fmt: skip
+        alike = [np.flatnonzero(measure.codes == one) for one in np.unique(measure.codes)]
+        ways = math.prod(math.factorial(len(some)) for some in (tied, *alike))
+        if ways > WAYS:
+            msg = (
+                f"{self!r} has {ways:,} ways to go by chance on these {len(rows)} rows, and at "
+                f"most {WAYS:,} can be gone through. Take fewer rows, or fewer that tie."
+            )
+            raise UsageError(msg)
+        for cuts in _arranged(rows, [tied]):
+            for ties in _arranged(rows, alike):
+                with suppress(NotAchievable):  # only some of the ways may be refused
+                    yield self.group(task, measure, cuts, ties), Fraction(1, ways)
+
+    def _blocks(self, rows: int) -> int:
+        return 1 if self.block is None else max(1, rows // self.block)
+
+    def _refusal(self, task: Task, nodes: Nodes) -> NotAchievable:
+        required = " and ".join(repr(one.principle) for one in task.requirements)
+        rows = len(task.coded)
+        if self.block is None:
+            msg = (
+                f"{self!r} cannot reach {required} on these {rows} rows: too many values are near "
+                "to one another to be dealt. Lower a parameter; `shoal plan` shows what is "
+                "achievable."
+            )
+        else:
+            pooled = int(nodes.sizes[nodes.parts == 0].sum())
+            msg = (
+                f"{self!r} cannot reach {required}: the blocks that cannot be dealt have {pooled} "
+                f"of the {rows} rows, and together they do not hold. Oblivious() has no blocks."
+            )
+        return NotAchievable(msg)
+
+
+def _arranged(
+    rows: NDArray[np.int64], some: list[NDArray[np.int64]]
+) -> Iterator[NDArray[np.int64]]:
+    """Yield every order of rows in which only those of one set change places with one another."""
+    for shuffled in itertools.product(*(itertools.permutations(one) for one in some)):
+        order = rows.copy()
+        for places, moved in zip(some, shuffled, strict=True):
+            order[places] = moved
+        yield order
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """What decides whether rows can be dealt: the longest run of near values, and what it may be.
+
+    A node of N rows can be dealt into ⌊N / s⌋ groups of s rows or more where its longest run is at
+    most w ⌊N / s⌋, for any s of `sizes` with its w of `widths`.
+    """
+
+    codes: NDArray[np.int32]
+    band: Band
+    sizes: NDArray[np.int64]
+    widths: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, task: Task, name: str) -> Measure:
+        """Read it off the requirements: one about near values, and any number of least sizes."""
+        near = [
+            (one, value)
+            for one, value in zip(task.requirements, task.values, strict=True)
+            if not isinstance(one.principle, KAnonymity)
+        ]
+        if not near:
+            msg = f"{name} needs a requirement about near values, such as EpsilonM."
+            raise UsageError(msg)
+        if len(near) > 1:
+            named = " and ".join(repr(one) for one, _ in near)
+            msg = (
+                f"{name} can keep one requirement beside KAnonymity, not {named}: what is dealt by "
+                "the ranks of one value says nothing of another. Use Exchange()."
+            )
+            raise UsageError(msg)
+        ((one, value),) = near
+        if not isinstance(one.principle, Pairwise) or value is None:
+            msg = f"{name} cannot search for {one.principle!r}: it is not about near values."
+            raise UsageError(msg)
+        found = ordered(one.principle.relation(value))
+        if found is None:
+            msg = (
+                f"{name} deals values in order, and the distance of {one.principle!r} gives them "
+                "none. Use Exchange()."
+            )
+            raise UsageError(msg)
+        classes, band = found
+        sizes, widths = dealt_sizes(one, band, task.least, len(task.coded))
+        return cls(classes[value.codes].astype(np.int32), band, sizes, widths)
+
+
+def dealt_sizes(
+    one: Requirement, band: Band, least: int, rows: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the sizes s of groups worth trying, and how many times ⌊N / s⌋ a run may then be.
+
+    Dealt into g groups, a run of M values gives each group ⌈M / g⌉ members at most. Where being
+    near looks one way only, those near to a member are one run, so M ≤ allowed(s) g is enough.
+    Where it looks both ways, each side of a member holds ⌊(M - 1) / g⌋, and M ≤ ⌊(allowed(s) + 1)
+    / 2⌋ g is. A larger size is worth trying only if it allows a larger share.
+    """
+    assert isinstance(one.principle, Pairwise)
+    codes = np.arange(len(band.first))
+    one_way = bool((band.first == codes).all() or (band.last == codes).all())
+    sizes: list[int] = []
+    widths: list[int] = []
+    for size in range(least, max(least, min(rows, least + SPAN)) + 1):
+        allowed = one.principle.allowed(size)
+        width = allowed if one_way else (allowed + 1) // 2
+        if not sizes or width * sizes[-1] > widths[-1] * size:
+            sizes.append(size)
+            widths.append(width)
+    return np.array(sizes, np.int64), np.array(widths, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """The rows in order of their nodes, by rank in each, and how many groups each is dealt into."""
+
+    rows: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    parts: NDArray[np.int64]  # 0: the node cannot be dealt
+
+    @property
+    def all_dealt(self) -> bool:
+        """Whether every node can be dealt."""
+        return bool((self.parts > 0).all())
+
+    def labels(self) -> NDArray[np.int64]:
+        """Deal every node by rank, position mod g; nodes of one size that cannot be are pooled.
+
+        Of blocks that failed alike, none can be told from another: that makes everybody's chances
+        equal in a pool of one size, and of one size only.
+        """
+        starts = np.cumsum(self.sizes) - self.sizes
+        before = np.cumsum(self.parts) - self.parts
+        node = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        place = np.arange(len(self.rows)) - starts[node]
+        dealt = before[node] + place % np.maximum(self.parts, 1)[node]
+        pooled = int(self.parts.sum()) + self.sizes[node]
+        back = np.empty(len(self.rows), np.int64)
+        back[self.rows] = np.where(self.parts[node] > 0, dealt, pooled)
+        return back
+
+
+def guarded(
+    task: Task,
+    measure: Measure,
+    blocks: int,
+    cuts: NDArray[np.int64],
+    ties: NDArray[np.int64],
+) -> Nodes:
+    """Cut the table as long as any cut would hold."""
+    from shoal.kernels.guarded import guarded_cuts
+
+    line = task.coded.line
+    order = ties[np.argsort(measure.codes[ties], kind="stable")].astype(np.int32)
+    ranks, codes = line.ranks_of(order), measure.codes[order]
+    chance = np.empty(len(order), np.int32)
+    chance[cuts] = np.arange(len(order), dtype=np.int32)
+    parts = np.full(len(order), -1, np.int64)
+    guarded_cuts(
+        blocks,
+        ranks,
+        codes,
+        order,
+        np.empty_like(ranks),
+        np.empty_like(codes),
+        np.empty_like(order),
+        np.empty_like(codes),
+        np.empty(int(np.diff(line.offsets).max()), np.int32),
+        chance,
+        line.coords,
+        line.offsets,
+        measure.band.reach,
+        measure.sizes,
+        measure.widths,
+        parts,
+        np.zeros(1, np.int64),
+    )
+    ends = np.flatnonzero(parts >= 0)
+    return Nodes(order, np.diff(ends, prepend=-1), parts[ends])

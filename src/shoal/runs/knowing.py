@@ -1,0 +1,265 @@
+"""Readers who know the method: all assignments of a small table's values, gone through.
+
+Such a reader asks which assignments of the values to the people would have led to the release at
+hand. Every assignment is equally likely beforehand; the reader knows everybody's quasi values, who
+is in which group, and the values of each group. What is believed of a person afterwards should be
+what the group shows: each of its values as likely as it is frequent.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from itertools import permutations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.audit.files import manifest_schema
+from shoal.audit.manifest import read_manifest
+from shoal.distances.relation import near
+from shoal.errors import NotAchievable, UsageError
+from shoal.exact import upward
+from shoal.methods.achievable import check_task
+from shoal.methods.base import Task
+from shoal.methods.choice import choose_method, method_for
+from shoal.principles.base import Pairwise
+from shoal.principles.groups import Groups
+from shoal.principles.requirement import Require, requirements
+from shoal.runs.anonymize import numeric_columns
+from shoal.table.coded import Coded, Sensitive, code_table
+from shoal.table.reading import read_table, take_frame
+from shoal.table.schema import Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from shoal.methods.base import Method
+    from shoal.table.missing import Missing
+
+ROWS = 8  # 40,320 assignments; nine rows have nine times as many
+
+World = tuple[int, ...]  # the value of each person, as a code
+Output = frozenset[tuple[World, World]]  # the people of each group, and their values, ascending
+
+
+@dataclass(frozen=True)
+class Knowing:
+    """What a reader learns who knows the method, over all assignments of the values to the people.
+
+    `distance` is the largest total variation between what is believed of a person and the values of
+    the group. `worst` is the largest probability that a value lies near one that a person may have,
+    and `exceeded` the share of assignments in which somebody's is larger than the group's
+    requirement allows; both are None where no requirement is about near values. `refused` counts
+    the assignments on which the method found nothing to publish.
+    """
+
+    require: tuple[str, ...]
+    method: str
+    rows: int
+    assignments: int
+    refused: int
+    distance: float
+    worst: float | None
+    exceeded: float | None
+
+    @property
+    def sentence(self) -> str:
+        """Say it in plain words."""
+        tried = f"over all {self.assignments:,} assignments of the values to the people"
+        if self.distance == 0:
+            return (
+                f"Whoever knows {self.method} and its requirement learns nothing beyond the "
+                f"groups, {tried}."
+            )
+        learned = (
+            f"Whoever knows {self.method} and its requirement learns more than the groups show, "
+            f"{tried}: beliefs about a person differ from the group's values by up to "
+            f"{self.distance:.1%}"
+        )
+        if self.exceeded is None or self.worst is None:
+            return f"{learned}."
+        return (
+            f"{learned}, and in {self.exceeded:.1%} of the assignments somebody's value is nearly "
+            f"known with more certainty than is allowed, {self.worst:.1%} at most."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values with its sentence."""
+        return asdict(self) | {"sentence": self.sentence}
+
+
+def knows_method(
+    frame: Any,
+    schema: Schema,
+    *,
+    require: Require | Iterable[Require],
+    method: Method | str | None = None,
+    missing: Missing = "error",
+) -> Knowing:
+    """Measure what a reader learns who knows the method, on a table of at most 8 rows.
+
+    Parameters
+    ----------
+    frame, schema, require, method, missing : as for `anonymize`.
+    """
+    table = take_frame(frame)
+    asked = requirements(require, schema.sensitive)
+    coded = code_table(table, schema, missing=missing)
+    if len(coded) > ROWS:
+        msg = (
+            f"The table has {len(coded):,} rows. What a reader learns who knows the method is "
+            f"found by going through all assignments of its values, for at most {ROWS} rows."
+        )
+        raise UsageError(msg)
+    coded = numeric_columns(coded, table, asked, schema)
+    task = Task(coded, tuple(asked))
+    chosen = method_for(task) if method is None else choose_method(method, asked)
+    chosen.check(task)
+    check_task(task)
+    return _measured(task, chosen)
+
+
+def knowing_release(directory: str | Path, original: Any, schema: Schema | None = None) -> Knowing:
+    """Measure it for the method and the requirement of a release; weights come from the schema."""
+    manifest = read_manifest(Path(directory))
+    stated = manifest_schema(manifest)
+    known = Schema(
+        quasi=stated.quasi,
+        sensitive=stated.sensitive,
+        types=schema.types if schema else {},
+        hierarchies=stated.hierarchies,
+        weights=schema.weights if schema else {},
+        decimal=stated.decimal,
+    )
+    people = read_table(original) if isinstance(original, str | Path) else take_frame(original)
+    return knows_method(people, known, require=manifest["require"], method=manifest["method"])
+
+
+def _measured(task: Task, method: Method) -> Knowing:
+    outputs: dict[Output, dict[World, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
+    count = refused = 0
+    for world, coded in _worlds(task.coded):
+        count += 1
+        seen = _outcomes(method, replace(task, coded=coded))
+        refused += not seen
+        for labels, chance in seen:
+            outputs[_shown(labels, world)][world] += chance
+    if not outputs:
+        msg = f"{method!r} finds nothing to publish, whoever has which value."
+        raise NotAchievable(msg)
+    distance, worst, often = Fraction(0), Fraction(0), Fraction(0)
+    limits = _limits(task)
+    for shown, weights in outputs.items():
+        whole = sum(weights.values(), Fraction(0))
+        beliefs = _beliefs(weights, whole, len(task.coded))
+        over = False
+        for people, values in shown:
+            for person in people:
+                distance = max(distance, _variation(beliefs[person], values))
+                for close, allowed in limits:
+                    risk = _risk(beliefs[person], close)
+                    worst = max(worst, risk)
+                    over |= risk > allowed[len(people)]
+        often += whole if over else 0
+    return Knowing(
+        require=tuple(map(repr, task.requirements)),
+        method=repr(method),
+        rows=len(task.coded),
+        assignments=count,
+        refused=refused,
+        distance=upward(distance),
+        worst=upward(worst) if limits else None,
+        exceeded=upward(often / count) if limits else None,
+    )
+
+
+def _worlds(coded: Coded) -> Iterator[tuple[World, Coded]]:
+    """Yield every distinct assignment of the sensitive values to the rows."""
+    codes = Sensitive.of(coded.sensitive).codes
+    known = set()
+    for order in permutations(range(len(coded))):
+        world = tuple(codes[list(order)].tolist())
+        if world in known:
+            continue
+        known.add(world)
+        moved = np.array(order)
+        yield (
+            world,
+            replace(
+                coded,
+                sensitive=tuple(replace(one, codes=one.codes[moved]) for one in coded.sensitive),
+            ),
+        )
+
+
+def _outcomes(method: Method, task: Task) -> list[tuple[NDArray[np.int64], Fraction]]:
+    """Return the groups that a method may find, none where it refuses."""
+    found = []
+    try:
+        for groups, chance in method.outcomes(task):
+            if not isinstance(groups, Groups):
+                msg = f"{method!r} publishes no groups, so what they show cannot be compared."
+                raise UsageError(msg)
+            found.append((groups.labels, chance))
+    except NotAchievable:
+        return []
+    return found
+
+
+def _shown(labels: NDArray[np.int64], world: World) -> Output:
+    members: dict[int, list[int]] = defaultdict(list)
+    for person, label in enumerate(labels.tolist()):
+        members[label].append(person)
+    return frozenset(
+        (tuple(people), tuple(sorted(world[person] for person in people)))
+        for people in members.values()
+    )
+
+
+def _beliefs(
+    weights: dict[World, Fraction], whole: Fraction, rows: int
+) -> list[dict[int, Fraction]]:
+    """Return how likely each value of each person is after an output was seen."""
+    beliefs: list[dict[int, Fraction]] = [defaultdict(Fraction) for _ in range(rows)]
+    for world, weight in weights.items():
+        for person, value in enumerate(world):
+            beliefs[person][value] += weight / whole
+    return beliefs
+
+
+def _variation(belief: dict[int, Fraction], values: World) -> Fraction:
+    """Return the total variation between a belief and the values of a group."""
+    shares = {value: Fraction(values.count(value), len(values)) for value in values}
+    return sum((max(belief.get(v, Fraction(0)) - s, Fraction(0)) for v, s in shares.items()),
+               Fraction(0))  # fmt: skip
+
+
+def _limits(task: Task) -> list[tuple[NDArray[np.bool_], list[Fraction]]]:
+    """Return for each requirement who is near to whom, and what groups of each size may show.
+
+    A whole member may be more of a small group than the bound, as in `Dissimilarity`.
+    """
+    everything = Sensitive.of(task.coded.sensitive)
+    _, first = np.unique(everything.codes, return_index=True)
+    found = []
+    for one, value in zip(task.requirements, task.values, strict=True):
+        if not isinstance(one.principle, Pairwise) or value is None:
+            continue
+        codes = value.codes[first]  # of each distinct value of all columns together
+        close = near(one.principle.relation(value), codes[:, None], codes[None, :])
+        sizes = range(1, len(task.coded) + 1)
+        shares = [Fraction(one.principle.allowed(size), size) for size in sizes]
+        found.append((close, [Fraction(1), *(max(one.principle.bound, s) for s in shares)]))
+    return found
+
+
+def _risk(belief: dict[int, Fraction], close: NDArray[np.bool_]) -> Fraction:
+    """Return how likely the value is to lie near the most exposed one that it may be."""
+    return max(
+        sum((share for u, share in belief.items() if close[u, v]), Fraction(0)) for v in belief
+    )
