@@ -15,7 +15,7 @@ from subjects import lives
 
 import shoal
 from shoal.views.charts.base import CONFIG, GREY
-from shoal.views.maps import contour
+from shoal.views.charts.contours import contour
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,6 +6,7 @@ from shoal.audit.files import audit_files as audit_files
 from shoal.audit.survey import Survey as Survey
 from shoal.audit.survey import survey as survey
 from shoal.audit.verify import Audit as Audit
+from shoal.distances.composite import Composite as Composite
 from shoal.distances.geographic import GreatCircle as GreatCircle
 from shoal.distances.hierarchical import Hierarchical as Hierarchical
 from shoal.distances.labels import Edit as Edit

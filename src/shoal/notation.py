@@ -28,6 +28,7 @@ class Term:
 
     role: ClassVar[str] = "term"
     opens: ClassVar[tuple[str, ...]] = ()  # parameters that name a file to be read
+    leading: ClassVar[str | None] = None  # the parameter that may be given without its name
 
     def __repr__(self) -> str:
         shown = []
@@ -108,6 +109,11 @@ def _build(node: ast.expr, text: str, depth: int, *, files: bool) -> Any:
             return tuple(_build(item, text, depth - 1, files=files) for item in items)
         case ast.Call(func=ast.Name(id=name), args=[], keywords=keywords):
             return _call(name, keywords, text, depth, files=files)
+        case ast.Call(func=ast.Name(id=name), args=[first], keywords=keywords) if (
+            known := _term(name)
+        ) and known.leading:
+            named = ast.keyword(arg=known.leading, value=first)
+            return _call(name, [named, *keywords], text, depth, files=files)
         case ast.Call(func=ast.Name(id=name)):
             known = known_terms().get(name)
             names = [field.name for field in dataclasses.fields(known)] if known else []  # type: ignore[arg-type]

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.views.facts import collect
-from shoal.views.owner import collect_owner
-from shoal.views.questions import errors_by_selectivity
+from shoal.runs.facts import collect
+from shoal.runs.owner import collect_owner
+from shoal.utility.selectivity import errors_by_selectivity
 from system.shell import anonymize, names_in, people, write_csv
 from system.shell import shoal as command
 

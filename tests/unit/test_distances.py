@@ -144,6 +144,23 @@ class TestHierarchical(Contract):
     columns = (["flu", "cold", "ulcer", "flu"],)
 
 
+class TestPrefix(Contract):
+    distance = shoal.Hierarchical(shoal.Prefix())
+    columns = (["E11.9", "E11.0", "E10", "I20", "I2", "E11.9"],)
+
+
+class TestComposite(Contract):
+    distance = shoal.Composite(
+        (shoal.Lp(), shoal.Equality(), shoal.Hierarchical(shoal.Prefix())), weights=(0.5, 1, 0.5)
+    )
+    columns = (
+        [3, 1, 1, 7, 0, 3],
+        ["a", "b", "b", "a", "c", "a"],
+        ["E11", "E1", "E1", "I2", "E11", "I2"],
+    )
+    thresholds = (0, 0.1, 0.5, 1, 2)
+
+
 class TestLookup(Contract):
     distance = shoal.Lookup(pairs=(("a", "b", 0.2), ("a", "c", 0.9), ("c", "b", 0.5)))
     columns = (["a", "b", "c", "a"],)

@@ -14,7 +14,7 @@ from shoal.methods import choice as searching
 from shoal.methods.base import Task
 from shoal.principles.requirement import requirements
 from shoal.table.coded import Coded, code_table
-from shoal.views import maps
+from shoal.utility import maps
 
 ROWS = 900
 SCHEMA = shoal.Schema(quasi="code", sensitive="pay", hierarchies={"code": "Prefix()"})

@@ -127,14 +127,14 @@ def value_of(published: Published, distance: Distance | None, name: str) -> Sens
     """Code one sensitive column, or all of them together where a distance was chosen."""
     if distance is None:
         return Sensitive.of((published.sensitive(name),))
-    types = published.schema.types
+    types, names = published.schema.types, published.schema.sensitive
     return Sensitive.of(
         tuple(
             code_column(
                 published.table[name],
-                kind=quantity(types.get(name)) if distance.needs_numbers else types.get(name),
+                kind=quantity(types.get(name)) if number else types.get(name),
             )
-            for name in published.schema.sensitive
+            for name, number in zip(names, distance.numbers_of(len(names)), strict=True)
         )
     )
 

@@ -225,13 +225,13 @@ def _value(published: pl.DataFrame, schema: Schema, one: Requirement) -> Sensiti
     """Code the published columns that a requirement is about."""
     if not one.columns:
         return None
-    numbers, types = one.principle.needs_numbers, schema.types
+    numbers, types = one.principle.numbers_of(len(one.columns)), schema.types
     return Sensitive.of(
         tuple(
             code_column(
-                published[name], kind=quantity(types.get(name)) if numbers else types.get(name)
+                published[name], kind=quantity(types.get(name)) if number else types.get(name)
             )
-            for name in one.columns
+            for name, number in zip(one.columns, numbers, strict=True)
         )
     )
 

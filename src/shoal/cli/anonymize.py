@@ -96,11 +96,11 @@ def anonymize(
 ) -> None:
     """Publish a table so that what is required holds in every group."""
     import shoal
+    from shoal.audit.identification import check_threshold
     from shoal.runs.outlets import STDOUT, is_outlet
     from shoal.table.columns import Handed
     from shoal.table.reading import read_lean
     from shoal.views.charts.base import warm_up
-    from shoal.views.exposure import check_threshold
 
     said = show.settings(schema)
     chosen = show.merged_schema(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from shoal.errors import InputError, UsageError
 from shoal.notation import Term
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -33,11 +35,31 @@ class Distance(Term):
     fewest: ClassVar[int] = 1
     most: ClassVar[int | None] = 1
 
+    @property
+    def needs(self) -> int:
+        """How many columns it takes at least."""
+        return self.fewest
+
+    @property
+    def takes_more(self) -> bool:
+        """Whether it can take more columns than it needs."""
+        return self.most is None
+
     def between(
         self, sensitive: Sensitive, left: NDArray[np.int64], right: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the distance of each pair of distinct values, given by their codes."""
         raise NotImplementedError
+
+    def lengths(
+        self, sensitive: Sensitive
+    ) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]:
+        """Return `between` for one value, with whatever serves all pairs worked out once."""
+        return partial(self.between, sensitive)
+
+    def numbers_of(self, count: int) -> tuple[bool, ...]:
+        """Return which of so many columns have to hold numbers."""
+        return (self.needs_numbers,) * count
 
     def relation(self, sensitive: Sensitive, epsilon: Fraction) -> Relation:
         """Return which values are within epsilon of which, as a bit matrix."""
@@ -81,9 +103,10 @@ def bit_matrix(distance: Distance, sensitive: Sensitive, limit: float) -> Bits:
     rows = np.zeros((distinct, words), np.uint64)
     codes = np.arange(distinct)
     step = max(1, BLOCK // distinct)
+    lengths = distance.lengths(sensitive)
     for begin in range(0, distinct, step):
         block = codes[begin : begin + step]
-        found = distance.between(sensitive, np.repeat(block, distinct), np.tile(codes, len(block)))
+        found = lengths(np.repeat(block, distinct), np.tile(codes, len(block)))
         near = np.zeros((len(block), words * 64), np.bool_)
         near[:, :distinct] = found.reshape(len(block), distinct) <= limit
         packed = np.packbits(near, axis=1, bitorder="little")

@@ -163,6 +163,16 @@ class Lp(_Vector):
                 raise BadParameter("Lp", "weights", "a list of numbers of at least 0", self.weights)
             object.__setattr__(self, "weights", tuple(weights))
 
+    @property
+    def needs(self) -> int:
+        """How many columns it takes at least: as many as it has weights."""
+        return len(self.weights or (1.0,))
+
+    @property
+    def takes_more(self) -> bool:
+        """Whether it can take more columns than it needs."""
+        return self.weights is None
+
     def check(self, sensitive: Sensitive) -> None:
         """Raise where there is not one weight for each column."""
         if self.weights is not None and len(self.weights) != len(sensitive.columns):

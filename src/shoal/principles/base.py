@@ -48,10 +48,9 @@ class Principle(Term):
         """The least size of a group that can hold."""
         return 1
 
-    @property
-    def needs_numbers(self) -> bool:
-        """Whether every sensitive column it is about has to be numeric."""
-        return self.numeric
+    def numbers_of(self, count: int) -> tuple[bool, ...]:
+        """Return which of the so many sensitive columns it is about have to be numeric."""
+        return (self.numeric,) * count
 
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure every group."""

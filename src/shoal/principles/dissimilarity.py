@@ -65,10 +65,9 @@ class Dissimilarity(Pairwise):
         """The least size of a group; one member alone never passes where δ asks for anything."""
         return max(self.k, 2 if self.delta > 0 else 1)
 
-    @property
-    def needs_numbers(self) -> bool:
-        """Whether the distance compares numbers."""
-        return self.distance.needs_numbers
+    def numbers_of(self, count: int) -> tuple[bool, ...]:
+        """Return which of so many columns the distance compares as numbers."""
+        return self.distance.numbers_of(count)
 
     @property
     def bound(self) -> Fraction:

@@ -288,10 +288,10 @@ def _plan_requirement(
         msg = "The table has a header but no rows."
         raise InputError(msg)
     kept = table.filter(complete_rows(table, asked.columns, missing))
-    numbers, types = asked.principle.needs_numbers, schema.types
+    numbers, types = asked.principle.numbers_of(len(asked.columns)), schema.types
     columns = tuple(
-        code_column(kept[name], kind=quantity(types.get(name)) if numbers else types.get(name))
-        for name in asked.columns
+        code_column(kept[name], kind=quantity(types.get(name)) if number else types.get(name))
+        for name, number in zip(asked.columns, numbers, strict=True)
     )
     if not columns:
         return outlook(asked.principle, None, kept.height)

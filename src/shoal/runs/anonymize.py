@@ -175,7 +175,14 @@ def numeric_columns(
     """
     table = schema.read_numbers(table, "sensitive")
     named = {name for one in asked for name in one.columns}
-    numeric = {name for one in asked if one.principle.needs_numbers for name in one.columns}
+    numeric = {
+        name
+        for one in asked
+        for name, number in zip(
+            one.columns, one.principle.numbers_of(len(one.columns)), strict=True
+        )
+        if number
+    }
 
     def strict(column: Column) -> Column:
         name = column.name

@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from shoal.audit.files import check_manifest, digest_of, read_published
+from shoal.audit.identification import THRESHOLD, check_threshold
 from shoal.audit.manifest import MANIFEST, REPORT, check_shape
 from shoal.audit.shapes import Wrong
 from shoal.errors import AuditFailed, InputError
@@ -19,7 +20,6 @@ from shoal.release.writing import write_as
 from shoal.table.columns import Handed
 from shoal.table.reading import take_frame
 from shoal.table.strict import read_json
-from shoal.views.exposure import THRESHOLD, check_threshold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,9 +69,10 @@ def write_release(
         release.manifest.update(measured=found.measured(), seconds=seconds)
         tried = None if trials is None else trials()
         progress("report", 0.0)
+        from shoal.runs.facts import collect
         from shoal.views.html import render_release
 
-        page = render_release(release, found, threshold=threshold, trials=tried)
+        page = render_release(collect(release, found, threshold=threshold), tried)
         _write_text(staged / REPORT, page)
         release.manifest["digests"][REPORT] = digest_of(staged / REPORT)
         _write_manifest(release.manifest, staged)

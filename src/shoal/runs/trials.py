@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.audit.identification import THRESHOLD, check_threshold
 from shoal.errors import ShoalError
 from shoal.methods.base import Method
 from shoal.progress import Progress, silent
 from shoal.release.places import check_private, private_text
 from shoal.runs.compare import compare
+from shoal.runs.facts import collect
+from shoal.runs.owner import collect_owner
 from shoal.runs.tune import tune
 from shoal.table.schema import Schema
-from shoal.views.exposure import THRESHOLD, check_threshold
-from shoal.views.owner import render_owner
+from shoal.views.html import render_owner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -125,5 +127,6 @@ def write_owner_report(
     tried = trials(release, progress)
     progress("owner", 0.0)
     found = release.audit() if audit is None else audit
-    private_text(path, render_owner(release, found, tried, threshold=threshold))
+    facts = collect(release, found, threshold=threshold, work=None)
+    private_text(path, render_owner(facts, collect_owner(release), tried))
     progress("owner", 1.0)

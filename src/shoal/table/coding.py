@@ -76,12 +76,6 @@ class Column(Domain):
         A missing cell is a label under the root, unless the hierarchy has a place for it. `people`
         have values of the same kind, which stand under the nodes that cover them.
         """
-        if hierarchy.needs_numbers and self.values is None:
-            msg = (
-                f"{hierarchy!r} needs numbers or dates, and column {self.name!r} has other cells. "
-                "Choose another hierarchy, or give the column a type."
-            )
-            raise InputError(msg)
         placed = place(self, hierarchy, people)
         order = np.argsort(placed.places)
         ranks = np.empty(len(order), np.int32)

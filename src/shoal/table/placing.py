@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.errors import InputError
 from shoal.table.groupings import Distinct
 from shoal.table.hierarchy import Tree
 from shoal.table.missing import MISSING_LABEL
@@ -56,9 +57,7 @@ def place(column: Column, hierarchy: Hierarchy, people: Column | None) -> Placed
     """
     own = distinct_of(column)
     labels = column.spellings.to_list()
-    levels = hierarchy.levels(own) if own.labels else ((MISSING_LABEL,),)
-    if len(own.labels) < len(labels):
-        levels = _with_missing(levels)
+    levels = levels_of(column, hierarchy)
     whole = Tree.of(levels, column.name)
     whole.places(labels, column.name)
     present = set(labels)
@@ -72,6 +71,19 @@ def place(column: Column, hierarchy: Hierarchy, people: Column | None) -> Placed
         leaf = [theirs[label][0] for label in people.spellings]
         standing = tree.places(leaf, column.name)
     return Placed(tree.counting(np.sort(places)), places, standing)
+
+
+def levels_of(column: Column, hierarchy: Hierarchy) -> Levels:
+    """Return the paths of a column's values; a missing cell is a label under the root."""
+    if hierarchy.needs_numbers and column.values is None:
+        msg = (
+            f"{hierarchy!r} needs numbers or dates, and column {column.name!r} has other cells. "
+            "Choose another hierarchy, or give the column a type."
+        )
+        raise InputError(msg)
+    own = distinct_of(column)
+    levels = hierarchy.levels(own) if own.labels else ((MISSING_LABEL,),)
+    return _with_missing(levels) if len(own.labels) < column.distinct else levels
 
 
 def _paths(hierarchy: Hierarchy, own: Distinct, levels: Levels, people: Column) -> dict[str, Path]:

@@ -15,10 +15,10 @@ from shoal.views.charts.release import (
     reach_chart,
     risk_chart,
     size_chart,
+    strip_chart,
 )
-from shoal.views.exposure import THRESHOLD
-from shoal.views.facts import collect
 from shoal.views.pages import comparison_values, frontier_values, render
+from shoal.views.tables import level_name, level_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,17 +27,29 @@ if TYPE_CHECKING:
     from shoal.release.release import ReleaseData
 
 
-def render_release(
-    release: ReleaseData,
-    audit: Audit,
-    *,
-    threshold: float = THRESHOLD,
-    trials: dict[str, Any] | None = None,
-) -> str:
-    """Return the report of a release as HTML; `trials` as for the owner's report."""
-    facts = collect(release, audit, threshold=threshold)
+def render_release(facts: dict[str, Any], trials: dict[str, Any] | None = None) -> str:
+    """Return the report of a release as HTML, from what `shoal.runs.facts` has gathered."""
     tried = None if trials is None else trial_values(trials)
     return render("release.html", facts=facts, charts=release_charts(facts), tried=tried)
+
+
+def render_owner(facts: dict[str, Any], own: dict[str, Any], trials: dict[str, Any]) -> str:
+    """Return the owner's report as HTML; `own` is what `shoal.runs.owner` has gathered."""
+    strips = [
+        one | {"chart": drawn(strip_chart, one["column"], one["strips"], dates=one["dates"])}
+        if one["numeric"]
+        else one
+        for one in own["strips"]
+    ]
+    return render(
+        "owner.html",
+        facts=facts,
+        charts=release_charts(facts),
+        tried=trial_values(trials),
+        own=own | {"strips": strips},
+        name=level_name,
+        value=level_value,
+    )
 
 
 def trial_values(trials: dict[str, Any]) -> dict[str, Any]:

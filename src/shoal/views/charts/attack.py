@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.views.charts.base import BLUE, PALETTE, draw
-from shoal.views.maps import contour
+from shoal.views.charts.contours import contour
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)  # shares in breach that a line is drawn for
 

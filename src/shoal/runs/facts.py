@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.audit.identification import THRESHOLD, exposure
 from shoal.distances.relation import counting_work
 from shoal.principles.base import OneDimensional
 from shoal.principles.dissimilarity import Dissimilarity
@@ -22,10 +23,10 @@ from shoal.release.boxes import exact_matches
 from shoal.table.groupings import Listed
 from shoal.table.population import code_people
 from shoal.table.pseudonyms import warning
+from shoal.utility.distribution import distribution
+from shoal.utility.maps import loss_map
+from shoal.utility.selectivity import WORK, errors_by_selectivity
 from shoal.views.commands import Command
-from shoal.views.exposure import THRESHOLD, distribution, exposure
-from shoal.views.maps import loss_map
-from shoal.views.questions import WORK, errors_by_selectivity
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,7 +61,7 @@ def collect(
     """Gather what was asked, what was measured, what it cost, and where the limits are.
 
     `threshold` is the risk of being found that is held for acceptable; `work` limits the queries
-    that are asked (see `shoal.views.questions`).
+    that are asked (see `shoal.utility.selectivity`).
     """
     manifest = release.manifest
     before = unprotected(release.coded)

@@ -12,46 +12,15 @@ from shoal.audit.published import plain_text
 from shoal.audit.survey import survey
 from shoal.table.coding import Column, code_column
 from shoal.table.schema import RESERVED, Schema
-from shoal.views.charts.base import drawn
-from shoal.views.charts.release import strip_chart
-from shoal.views.exposure import THRESHOLD
-from shoal.views.facts import collect
-from shoal.views.html import release_charts, trial_values
-from shoal.views.pages import render
-from shoal.views.tables import level_name, level_value
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.audit.verify import Audit
     from shoal.release.release import ReleaseData
 
 GROUPS = 8  # whose values are shown
 VALUES = 200  # of one group, at most
 LABELS = 8  # of one group, at most
-
-
-def render_owner(
-    release: ReleaseData, audit: Audit, trials: dict[str, Any], *, threshold: float = THRESHOLD
-) -> str:
-    """Return the owner's report as HTML.
-
-    `trials` has what was tried on a sample (see `shoal.runs.trials`).
-    """
-    facts = collect(release, audit, threshold=threshold, work=None)
-    own = collect_owner(release)
-    for one in own["strips"]:
-        if one["numeric"]:
-            one["chart"] = drawn(strip_chart, one["column"], one["strips"], dates=one["dates"])
-    return render(
-        "owner.html",
-        facts=facts,
-        charts=release_charts(facts),
-        tried=trial_values(trials),
-        own=own,
-        name=level_name,
-        value=level_value,
-    )
 
 
 def collect_owner(release: ReleaseData) -> dict[str, Any]:
