@@ -134,7 +134,7 @@ def test_suppression_leaves_out_the_rows_in_the_way_and_counts_them():
 
 
 def test_suppression_beyond_its_limit_is_refused_with_what_it_would_take():
-    with pytest.raises(NotAchievable, match="--suppress allows 6"):
+    with pytest.raises(NotAchievable, match="`suppress` allows 6"):
         shoal.anonymize(
             crowd(),
             shoal.Schema(quasi="age", sensitive="salary"),

@@ -55,7 +55,7 @@ def test_unknown_encodings_are_refused(tmp_path, encoding):
     path = tmp_path / "table.csv"
     path.write_text(TEXT)
     for read in (read_table, read_lean):
-        with pytest.raises(shoal.UsageError, match="--encoding takes"):
+        with pytest.raises(shoal.UsageError, match="`encoding` takes"):
             read(path, encoding=encoding)
 
 
@@ -63,5 +63,5 @@ def test_files_without_text_have_no_encoding(tmp_path):
     path = tmp_path / "table.parquet"
     pl.DataFrame({"a": [1]}).write_parquet(path)
     for read in (read_table, read_lean):
-        with pytest.raises(shoal.UsageError, match="Omit --encoding"):
+        with pytest.raises(shoal.UsageError, match="Omit `encoding`"):
             read(path, encoding="latin-1")
