@@ -222,6 +222,23 @@ def read_published(
 
     With `lean`, cells that repeat are held as dictionaries.
     """
+    table = _read_cells(directory, manifest, lean=lean, progress=progress)
+    return as_meant(table, manifest)
+
+
+def read_cells(directory: Path, manifest: dict[str, Any]) -> pl.DataFrame:
+    """Read a published table: quasi cells as text, nothing escaped, numbers spelled as they are."""
+    table = _read_cells(directory, manifest)
+    return without_escapes(table, manifest["columns"]) if manifest.get("escaped") else table
+
+
+def _read_cells(
+    directory: Path,
+    manifest: dict[str, Any],
+    *,
+    lean: bool = False,
+    progress: Progress = silent,
+) -> pl.DataFrame:
     (name,) = (name for name in manifest["digests"] if name in TABLES)
     path = directory / name
     if not is_ordinary(path):
@@ -241,10 +258,8 @@ def read_published(
         )
 
     if lean:
-        table = read_lean(path, delimiter=separator, change=flat, progress=progress, phase="audit")
-    else:
-        table = flat(read_table(path, delimiter=separator))
-    return as_meant(table, manifest)
+        return read_lean(path, delimiter=separator, change=flat, progress=progress, phase="audit")
+    return flat(read_table(path, delimiter=separator))
 
 
 def as_meant(published: pl.DataFrame, manifest: dict[str, Any]) -> pl.DataFrame:

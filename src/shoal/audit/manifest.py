@@ -243,5 +243,7 @@ OPTIONAL: dict[str, Check] = {
     "escaped": true,
     "decimal": one_of(".", ","),
     "reproducible": true,
+    "coarsened_from": text(DIGEST),
+    "previous": text(DIGEST, null=True),
 }
 CHECK = shaped(REQUIRED, OPTIONAL)

@@ -16,6 +16,7 @@ from shoal.cli import show
 from shoal.cli.anonymize import anonymize
 from shoal.cli.attack import attack
 from shoal.cli.audit import audit
+from shoal.cli.coarsen import coarsen
 from shoal.cli.compare import compare
 from shoal.cli.count import count
 from shoal.cli.demo import demo
@@ -42,6 +43,7 @@ for command in (
     inspect,
     init,
     anonymize,
+    coarsen,
     plan,
     audit,
     attack,

@@ -142,6 +142,7 @@ class ReleaseData:
     formulas : how many published cells, headers included, a spreadsheet would run.
     population : everybody who could be in the table, where a requirement is about them, private.
     settings : what was said beside schema, requirements and method, as `missing`; without places.
+    recast : whether it was made from published groups; what the table had been is not known.
     """
 
     manifest: dict[str, Any]
@@ -153,6 +154,7 @@ class ReleaseData:
     given: Any
     population: pl.DataFrame | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    recast: bool = False
 
     @cached_property
     def published(self) -> pl.DataFrame:

@@ -161,6 +161,11 @@ def _shares(measurement: Measurement, when: str) -> list[dict[str, Any]]:
     ]
 
 
+def group_sizes(release: ReleaseData) -> list[dict[str, int]]:
+    """Return how many groups have how many rows."""
+    return _counted(release.recoding.layout.bearers)
+
+
 def _counted(sizes: NDArray[np.int64]) -> list[dict[str, int]]:
     values, counts = np.unique(sizes, return_counts=True)
     return [{"size": int(v), "groups": int(c)} for v, c in zip(values, counts, strict=True)]

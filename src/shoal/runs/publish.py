@@ -69,10 +69,7 @@ def write_release(
         release.manifest.update(measured=found.measured(), seconds=seconds)
         tried = None if trials is None else trials()
         progress("report", 0.0)
-        from shoal.runs.facts import collect
-        from shoal.views.html import render_release
-
-        page = render_release(collect(release, found, threshold=threshold), tried)
+        page = _page(release, found, threshold, tried)
         _write_text(staged / REPORT, page)
         release.manifest["digests"][REPORT] = digest_of(staged / REPORT)
         _write_manifest(release.manifest, staged)
@@ -81,6 +78,21 @@ def write_release(
             stage_linkage(release.linkage)
             swap_in(staged, target)
     return found
+
+
+def _page(
+    release: Release, found: Audit, threshold: float, tried: dict[str, Any] | None
+) -> str:
+    """Return the report; of one made from published groups, what published rows tell."""
+    if release.recast:
+        from shoal.runs.recast import collect_recast
+        from shoal.views.html import render_recast
+
+        return render_recast(collect_recast(release, found, threshold))
+    from shoal.runs.facts import collect
+    from shoal.views.html import render_release
+
+    return render_release(collect(release, found, threshold=threshold), tried)
 
 
 def audit_written(release: Release, staged: Path, progress: Progress = silent) -> Audit:

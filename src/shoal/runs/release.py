@@ -10,6 +10,7 @@ from shoal.audit.files import kinds_of, manifest_schema
 from shoal.audit.matches import audit_matches
 from shoal.audit.published import plain_text
 from shoal.audit.verify import audit_table
+from shoal.errors import UsageError
 from shoal.progress import Progress, silent
 from shoal.release.release import ReleaseData
 from shoal.showing import Shown
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from shoal.utility.queries import BoxTable
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Release(ReleaseData, Shown):
     """What is published, with what only the owner may see of how it came about.
 
@@ -57,6 +58,7 @@ class Release(ReleaseData, Shown):
 
     def losses(self) -> dict[str, float]:
         """Measure every loss that is defined for this release (see `shoal.losses`)."""
+        self._check_original("Losses are")
         from shoal.utility.losses import losses
 
         return losses(self)
@@ -100,6 +102,8 @@ class Release(ReleaseData, Shown):
         what more protection would cost and what other methods lose, both tried on a sample. The
         address of a table, as sqlite:///people.db?table=published, takes the table alone.
         """
+        if linkage is not None:
+            self._check_original("A linkage is")
         from shoal.runs.outlets import is_outlet, publish
         from shoal.runs.publish import write_release
 
@@ -125,6 +129,13 @@ class Release(ReleaseData, Shown):
         It says what report.html says, and names the riskiest groups and records, what was left out,
         what more protection would cost, and what other methods lose (both tried on a sample).
         """
+        self._check_original("The owner's report is")
         from shoal.runs.trials import write_owner_report
 
         write_owner_report(self, path, threshold=threshold, force=force, progress=progress)
+
+    def _check_original(self, what: str) -> None:
+        """Raise where something is asked that only the original table can tell."""
+        if self.recast:
+            msg = f"{what} made from the original table, and this release was made from another."
+            raise UsageError(msg)

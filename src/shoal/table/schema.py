@@ -29,6 +29,7 @@ NUMERIC = ("numeric", "latitude", "longitude")
 LABELS = ("categorical", "code", "boolean", "ordered")
 KINDS = (*NUMERIC, "date", *LABELS)
 RESERVED = "group"
+REAL = "real"  # how many people of a group are there now, in a series
 PSEUDONYM = "pseudonym"  # the role of a published column of keyed hashes
 
 

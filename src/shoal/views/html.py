@@ -33,6 +33,15 @@ def render_release(facts: dict[str, Any], trials: dict[str, Any] | None = None) 
     return render("release.html", facts=facts, charts=release_charts(facts), tried=tried)
 
 
+def render_recast(facts: dict[str, Any]) -> str:
+    """Return the report of a release made from published groups, from `shoal.runs.recast`."""
+    charts = {
+        "sizes": drawn(size_chart, facts["sizes"], grouped=True),
+        "map": drawn(map_chart, facts["map"]) if facts["map"] else None,
+    }
+    return render("recast.html", facts=facts, charts=charts | value_charts(facts))
+
+
 def render_owner(facts: dict[str, Any], own: dict[str, Any], trials: dict[str, Any]) -> str:
     """Return the owner's report as HTML; `own` is what `shoal.runs.owner` has gathered."""
     strips = [
@@ -73,6 +82,12 @@ def release_charts(facts: dict[str, Any]) -> dict[str, Any]:
         ],
         "reaches": [drawn(reach_chart, r["reach"]) if "reach" in r else None for r in asked],
         "map": drawn(map_chart, facts["map"]) if facts["map"] else None,
+    } | value_charts(facts)
+
+
+def value_charts(facts: dict[str, Any]) -> dict[str, Any]:
+    """Draw how sensitive values are distributed."""
+    return {
         "histograms": [
             None if "labels" in one else drawn(histogram_chart, one) for one in facts["values"]
         ],

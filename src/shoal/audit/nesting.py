@@ -1,0 +1,243 @@
+"""Nesting: whether a coarser release was made by joining the groups of a finer one.
+
+Group numbers are fresh, so which groups were joined is found from what is published: every finer
+group goes to one coarser group whose cells cover its own and that has all of its rows, so that no
+row of a coarser group is left over. Most finer groups fit one coarser group alone; where several
+fit, they are tried. At last the cells of each coarser group have to be those of its groups
+together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.audit.cells import interval_ends, read_set
+from shoal.audit.standing import stand_ins
+from shoal.audit.verify import alike
+from shoal.errors import InputError
+from shoal.principles.groups import Groups
+from shoal.release.cells import cells, spans
+from shoal.table.coding import code_column
+from shoal.table.missing import MISSING_LABEL
+from shoal.table.schema import RESERVED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from shoal.table.schema import Schema
+
+STEPS = 2_000_000  # looks at groups that several others fit
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One of two releases: its table as published, and the first row of each group."""
+
+    manifest: Mapping[str, Any]
+    table: pl.DataFrame
+    schema: Schema
+    groups: Groups
+
+    @classmethod
+    def of(cls, manifest: Mapping[str, Any], table: pl.DataFrame, schema: Schema) -> Side:
+        """Take a release as it was read."""
+        return cls(manifest, table, schema, alike(table, (RESERVED,)))
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """A row of each group."""
+        return self.groups.order[self.groups.starts[:-1]]
+
+    def cells(self, name: str) -> pl.Series:
+        """Return the published cell of each group."""
+        return self.table[name].gather(self.first).cast(pl.String).fill_null(MISSING_LABEL)
+
+
+def not_nested(finer: Side, coarser: Side) -> tuple[list[str], list[str]]:
+    """Return what shows that one was not made from the other, and what was not found out."""
+    if _columns(finer) != _columns(coarser) or finer.table.height != coarser.table.height:
+        return ["The coarser release has other columns or rows than the finer one."], []
+    try:
+        owner = _owners(finer, coarser)
+    except TimeoutError:
+        return [], ["Whether the groups of the releases nest was not found out: too many fit."]
+    if owner is None:
+        return ["The groups of the coarser release are not unions of those of the finer one."], []
+    return _wrong_cells(finer, coarser, owner), []
+
+
+def _columns(side: Side) -> list[tuple[str, str]]:
+    return [(column["name"], column["role"]) for column in side.manifest["columns"]]
+
+
+def _owners(finer: Side, coarser: Side) -> list[int] | None:
+    """Return the coarser group of each finer group, None where there is no such choice."""
+    one, two = _values(finer, coarser)
+    small = [Counter(part.tolist()) for part in np.split(one[finer.groups.order], _ends(finer))]
+    large = [Counter(part.tolist()) for part in np.split(two[coarser.groups.order], _ends(coarser))]
+    having: dict[int, set[int]] = {}
+    for place, values in enumerate(large):
+        for value in values:
+            having.setdefault(value, set()).add(place)
+    covers = _covers(finer, coarser)
+    fits = []
+    for place, values in enumerate(small):
+        sets = sorted((having.get(value, set()) for value in values), key=len)
+        both = set.intersection(*sets) if sets else set()
+        fits.append({where for where in both if values <= large[where] and covers(place, where)})
+    return _choose(small, large, fits)
+
+
+def _ends(side: Side) -> NDArray[np.int64]:
+    return side.groups.starts[1:-1]
+
+
+def _values(finer: Side, coarser: Side) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return a number for what each row carries beside its quasi cells, the same in both."""
+    names = [name for name, role in _columns(finer) if role != "quasi"]
+    both = pl.concat([side.table.select(pl.col(names).cast(pl.String)) for side in (finer, coarser)])
+    labels = alike(both, names).labels
+    return labels[: finer.table.height], labels[finer.table.height :]
+
+
+def _choose(
+    small: list[Counter[int]], large: list[Counter[int]], fits: list[set[int]]
+) -> list[int] | None:
+    """Give every small multiset to a large one that it fits, so that nothing is left over."""
+    owner = [-1] * len(small)
+    wanted: dict[int, set[int]] = {}
+    for place, some in enumerate(fits):
+        for where in some:
+            wanted.setdefault(where, set()).add(place)
+    steps = STEPS
+
+    def settle(queue: list[int], trail: list[tuple[int, int]]) -> bool:
+        """Give away whoever fits one place alone, and see what that leaves to the others."""
+        nonlocal steps
+        while queue:
+            place = queue.pop()
+            if owner[place] >= 0:
+                continue
+            if not fits[place]:
+                return False
+            if len(fits[place]) > 1:
+                continue
+            (where,) = fits[place]
+            if not small[place] <= large[where]:
+                return False
+            steps -= 1
+            owner[place] = where
+            large[where] -= small[place]
+            trail.append((place, where))
+            for other in wanted[where]:
+                if owner[other] < 0 and where in fits[other] and not small[other] <= large[where]:
+                    fits[other].discard(where)
+                    trail.append((-1 - other, where))
+                    queue.append(other)
+        return True
+
+    def undo(trail: list[tuple[int, int]]) -> None:
+        for place, where in reversed(trail):
+            if place < 0:
+                fits[-1 - place].add(where)
+            else:
+                owner[place] = -1
+                large[where] += small[place]
+
+    stack: list[tuple[int, Iterator[int], list[tuple[int, int]]]] = []
+    trail: list[tuple[int, int]] = []
+    good = settle(list(range(len(small))), trail)
+    while True:
+        if steps < 0:
+            raise TimeoutError
+        open_places = [place for place, where in enumerate(owner) if where < 0]
+        if good and not open_places:
+            return owner if not any(large) else None
+        if good:
+            steps -= len(open_places)
+            place = min(open_places, key=lambda one: len(fits[one]))
+            stack.append((place, iter(sorted(fits[place])), []))
+        while stack:
+            place, rest, trail = stack.pop()
+            undo(trail)
+            where = next(rest, None)
+            if where is None:
+                continue
+            trail = [(-1 - place, other) for other in fits[place] if other != where]
+            fits[place] = {where}
+            good = settle([place], trail)
+            stack.append((place, rest, trail))
+            break
+        else:
+            return None
+
+
+Cover = Callable[[int, int], bool]
+
+
+def _covers(finer: Side, coarser: Side) -> Cover:
+    """Return whether the cells of a coarser group cover those of a finer one, by their places."""
+    every = [
+        _cover(said, finer.cells(said["name"]), coarser.cells(said["name"]))
+        for said in finer.manifest["columns"]
+        if said["role"] == "quasi"
+    ]
+    return lambda place, where: all(one(place, where) for one in every)
+
+
+def _cover(said: Mapping[str, Any], small: pl.Series, large: pl.Series) -> Cover:
+    """Return the same for one column."""
+    if said["kind"] == "interval":
+        ends = [*interval_ends(small), *interval_ends(large)]
+        texts = pl.concat([end.alias("end") for end in ends])
+        codes = code_column(texts, kind=said.get("type", "numeric")).codes
+        cuts = np.cumsum([len(end) for end in ends])[:-1]
+        low, high, lower, higher = (part.tolist() for part in np.split(codes, cuts))
+        return lambda p, w: bool(lower[w] <= low[p] and high[p] <= higher[w])
+    if said["kind"] == "set":
+        held, holding = [_labels(cell) for cell in small], [_labels(cell) for cell in large]
+        return lambda p, w: held[p] <= holding[w]
+    parents = {node["name"]: node["parent"] for node in said["domain"]["nodes"]}
+    above, names = [_path(cell, parents) for cell in small], large.to_list()
+    return lambda p, w: names[w] in above[p]
+
+
+def _labels(cell: str) -> frozenset[str]:
+    return frozenset(read_set(cell) or ())
+
+
+def _path(cell: str, parents: Mapping[str, str | None]) -> frozenset[str]:
+    """Return a node and those above it."""
+    found = []
+    above: str | None = cell
+    while above is not None and above not in found:
+        found.append(above)
+        above = parents.get(above)
+    return frozenset(found)
+
+
+def _wrong_cells(finer: Side, coarser: Side, owner: list[int]) -> list[str]:
+    """Return a sentence where cells are not those of the joined groups together."""
+    try:
+        coded = stand_ins(finer.table, finer.manifest, finer.schema, finer.groups)
+    except InputError as problem:
+        return [str(problem)]
+    joined = Groups(np.array(owner, np.int64)[finer.groups.labels])
+    wrong = np.zeros(len(joined), bool)
+    for column in coded.quasi:
+        expected = cells(column, spans(column, joined))
+        wrong |= (expected != coarser.cells(column.name)).to_numpy()
+    if not wrong.any():
+        return []
+    return [
+        f"{int(wrong.sum()):,} of {len(joined):,} groups of the coarser release have other cells "
+        "than the groups that were joined."
+    ]

@@ -1,0 +1,234 @@
+"""The audit of several releases: each alone, and what they say of each other.
+
+From the public files alone. A release of a series holds the digest of the manifest before: groups
+live unchanged or are gone, and no number is used again. A coarser release holds the digest of the
+finer one's manifest: its groups are unions of the finer ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from shoal.audit.files import audit_directory, digest_of, manifest_schema, read_cells
+from shoal.audit.manifest import MANIFEST, read_manifest
+from shoal.audit.nesting import Side, not_nested
+from shoal.errors import InputError, UsageError
+from shoal.table.schema import REAL, RESERVED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shoal.audit.verify import Audit
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One release among several, as it was read."""
+
+    name: str
+    manifest: dict[str, Any]
+    digest: str
+    audit: Audit
+    directory: Path
+
+    @classmethod
+    def of(cls, directory: Path) -> Part:
+        """Read and audit a release."""
+        manifest = read_manifest(directory)
+        digest = digest_of(directory / MANIFEST)
+        return cls(directory.name, manifest, digest, audit_directory(directory), directory)
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """The published table, or raise."""
+        return read_cells(self.directory, self.manifest)
+
+    @cached_property
+    def groups(self) -> dict[int, tuple[tuple[Any, ...], ...]]:
+        """The rows of each group but for `real`, sorted, so that equal groups are equal."""
+        columns = [name for name in self.table.columns if name not in {RESERVED, REAL}]
+        rows = self.table.select(
+            pl.col(RESERVED).cast(pl.Int64),
+            pl.struct(pl.col(columns).cast(pl.String).fill_null("")).alias("row"),
+        )
+        by = rows.group_by(RESERVED).agg("row")
+        return {
+            group: tuple(sorted(tuple(row.values()) for row in some)) for group, some in by.iter_rows()
+        }
+
+    @cached_property
+    def real(self) -> dict[int, list[int]]:
+        """The numbers of real people that rows of each group state."""
+        by = self.table.group_by(pl.col(RESERVED).cast(pl.Int64)).agg(
+            pl.col(REAL).cast(pl.Int64, strict=False).unique()
+        )
+        return dict(by.iter_rows())
+
+
+@dataclass(frozen=True, eq=False)
+class SeriesAudit:
+    """What was measured on each of several releases, and what is wrong between them."""
+
+    parts: tuple[Part, ...]
+    problems: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every release holds and they fit together."""
+        return not self.problems and all(part.audit.holds for part in self.parts)
+
+    def complaints(self) -> list[str]:
+        """Return a sentence for everything that does not hold."""
+        alone = [f"{p.name}: {said}" for p in self.parts for said in p.audit.complaints()]
+        return alone + list(self.problems)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as the command prints it in JSON."""
+        return {
+            "holds": self.holds,
+            "releases": [{"release": p.name} | p.audit.to_dict() for p in self.parts],
+            "problems": list(self.problems),
+            "warnings": list(self.warnings),
+        }
+
+
+def audit_series(releases: Sequence[str | Path]) -> SeriesAudit:
+    """Audit several releases, the oldest first, or the finer one first.
+
+    Parameters
+    ----------
+    releases : release directories.
+    """
+    for one in releases:
+        if not Path(one).is_dir():
+            msg = f"{Path(one).name!r} is no release directory, and several are audited together."
+            raise UsageError(msg)
+    parts = [Part.of(Path(one)) for one in releases]
+    problems: list[str] = []
+    warnings: list[str] = []
+    if all(_readable(part) for part in parts):
+        _together(parts, problems, warnings)
+    return SeriesAudit(tuple(parts), tuple(problems), tuple(warnings))
+
+
+def _readable(part: Part) -> bool:
+    """Return whether a table can be compared with others; what is wrong with it is told anyway."""
+    try:
+        names = part.table.columns
+    except InputError:
+        return False
+    stated = [column["name"] for column in part.manifest["columns"]]
+    first = [RESERVED, REAL] if "previous" in part.manifest else [RESERVED]
+    return part.manifest["groups"] is None or names[: len(first)] == first and set(stated) <= set(names)
+
+
+def _together(parts: list[Part], problems: list[str], warnings: list[str]) -> None:
+    """See what releases say of each other."""
+    series = [part for part in parts if "previous" in part.manifest]
+    if len(series) > 1:
+        _check_series(series, problems, warnings)
+    elif series and series[0].manifest["previous"] is not None:
+        warnings.append(f"{series[0].name}: the release before it was not given.")
+    known = {part.digest: part for part in parts}
+    for part in parts:
+        if "coarsened_from" in part.manifest:
+            finer = known.get(part.manifest["coarsened_from"])
+            if finer is None:
+                problems.append(f"{part.name}: the release that it was made from is not among these.")
+            else:
+                _check_nesting(finer, part, problems, warnings)
+    linked = {part.digest for part in series} if len(series) > 1 else set()
+    for part in parts:
+        if finer_of(part) in known:
+            linked |= {part.digest, finer_of(part)}
+    warnings += [
+        f"{part.name}: nothing ties it to the others, so it was audited alone. What it tells "
+        "together with them was not measured: shoal attack does that."
+        for part in parts
+        if part.digest not in linked
+    ]
+
+
+def finer_of(part: Part) -> str:
+    """Return the digest of the release that one was made from, if any."""
+    return str(part.manifest.get("coarsened_from", ""))
+
+
+def _check_nesting(
+    finer: Part, coarser: Part, problems: list[str], warnings: list[str]
+) -> None:
+    sides = [Side.of(p.manifest, p.table, manifest_schema(p.manifest)) for p in (finer, coarser)]
+    wrong, unknown = not_nested(*sides)
+    lacking = [one for one in finer.manifest["require"] if one not in coarser.manifest["require"]]
+    if lacking:
+        wrong.append(f"It does not promise what the finer release does: {', '.join(lacking)}.")
+    problems += [f"{coarser.name}: {said}" for said in wrong]
+    warnings += [f"{coarser.name}: {said}" for said in unknown]
+
+
+def _check_series(series: list[Part], problems: list[str], warnings: list[str]) -> None:
+    """Check every release of a series against those before it."""
+    first = series[0]
+    if first.manifest["previous"] is not None:
+        warnings.append(f"{first.name}: the release before it was not given.")
+    used: set[int] = set()
+    for place, part in enumerate(series):
+        problems += [f"{part.name}: {said}" for said in _wrong_alone(part)]
+        if place:
+            before = series[place - 1]
+            problems += [f"{part.name}: {said}" for said in _wrong_after(before, part, used)]
+        used |= set(part.groups)
+
+
+def _wrong_alone(part: Part) -> list[str]:
+    """Return what is wrong with the numbers of real people."""
+    wrong = []
+    odd = [group for group, said in part.real.items() if len(said) != 1 or said[0] is None]
+    many = [
+        group
+        for group, said in part.real.items()
+        if group not in odd and not 0 < said[0] <= len(part.groups[group])
+    ]
+    if odd:
+        wrong.append(f"{len(odd)} groups say different numbers of real people.")
+    if many:
+        wrong.append(f"{len(many)} groups say more real people than they have rows, or none.")
+    if not odd:
+        people = sum(said[0] for said in part.real.values())
+        if people != part.manifest.get("people"):
+            wrong.append(f"The manifest says {part.manifest.get('people')} people, rows {people}.")
+    return wrong
+
+
+def _wrong_after(before: Part, part: Part, used: set[int]) -> list[str]:
+    """Return what is wrong with a release after another, and after all whose groups were used."""
+    wrong = []
+    if part.manifest["previous"] != before.digest:
+        wrong.append(f"It does not follow {before.name}: the manifest before it was another.")
+    for key in ("require", "form", "decimal"):
+        if part.manifest.get(key) != before.manifest.get(key):
+            wrong.append(f"Its {key!r} is not that of {before.name}.")
+    roles = [
+        [(c["name"], c["role"], c.get("kind"), c.get("hierarchy")) for c in p.manifest["columns"]]
+        for p in (before, part)
+    ]
+    if roles[0] != roles[1]:
+        wrong.append(f"Its columns are not those of {before.name}.")
+    lived = before.groups.keys() & part.groups.keys()
+    changed = [group for group in lived if before.groups[group] != part.groups[group]]
+    if changed:
+        wrong.append(f"{len(changed)} groups are not what they were in {before.name}.")
+    again = [group for group in part.groups if group in used and group not in before.groups]
+    if again:
+        wrong.append(f"{len(again)} groups have numbers that were used before and had gone.")
+    born = [group for group in part.groups if group not in used]
+    partly = [g for g in born if part.real[g] != [len(part.groups[g])]]
+    if partly:
+        wrong.append(f"{len(partly)} new groups have rows that stand for nobody.")
+    return wrong

@@ -1,0 +1,224 @@
+"""Joining the groups of a release into larger ones, for a second and coarser release.
+
+A union has to keep what the finer groups keep, because not every principle survives the union of
+groups: {40, 60} and {50, 80} keep EpsilonM(15, 2), and {40, 50, 60, 80} does not. So every union is
+measured before it stands. In each round the groups that lack something are paired with groups near
+to them, the unions that lose least first; pairs are then exchanged while that loses less.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.errors import NotAchievable
+from shoal.methods.pairing import Pairing
+from shoal.principles.groups import Groups, renumber
+from shoal.release.cells import Spans, spans
+from shoal.table.coded import coordinates
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.methods.base import Task
+    from shoal.principles.groups import Measurement
+
+NEAR = 40  # groups that a group may be joined with at first
+ROWS = 2**21  # rows of unions that are measured together
+
+
+@dataclass(frozen=True, eq=False)
+class Coarsening:
+    """Groups that hold something, and a task that asks for more of their unions.
+
+    The first `kept` requirements of the task are those that the groups keep. Groups of different
+    `kinds` are never joined.
+    """
+
+    task: Task
+    kept: int
+    groups: Groups
+    kinds: NDArray[np.int64]
+
+    def run(self) -> Groups:
+        """Join groups until everything holds in all of them, or raise."""
+        owner = np.arange(len(self.groups))
+        near, first = NEAR, None
+        while True:
+            now = Now(self, Groups(renumber(owner[self.groups.labels])))
+            first = first or max(int(now.lacking.sum()), 1)
+            self.task.progress("search", 1 - float(now.lacking.sum()) / first)
+            if not now.lacking.any():
+                return now.groups
+            joined = now.join(near)
+            if joined is None and near >= len(now.groups):
+                raise self.refusal(now)
+            near = NEAR if joined is not None else near * 8
+            if joined is not None:
+                owner = joined[now.whose]
+
+    def refusal(self, now: Now) -> NotAchievable:
+        """Say that some groups can be joined with none."""
+        required = " and ".join(repr(one) for one in self.task.requirements)
+        count = int(now.lacking.sum())
+        msg = (
+            f"{count:,} of the {len(now.groups):,} groups lack something, and their union with any "
+            f"other does not hold: {required}. Ask for less, or make the coarser release from the "
+            "table and give away no other."
+        )
+        return NotAchievable(msg)
+
+
+@dataclass(frozen=True, eq=False)
+class Now:
+    """The groups as they are joined so far."""
+
+    asked: Coarsening
+    groups: Groups
+
+    @cached_property
+    def whose(self) -> NDArray[np.int64]:
+        """The present group of each group there was at first."""
+        whose = np.empty(len(self.asked.groups), np.int64)
+        whose[self.asked.groups.labels] = self.groups.labels
+        return whose
+
+    @cached_property
+    def kinds(self) -> NDArray[np.int64]:
+        """The kind of each group."""
+        kinds = np.empty(len(self.groups), np.int64)
+        kinds[self.whose] = self.asked.kinds
+        return kinds
+
+    @cached_property
+    def lacking(self) -> NDArray[np.bool_]:
+        """Which groups lack something."""
+        return _breached(self.asked.task.measure(self.groups))
+
+    @cached_property
+    def covered(self) -> list[Spans]:
+        """What each group covers of every column."""
+        return [spans(column, self.groups) for column in self.asked.task.coded.quasi]
+
+    @cached_property
+    def loss(self) -> NDArray[np.float64]:
+        """The loss of each group by itself, rows times the sum of NCP."""
+        every = np.arange(len(self.groups))
+        return self.loss_of(every, every) / 2
+
+    def loss_of(self, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the loss of unions, rows times the sum of NCP, weighted as the search is."""
+        coded = self.asked.task.coded
+        found = np.zeros(len(one))
+        for j, (column, covered) in enumerate(zip(coded.quasi, self.covered, strict=True)):
+            unit = coded.space.units[j]
+            low = np.minimum(covered.low[one], covered.low[other])
+            high = np.maximum(covered.high[one], covered.high[other])
+            if column.tree is not None:
+                whole = unit * max(column.distinct - 1, 1)
+                found += column.tree.ncp[column.nodes(low, high)] * whole
+            elif column.numeric:
+                offset = coded.space.offsets[j]
+                coords = coded.space.coords[offset : coded.space.offsets[j + 1]]
+                found += coords[high] - coords[low]
+            else:
+                found += unit * (_labels_of_unions(covered, column.distinct, one, other) - 1)
+        return found * (self.groups.sizes[one] + self.groups.sizes[other])
+
+    def join(self, near: int) -> NDArray[np.int64] | None:
+        """Pair groups that lack something; return the new group of each, None where none can be."""
+        one, other = self.candidates(near)
+        if not len(one):
+            return None
+        cost = self.loss_of(one, other) - self.loss[one] - self.loss[other]
+        keeps, holds = self.judge(one, other)
+        partner = np.full(len(self.groups), -1, np.int64)
+        for chosen in (holds, keeps & ~holds):
+            free = chosen & (partner[one] < 0) & (partner[other] < 0)
+            found = Pairing(len(self.groups), one[free], other[free], cost[free]).run()
+            partner = np.where(found < 0, partner, found)
+        if (partner < 0).all():
+            return None
+        everyone = np.arange(len(partner))
+        return renumber(np.where(partner < 0, everyone, np.minimum(partner, everyone)))
+
+    def candidates(self, near: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return pairs of groups near each other, one of which lacks something at least."""
+        from scipy.spatial import cKDTree
+
+        centres = self.centres()
+        seekers = np.flatnonzero(self.lacking)
+        count = min(near + 1, len(self.groups))
+        _, found = cKDTree(centres).query(centres[seekers], k=count)
+        one = np.repeat(seekers, count)
+        other = np.asarray(found, np.int64).reshape(-1)
+        apart = (one != other) & (self.kinds[one] == self.kinds[other])
+        low, high = np.minimum(one, other)[apart], np.maximum(one, other)[apart]
+        keys = np.unique(low * len(self.groups) + high)
+        return keys // len(self.groups), keys % len(self.groups)
+
+    def centres(self) -> NDArray[np.float64]:
+        """Return where groups stand; groups of different kinds stand far apart."""
+        coded = self.asked.task.coded
+        places = []
+        for j, (column, covered) in enumerate(zip(coded.quasi, self.covered, strict=True)):
+            along = coordinates(column) * coded.space.units[j] * max(column.distinct - 1, 1)
+            places.append((along[covered.low] + along[covered.high]) / 2)
+        apart = 2.0 * sum(np.ptp(place) for place in places) + 1.0
+        return np.column_stack([*places, self.kinds * apart])
+
+    def judge(
+        self, one: NDArray[np.int64], other: NDArray[np.int64]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which unions keep what their groups keep, and in which everything holds."""
+        keeps, holds = np.empty(len(one), bool), np.empty(len(one), bool)
+        sizes = self.groups.sizes[one] + self.groups.sizes[other]
+        runs = np.cumsum(sizes) // ROWS
+        for run in np.unique(runs):
+            part = np.flatnonzero(runs == run)
+            measured = self.measure(one[part], other[part])
+            keeps[part] = ~_breached(measured[: self.asked.kept])
+            holds[part] = keeps[part] & ~_breached(measured[self.asked.kept :])
+        return keeps, holds
+
+    def measure(self, one: NDArray[np.int64], other: NDArray[np.int64]) -> list[Measurement]:
+        """Measure every requirement on unions, each as a group of its own."""
+        groups = self.groups
+        pairs = np.column_stack([one, other]).ravel()
+        sizes = groups.sizes[pairs]
+        ends = np.cumsum(sizes)
+        within = np.arange(ends[-1]) - np.repeat(ends - sizes, sizes)
+        rows = groups.order[np.repeat(groups.starts[pairs], sizes) + within]
+        unions = Groups(np.repeat(np.arange(len(pairs)) // 2, sizes))
+        task = self.asked.task
+        return [
+            asked.principle.measure(
+                unions, None if value is None else replace(value, codes=value.codes[rows])
+            )
+            for asked, value in zip(task.requirements, task.values, strict=True)
+        ]
+
+
+def _breached(measured: list[Measurement]) -> NDArray[np.bool_]:
+    found = np.zeros(1, bool)
+    for one in measured:
+        found = found | one.breaches
+    return found
+
+
+def _labels_of_unions(
+    covered: Spans, distinct: int, one: NDArray[np.int64], other: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Count the labels of unions of sets, as bits."""
+    cell, rank, _ = covered.listed()
+    bits = np.zeros((len(covered), -(-distinct // 8)), np.uint8)
+    np.bitwise_or.at(bits, (cell, rank // 8), (1 << (rank % 8)).astype(np.uint8))
+    counts = np.empty(len(one), np.int64)
+    step = max(1, ROWS * 8 // bits.shape[1])
+    for begin in range(0, len(one), step):
+        part = slice(begin, begin + step)
+        counts[part] = np.bitwise_count(bits[one[part]] | bits[other[part]]).sum(axis=1)
+    return counts

@@ -1,0 +1,146 @@
+"""A coarser release of a release, for a second audience: its groups are joined, nothing else.
+
+What is made from published files and fresh chance alone tells, together with them, what they tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.audit.files import audit_directory, digest_of, manifest_schema, read_cells
+from shoal.audit.manifest import MANIFEST, read_manifest
+from shoal.audit.standing import stand_ins
+from shoal.audit.verify import alike
+from shoal.errors import AuditFailed, UsageError
+from shoal.methods.base import Method, Task
+from shoal.methods.coarsening import Coarsening
+from shoal.principles.requirement import Require, requirements
+from shoal.progress import Progress, silent
+from shoal.release.layout import Randomness, Suppression
+from shoal.release.release import build_release, check_title
+from shoal.runs.anonymize import numeric_columns, timed
+from shoal.runs.release import Release
+from shoal.table.schema import RESERVED
+from shoal.wording import option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from shoal.principles.groups import Groups
+    from shoal.principles.requirement import Requirement
+
+
+def coarsen(
+    directory: str | Path,
+    *,
+    require: Require | Iterable[Require],
+    title: str | None = None,
+    seed: int | None = None,
+    progress: Progress = silent,
+) -> Release:
+    """Make a coarser release from a release, by joining its groups and from nothing else.
+
+    Both together tell what the finer one tells: the coarser is made from it and fresh chance.
+    What the finer release promises is kept as well.
+
+    Parameters
+    ----------
+    directory : the finer release, which has to hold what it promises.
+    require : what must hold beside that, one principle or several.
+    title : what the coarser release is called in its manifest and report, public.
+    seed : for tests only: makes the order of published rows repeatable, and so guessable.
+    progress : called with the name of a phase and the share of it that is done.
+    """
+    check_title(title)
+    finer = Path(directory)
+    manifest = read_manifest(finer)
+    _check_finer(manifest)
+    found = audit_directory(finer)
+    if not found.holds:
+        msg = f"{finer.name!r} does not hold what it promises. " + " ".join(found.complaints())
+        raise AuditFailed(msg)
+    schema = manifest_schema(manifest)
+    kept = requirements(manifest["require"], schema.sensitive)
+    _check_people(kept)
+    more = [one for one in requirements(require, schema.sensitive) if one not in kept]
+    _check_people(more)
+    asked = (*kept, *more)
+    times: dict[str, float] = {}
+    with timed(times, "code", progress):
+        table = read_cells(finer, manifest)
+        fine = alike(table, (RESERVED,))
+        coded = stand_ins(table, manifest, schema, fine)
+        coded = numeric_columns(coded, table, list(asked), schema)
+    task = Task(coded, asked, progress)
+    with timed(times, "search", progress):
+        groups = Coarsening(task, len(kept), fine, _kinds(table, manifest, fine)).run()
+    with timed(times, "recode", progress):
+        release = build_release(
+            table.drop(RESERVED),
+            schema,
+            task,
+            groups,
+            suppression=Suppression(in_the_way=manifest["suppressed"]),
+            method=Method.read(manifest["method"]),
+            randomness=Randomness(seed),
+            escape_formulas=manifest.get("escaped", False),
+            title=title,
+            progress=progress,
+        )
+    release.manifest.update(
+        columns=_columns(manifest, release.manifest),
+        rows_in=manifest["rows_in"],
+        dropped=manifest["dropped"],
+        coarsened_from=digest_of(finer / MANIFEST),
+        seconds=times,
+    )
+    if manifest.get("reproducible"):
+        release.manifest["reproducible"] = True
+    return Release.of(replace(release, recast=True))
+
+
+def _check_finer(manifest: Mapping[str, Any]) -> None:
+    """Raise where a release cannot be made coarser."""
+    if manifest["groups"] is None:
+        msg = "A release without groups has none to join. Make both releases with a method that has."
+        raise UsageError(msg)
+    if "previous" in manifest:
+        msg = (
+            "A release of a series is not made coarser: its groups live on, and a union of them "
+            "would not. Publish the series to both audiences, or two series of different people."
+        )
+        raise UsageError(msg)
+
+
+def _check_people(asked: Iterable[Requirement]) -> None:
+    for one in asked:
+        if one.principle.population:
+            msg = (
+                f"{one!r} is about everybody who could be in the table, and a coarser release is "
+                f"made from a release alone. Leave it out of {option('require')}."
+            )
+            raise UsageError(msg)
+
+
+def _kinds(table: pl.DataFrame, manifest: Mapping[str, Any], fine: Groups) -> NDArray[np.int64]:
+    """Return which groups may be joined: those with the same cells that are never mixed."""
+    kept = [column["name"] for column in manifest["columns"] if column.get("never_mix")]
+    kinds = np.zeros(len(fine), np.int64)
+    kinds[fine.labels] = alike(table, kept).labels
+    return kinds
+
+
+def _columns(finer: Mapping[str, Any], coarser: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what is said of the columns of the finer release, with what is covered now."""
+    domains = {c["name"]: c["domain"] for c in coarser["columns"] if "domain" in c}
+    return [
+        {**column, "domain": domains[column["name"]]} if column["name"] in domains else column
+        for column in finer["columns"]
+    ]
