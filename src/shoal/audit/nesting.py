@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import interval_ends, read_set
+from shoal.audit.filling import Filling
 from shoal.audit.standing import stand_ins
 from shoal.audit.verify import alike
 from shoal.errors import InputError
@@ -28,13 +29,11 @@ from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import RESERVED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
     from shoal.table.schema import Schema
-
-STEPS = 2_000_000  # looks at groups that several others fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +92,7 @@ def _owners(finer: Side, coarser: Side) -> list[int] | None:
         sets = sorted((having.get(value, set()) for value in values), key=len)
         both = set.intersection(*sets) if sets else set()
         fits.append({where for where in both if values <= large[where] and covers(place, where)})
-    return _choose(small, large, fits)
+    return Filling(small, large, fits).run()
 
 
 def _ends(side: Side) -> NDArray[np.int64]:
@@ -103,81 +102,11 @@ def _ends(side: Side) -> NDArray[np.int64]:
 def _values(finer: Side, coarser: Side) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return a number for what each row carries beside its quasi cells, the same in both."""
     names = [name for name, role in _columns(finer) if role != "quasi"]
-    both = pl.concat([side.table.select(pl.col(names).cast(pl.String)) for side in (finer, coarser)])
+    both = pl.concat(
+        [side.table.select(pl.col(names).cast(pl.String)) for side in (finer, coarser)]
+    )
     labels = alike(both, names).labels
     return labels[: finer.table.height], labels[finer.table.height :]
-
-
-def _choose(
-    small: list[Counter[int]], large: list[Counter[int]], fits: list[set[int]]
-) -> list[int] | None:
-    """Give every small multiset to a large one that it fits, so that nothing is left over."""
-    owner = [-1] * len(small)
-    wanted: dict[int, set[int]] = {}
-    for place, some in enumerate(fits):
-        for where in some:
-            wanted.setdefault(where, set()).add(place)
-    steps = STEPS
-
-    def settle(queue: list[int], trail: list[tuple[int, int]]) -> bool:
-        """Give away whoever fits one place alone, and see what that leaves to the others."""
-        nonlocal steps
-        while queue:
-            place = queue.pop()
-            if owner[place] >= 0:
-                continue
-            if not fits[place]:
-                return False
-            if len(fits[place]) > 1:
-                continue
-            (where,) = fits[place]
-            if not small[place] <= large[where]:
-                return False
-            steps -= 1
-            owner[place] = where
-            large[where] -= small[place]
-            trail.append((place, where))
-            for other in wanted[where]:
-                if owner[other] < 0 and where in fits[other] and not small[other] <= large[where]:
-                    fits[other].discard(where)
-                    trail.append((-1 - other, where))
-                    queue.append(other)
-        return True
-
-    def undo(trail: list[tuple[int, int]]) -> None:
-        for place, where in reversed(trail):
-            if place < 0:
-                fits[-1 - place].add(where)
-            else:
-                owner[place] = -1
-                large[where] += small[place]
-
-    stack: list[tuple[int, Iterator[int], list[tuple[int, int]]]] = []
-    trail: list[tuple[int, int]] = []
-    good = settle(list(range(len(small))), trail)
-    while True:
-        if steps < 0:
-            raise TimeoutError
-        open_places = [place for place, where in enumerate(owner) if where < 0]
-        if good and not open_places:
-            return owner if not any(large) else None
-        if good:
-            steps -= len(open_places)
-            place = min(open_places, key=lambda one: len(fits[one]))
-            stack.append((place, iter(sorted(fits[place])), []))
-        while stack:
-            place, rest, trail = stack.pop()
-            undo(trail)
-            where = next(rest, None)
-            if where is None:
-                continue
-            trail = [(-1 - place, other) for other in fits[place] if other != where]
-            fits[place] = {where}
-            good = settle([place], trail)
-            stack.append((place, rest, trail))
-            break
-        else:
-            return None
 
 
 Cover = Callable[[int, int], bool]

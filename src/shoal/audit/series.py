@@ -58,7 +58,8 @@ class Part:
         )
         by = rows.group_by(RESERVED).agg("row")
         return {
-            group: tuple(sorted(tuple(row.values()) for row in some)) for group, some in by.iter_rows()
+            group: tuple(sorted(tuple(row.values()) for row in some))
+            for group, some in by.iter_rows()
         }
 
     @cached_property
@@ -112,7 +113,7 @@ def audit_series(releases: Sequence[str | Path]) -> SeriesAudit:
     parts = [Part.of(Path(one)) for one in releases]
     problems: list[str] = []
     warnings: list[str] = []
-    if all(_readable(part) for part in parts):
+    if all(map(_readable, parts)):
         _together(parts, problems, warnings)
     return SeriesAudit(tuple(parts), tuple(problems), tuple(warnings))
 
@@ -125,7 +126,7 @@ def _readable(part: Part) -> bool:
         return False
     stated = [column["name"] for column in part.manifest["columns"]]
     first = [RESERVED, REAL] if "previous" in part.manifest else [RESERVED]
-    return part.manifest["groups"] is None or names[: len(first)] == first and set(stated) <= set(names)
+    return names[: len(first)] == first and set(stated) <= set(names)
 
 
 def _together(parts: list[Part], problems: list[str], warnings: list[str]) -> None:
@@ -140,7 +141,9 @@ def _together(parts: list[Part], problems: list[str], warnings: list[str]) -> No
         if "coarsened_from" in part.manifest:
             finer = known.get(part.manifest["coarsened_from"])
             if finer is None:
-                problems.append(f"{part.name}: the release that it was made from is not among these.")
+                problems.append(
+                    f"{part.name}: the release that it was made from is not among these."
+                )
             else:
                 _check_nesting(finer, part, problems, warnings)
     linked = {part.digest for part in series} if len(series) > 1 else set()
@@ -160,9 +163,7 @@ def finer_of(part: Part) -> str:
     return str(part.manifest.get("coarsened_from", ""))
 
 
-def _check_nesting(
-    finer: Part, coarser: Part, problems: list[str], warnings: list[str]
-) -> None:
+def _check_nesting(finer: Part, coarser: Part, problems: list[str], warnings: list[str]) -> None:
     sides = [Side.of(p.manifest, p.table, manifest_schema(p.manifest)) for p in (finer, coarser)]
     wrong, unknown = not_nested(*sides)
     lacking = [one for one in finer.manifest["require"] if one not in coarser.manifest["require"]]
@@ -211,9 +212,11 @@ def _wrong_after(before: Part, part: Part, used: set[int]) -> list[str]:
     wrong = []
     if part.manifest["previous"] != before.digest:
         wrong.append(f"It does not follow {before.name}: the manifest before it was another.")
-    for key in ("require", "form", "decimal"):
-        if part.manifest.get(key) != before.manifest.get(key):
-            wrong.append(f"Its {key!r} is not that of {before.name}.")
+    wrong += [
+        f"Its {key!r} is not that of {before.name}."
+        for key in ("require", "form", "decimal")
+        if part.manifest.get(key) != before.manifest.get(key)
+    ]
     roles = [
         [(c["name"], c["role"], c.get("kind"), c.get("hierarchy")) for c in p.manifest["columns"]]
         for p in (before, part)

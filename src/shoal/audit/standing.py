@@ -48,9 +48,7 @@ def stand_ins(
             _column(published[name].cast(pl.String).fill_null(MISSING_LABEL), said[name], turn)
             for name in schema.quasi
         ),
-        tuple(
-            code_lenient(plain[name], kind=schema.types.get(name)) for name in schema.sensitive
-        ),
+        tuple(code_lenient(plain[name], kind=schema.types.get(name)) for name in schema.sensitive),
         np.arange(published.height),
         {name: column["weight"] for name, column in said.items() if "weight" in column},
     )

@@ -11,10 +11,12 @@ from shoal.cli import show
 
 
 def audit(
-    source: Annotated[
-        str,
+    sources: Annotated[
+        list[str],
         typer.Argument(
-            metavar="RELEASE", help="Release directory, or a published table.", show_default=False
+            metavar="RELEASE",
+            help="Release directory, or a published table; or several releases, oldest first.",
+            show_default=False,
         ),
     ],
     quasi: show.Quasi = None,
@@ -50,9 +52,13 @@ def audit(
     A plain table of which nothing is required is surveyed: the level of every principle.
     """
     import shoal
-    from shoal.views.text import print_audit
 
     said = show.settings(schema)
+    if len(sources) > 1:
+        given = (require, original, group, report, quasi, sensitive, schema)
+        audit_together(sources, alone=not any(given), quiet=quiet, json=json)
+        return
+    (source,) = sources
     show.announce_compiling(quiet=quiet)
     asked = require or said.require or None
     released = Path(source).is_dir()
@@ -93,14 +99,36 @@ def audit(
         found = shoal.audit_files(
             table, chosen, require=asked, original=original, population=population
         )
+    tell(found, quiet=quiet, json=json)
+
+
+def tell(found: Any, *, quiet: bool, json: bool) -> None:
+    """Show what was measured, and leave with 1 where something does not hold."""
+    from shoal.views.text import print_audit
+
     for warning in found.warnings:
         show.note(f"Warning: {warning}", quiet=quiet)
     for remark in found.remarks:
         show.note(remark)
-    if json:
-        show.print_json(found.to_dict())
-    else:
-        print_audit(found)
+    show.print_json(found.to_dict()) if json else print_audit(found)
+    if not found.holds:
+        raise typer.Exit(1)
+
+
+def audit_together(sources: list[str], *, alone: bool, quiet: bool, json: bool) -> None:
+    """Audit several releases and what they say of each other."""
+    import shoal
+    from shoal.views.text import print_series_audit
+
+    if not alone:
+        msg = "Several releases are audited by what their manifests say, and by nothing else."
+        raise shoal.UsageError(msg)
+    found = shoal.audit_series(sources)
+    for warning in found.warnings:
+        show.note(f"Warning: {warning}", quiet=quiet)
+    show.print_json(found.to_dict()) if json else print_series_audit(
+        found.to_dict(), found.complaints()
+    )
     if not found.holds:
         raise typer.Exit(1)
 

@@ -64,6 +64,9 @@ class Coarsening:
         """Say that some groups can be joined with none."""
         required = " and ".join(repr(one) for one in self.task.requirements)
         count = int(now.lacking.sum())
+        if len(now.groups) == 1:
+            msg = f"Even all groups together do not hold {required}. Ask for less."
+            return NotAchievable(msg)
         msg = (
             f"{count:,} of the {len(now.groups):,} groups lack something, and their union with any "
             f"other does not hold: {required}. Ask for less, or make the coarser release from the "

@@ -142,7 +142,8 @@ class Pairing:
     def _exchange(self) -> None:
         """Let two pairs exchange partners while that costs less."""
         for _ in range(PASSES):
-            if not any([self._better(a) for a in range(len(self.partner))]):
+            better = sum(self._better(a) for a in range(len(self.partner)))
+            if not better:
                 return
 
     def _better(self, a: int) -> bool:

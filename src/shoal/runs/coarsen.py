@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from shoal.audit.files import audit_directory, digest_of, manifest_schema, read_cells
 from shoal.audit.manifest import MANIFEST, read_manifest
@@ -18,6 +19,7 @@ from shoal.audit.verify import alike
 from shoal.errors import AuditFailed, UsageError
 from shoal.methods.base import Method, Task
 from shoal.methods.coarsening import Coarsening
+from shoal.principles.groups import Groups
 from shoal.principles.requirement import Require, requirements
 from shoal.progress import Progress, silent
 from shoal.release.layout import Randomness, Suppression
@@ -30,10 +32,8 @@ from shoal.wording import option
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    import polars as pl
     from numpy.typing import NDArray
 
-    from shoal.principles.groups import Groups
     from shoal.principles.requirement import Requirement
 
 
@@ -75,7 +75,7 @@ def coarsen(
     times: dict[str, float] = {}
     with timed(times, "code", progress):
         table = read_cells(finer, manifest)
-        fine = alike(table, (RESERVED,))
+        fine = Groups(np.unique(table[RESERVED].cast(pl.Int64).to_numpy(), return_inverse=True)[1])
         coded = stand_ins(table, manifest, schema, fine)
         coded = numeric_columns(coded, table, list(asked), schema)
     task = Task(coded, asked, progress)
@@ -109,7 +109,9 @@ def coarsen(
 def _check_finer(manifest: Mapping[str, Any]) -> None:
     """Raise where a release cannot be made coarser."""
     if manifest["groups"] is None:
-        msg = "A release without groups has none to join. Make both releases with a method that has."
+        msg = (
+            "A release without groups has none to join. Make both releases with a method that has."
+        )
         raise UsageError(msg)
     if "previous" in manifest:
         msg = (

@@ -80,9 +80,7 @@ def write_release(
     return found
 
 
-def _page(
-    release: Release, found: Audit, threshold: float, tried: dict[str, Any] | None
-) -> str:
+def _page(release: Release, found: Audit, threshold: float, tried: dict[str, Any] | None) -> str:
     """Return the report; of one made from published groups, what published rows tell."""
     if release.recast:
         from shoal.runs.recast import collect_recast

@@ -231,6 +231,20 @@ def print_audit(audit: Audit) -> None:
     console.print("Everything holds.\n" if audit.holds else "NOT everything holds.\n")
 
 
+def print_series_audit(facts: dict[str, Any], complaints: list[str]) -> None:
+    """Print what was found of several releases, one line each, and what is wrong."""
+    console = _console()
+    _heading(console, f"Audit of {len(facts['releases'])} releases")
+    table = _table("release", "rows", "groups", "holds")
+    for one in facts["releases"]:
+        groups = "" if one["groups"] is None else f"{one['groups']:,}"
+        table.add_row(one["release"], f"{one['rows']:,}", groups, "yes" if one["holds"] else "NO")
+    console.print(table)
+    for complaint in complaints:
+        console.print(complaint, markup=False)
+    console.print("Everything holds.\n" if facts["holds"] else "NOT everything holds.\n")
+
+
 def print_matches(spread: dict[str, float]) -> None:
     """Print how many published rows people match."""
     _heading(_console(), "Published rows that a person matches")

@@ -1,0 +1,158 @@
+"""A coarser release is made of unions of groups, keeps what both ask for, and reads one alone."""
+
+import csv
+import hashlib
+import json
+import random
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import shoal
+from reference import proximity
+from reference import series as oracle
+
+SEEDS = range(12)
+
+
+def table(draw: random.Random) -> pl.DataFrame:
+    rows = draw.randint(12, 34)
+    missing = draw.random() < 0.3
+
+    def job() -> str | None:
+        return None if missing and draw.random() < 0.2 else draw.choice("abcde")
+
+    return pl.DataFrame(
+        {
+            "age": [draw.choice([20, 30, 30, 41, 55, 60, 77]) for _ in range(rows)],
+            "score": [draw.choice(["0.5", "1e3", "2", "-3", "1000.0"]) for _ in range(rows)],
+            "job": [job() for _ in range(rows)],
+            "zip": [draw.choice(["1101", "1102", "1201", "2101", "2102"]) for _ in range(rows)],
+            "born": [f"19{draw.randint(50, 59)}-0{draw.randint(1, 9)}-11" for _ in range(rows)],
+            "salary": [draw.choice([0, 10, 10, 20, 35, 50, 80, 10**9]) for _ in range(rows)],
+            "note": [draw.choice(["x", "y", ""]) for _ in range(rows)],
+        }
+    )
+
+
+SCHEMA = shoal.Schema(
+    quasi=["age", "score", "job", "zip", "born"],
+    sensitive="salary",
+    other="note",
+    types={"zip": "code"},
+    hierarchies={"zip": "Prefix()"},
+)
+
+
+def values(directory: Path) -> list[list[str]]:
+    return [[row["salary"] for row in rows] for rows in oracle.read(directory)[1].values()]
+
+
+def finer(draw: random.Random, directory: Path, **written: str) -> None:
+    epsilon = draw.choice([0, 5, 10])
+    release = shoal.anonymize(
+        table(draw),
+        SCHEMA,
+        require=[f"EpsilonM(epsilon={epsilon}, m=2)"],
+        method=draw.choice(["Exchange()", "Split()"]),
+        missing="value",
+    )
+    release.write(directory, **written)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_groups_are_unions_that_hold(seed, tmp_path):
+    draw = random.Random(seed)
+    fine, coarse = tmp_path / "fine", tmp_path / "coarse"
+    try:
+        finer(draw, fine)
+    except shoal.NotAchievable:
+        pytest.skip("nothing finer can be made of this table")
+    k = draw.choice([3, 4, 6])
+    asked = draw.choice([f"KAnonymity(k={k})", f"FrequencyL(l={min(k, 3)})"])
+    try:
+        shoal.coarsen(fine, require=asked).write(coarse)
+    except shoal.NotAchievable:
+        return
+    assert oracle.nests(fine, coarse)
+    kept = json.loads((fine / "manifest.json").read_text())["require"][0]
+    epsilon = int(kept.split("epsilon=")[1].split(",")[0])
+    for group in values(coarse):
+        assert proximity.holds(group, "absolute", 2, epsilon=epsilon)
+        if asked.startswith("KAnonymity"):
+            assert len(group) >= k
+        else:
+            assert max(map(group.count, group)) * min(k, 3) <= len(group)
+    found = shoal.audit_series([fine, coarse])
+    assert found.holds, found.complaints()
+    manifest = json.loads((coarse / "manifest.json").read_text())
+    digest = hashlib.sha256((fine / "manifest.json").read_bytes()).hexdigest()
+    assert manifest["coarsened_from"] == f"sha256:{digest}"
+    assert manifest["require"] == [kept, asked]
+
+
+def spoil(directory: Path, draw: random.Random) -> None:
+    """Exchange what two rows carry, and let the manifest say that this was published."""
+    path = directory / "release.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    one, two = draw.sample(range(len(rows)), 2)
+    for place in (header.index("salary"), header.index("note")):
+        rows[one][place], rows[two][place] = rows[two][place], rows[one][place]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *rows])
+    manifest = json.loads((directory / "manifest.json").read_text())
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    manifest["digests"]["release.csv"] = f"sha256:{digest}"
+    (directory / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_the_audit_finds_what_an_exhaustive_search_finds(tmp_path):
+    found = {True: 0, False: 0}
+    for seed in range(14):
+        draw = random.Random(seed)
+        fine, coarse = tmp_path / f"fine{seed}", tmp_path / f"coarse{seed}"
+        try:
+            finer(draw, fine)
+            shoal.coarsen(fine, require="KAnonymity(k=4)").write(coarse)
+        except shoal.NotAchievable:
+            continue
+        spoil(coarse, draw)
+        nested = oracle.nests(fine, coarse)
+        audit = shoal.audit_series([fine, coarse])
+        said = [one for one in audit.problems if "unions" in one or "other cells" in one]
+        assert bool(said) is not nested, (seed, audit.problems)
+        found[nested] += 1
+    assert found[False] >= 3, found
+
+
+def test_only_the_finer_release_is_read(tmp_path):
+    draw = random.Random(3)
+    fine, coarse = tmp_path / "fine", tmp_path / "coarse"
+    finer(draw, fine, format="parquet")
+    moved = tmp_path / "elsewhere"
+    fine.rename(moved)
+    shoal.coarsen(moved, require="KAnonymity(k=4)", seed=1).write(coarse, format="parquet")
+    again = tmp_path / "again"
+    shoal.coarsen(moved, require="KAnonymity(k=4)", seed=1).write(again, format="parquet")
+    assert (coarse / "release.parquet").read_bytes() == (again / "release.parquet").read_bytes()
+    assert shoal.audit_series([moved, coarse]).holds
+
+
+def test_columns_that_are_never_mixed_stay_so(tmp_path):
+    draw = random.Random(5)
+    frame = pl.DataFrame(
+        {
+            "sex": [draw.choice("fm") for _ in range(60)],
+            "age": [draw.randint(20, 60) for _ in range(60)],
+            "salary": draw.sample(range(1000), 60),
+        }
+    )
+    schema = shoal.Schema(quasi=["sex", "age"], sensitive="salary", never_mix="sex")
+    shoal.anonymize(frame, schema, require="KAnonymity(k=3)").write(tmp_path / "fine")
+    shoal.coarsen(tmp_path / "fine", require="KAnonymity(k=9)").write(tmp_path / "coarse")
+    _, groups = oracle.read(tmp_path / "coarse")
+    assert {rows[0]["sex"] for rows in groups.values()} == {"f", "m"}
+    assert min(map(len, groups.values())) >= 9
+    assert shoal.audit_series([tmp_path / "fine", tmp_path / "coarse"]).holds

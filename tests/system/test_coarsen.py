@@ -1,0 +1,82 @@
+"""`shoal coarsen` and `shoal audit` of two releases, by their contracts."""
+
+import json
+
+import pytest
+
+from system.shell import ROLES, shoal
+
+SAID = (*ROLES, "--sensitive", "salary", "--require", "KAnonymity(k=3)")
+
+
+@pytest.fixture
+def fine(table, place):
+    done = shoal("anonymize", table, *SAID, "--output", place / "fine")
+    assert done.code == 0, done.err
+    return place / "fine"
+
+
+def test_both_releases_are_audited_together(fine, place):
+    done = shoal("coarsen", fine, "--require", "KAnonymity(k=7)", "--output", place / "coarse")
+    assert done.code == 0, done.err
+    both = shoal("audit", fine, place / "coarse", "--json")
+    assert both.code == 0
+    facts = json.loads(both.out)
+    assert facts["holds"]
+    assert [one["release"] for one in facts["releases"]] == ["fine", "coarse"]
+    assert facts["warnings"] == []
+    apart = shoal("audit", place / "coarse", place / "coarse")
+    assert apart.code == 1
+    assert "not among these" in apart.out
+    page = (place / "coarse" / "report.html").read_text()
+    assert "before" not in page.split("Group sizes")[0].split("<h2>")[1]
+
+
+def test_releases_that_nothing_ties_are_audited_alone(table, fine, place):
+    shoal("anonymize", table, *SAID, "--output", place / "other")
+    done = shoal("audit", fine, place / "other")
+    assert done.code == 0
+    assert "nothing ties it to the others" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("--require", "KAnonymity(k=7)"), 2, "No output was named"),
+        (("--output", "OUT"), 2, "Nothing is required"),
+        (("--output", "OUT", "--require", "KMap(k=3)"), 2, "everybody who could be in the table"),
+        (("--output", "OUT", "--require", "KAnonymity(k=100000)"), 3, "all groups together"),
+        (("--output", "HERE", "--require", "KAnonymity(k=7)"), 2, "holds the input"),
+    ],
+)
+def test_refusals_have_their_codes(fine, place, words, code, said):
+    places = {"OUT": place / "coarse", "HERE": fine}
+    done = shoal("coarsen", fine, *(places.get(word, word) for word in words))
+    assert done.code == code, done.err
+    assert said in done.said
+    assert not (place / "coarse").exists()
+
+
+def test_a_release_without_groups_or_one_that_was_changed_is_refused(table, fine, place):
+    made = shoal("anonymize", table, *SAID, "--method", "Freeform()", "--output", place / "free")
+    assert made.code == 0, made.err
+    more = ("--require", "KAnonymity(k=7)", "--output", place / "coarse")
+    assert shoal("coarsen", place / "free", *more).code == 2
+    assert shoal("coarsen", table, *more).code == 2
+    text = (fine / "release.csv").read_text("utf-8")
+    (fine / "release.csv").write_text(text.replace("plain", "plane"), "utf-8")
+    done = shoal("coarsen", fine, *more)
+    assert done.code == 1
+    assert not (place / "coarse").exists()
+
+
+def test_a_population_that_the_finer_release_speaks_of_is_refused(table, place):
+    made = shoal(
+        "anonymize", table, *ROLES, "--sensitive", "salary", "--require", "KMap(k=3)",
+        "--population", table, "--output", place / "map",
+    )  # fmt: skip
+    assert made.code == 0, made.err
+    done = shoal(
+        "coarsen", place / "map", "--require", "KAnonymity(k=7)", "--output", place / "coarse"
+    )
+    assert done.code == 2
