@@ -49,7 +49,7 @@ def values(directory: Path) -> list[list[str]]:
     return [[row["salary"] for row in rows] for rows in oracle.read(directory)[1].values()]
 
 
-def finer(draw: random.Random, directory: Path, **written: str) -> None:
+def finer(draw: random.Random, directory: Path, format: str = "csv") -> None:
     epsilon = draw.choice([0, 5, 10])
     release = shoal.anonymize(
         table(draw),
@@ -58,7 +58,7 @@ def finer(draw: random.Random, directory: Path, **written: str) -> None:
         method=draw.choice(["Exchange()", "Split()"]),
         missing="value",
     )
-    release.write(directory, **written)
+    release.write(directory, format=format)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
