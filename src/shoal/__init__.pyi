@@ -50,7 +50,6 @@ from shoal.principles.l_diversity import EntropyL as EntropyL
 from shoal.principles.l_diversity import RecursiveCL as RecursiveCL
 from shoal.principles.outlook import Outlook as Outlook
 from shoal.principles.planning import Plan as Plan
-from shoal.principles.planning import plan as plan
 from shoal.principles.proximity import DeltaL as DeltaL
 from shoal.principles.proximity import EpsilonM as EpsilonM
 from shoal.principles.proximity import Neighbourhood as Neighbourhood
@@ -69,7 +68,12 @@ from shoal.runs.knowing import knows_method as knows_method
 from shoal.runs.learned import LearningUtility as LearningUtility
 from shoal.runs.learning import learning_of as learning_of
 from shoal.runs.learning import learning_utility as learning_utility
+from shoal.runs.plan import plan as plan
 from shoal.runs.release import Release as Release
+from shoal.runs.remarks import Remark as Remark
+from shoal.runs.run import Outcome as Outcome
+from shoal.runs.run import Run as Run
+from shoal.runs.run import load as load
 from shoal.runs.tune import Frontier as Frontier
 from shoal.runs.tune import tune as tune
 from shoal.table.groupings import Bins as Bins

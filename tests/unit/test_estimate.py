@@ -12,8 +12,8 @@ import shoal
 from shoal.datasets.census import census
 from shoal.methods.base import Method, Task
 from shoal.runs import estimate
-from shoal.runs.anonymize import prepare, rehearse
 from shoal.runs.estimate import search_seconds
+from shoal.runs.run import Run
 
 SCHEMA = shoal.Schema(quasi=["age", "birthplace", "occupation"], sensitive="income")
 
@@ -40,7 +40,7 @@ class Clockwork(Method):
 
 @pytest.fixture(scope="module")
 def task() -> Task:
-    return prepare(census(40_000), SCHEMA, require="EpsilonM(epsilon=2000, m=5)")[0]
+    return Run(schema=SCHEMA, require="EpsilonM(epsilon=2000, m=5)").ready(census(40_000))[0]
 
 
 @pytest.mark.parametrize("power", [1.0, 1.2, 1.5, 2.0])
@@ -62,7 +62,7 @@ def test_an_estimate_of_a_real_search_is_within_a_factor_of_two(monkeypatch):
     """By the processor's own clock, which other work on the machine does not move much."""
     monkeypatch.setattr(estimate, "ENOUGH", 0.15)  # so that there is something to continue
     hard = "EpsilonM(epsilon=8000, m=5)"
-    task, method = prepare(census(4000), SCHEMA, require=hard, method="Exchange()")
+    task, method = Run(schema=SCHEMA, require=hard, method="Exchange()").ready(census(4000))
     ratios = []
     for _ in range(3):
         found = search_seconds(method, task, time.process_time)
@@ -75,8 +75,10 @@ def test_an_estimate_of_a_real_search_is_within_a_factor_of_two(monkeypatch):
 
 
 def test_a_table_smaller_than_a_sample_is_searched_whole_and_a_sample_may_fail():
-    facts = rehearse(census(60), SCHEMA, require="EpsilonM(epsilon=2000, m=3)")
+    facts = Run(table=census(60), schema=SCHEMA, require="EpsilonM(epsilon=2000, m=3)").rehearse()
     assert facts["seconds"] >= 1
     # No sample of a value that few rows have reaches what the whole table does.
-    facts = rehearse(census(3000), SCHEMA, require="EpsilonM(epsilon=7000, m=5)", method="Split()")
+    facts = Run(
+        table=census(3000), schema=SCHEMA, require="EpsilonM(epsilon=7000, m=5)", method="Split()"
+    ).rehearse()
     assert facts["seconds"] >= 1

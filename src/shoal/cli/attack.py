@@ -64,9 +64,9 @@ def attack(
     from shoal.views.pages import attack_page, check_page, write_page
     from shoal.views.text import print_attack
 
-    said = show.settings(schema)
+    run = show.asked(schema, quasi=quasi, sensitive=sensitive)
+    chosen = run.schema.only("quasi", "sensitive")
     show.announce_compiling(quiet=quiet)
-    chosen = show.merged_schema(said, quasi=quasi, sensitive=sensitive)
     metric = parse(distance) if distance else None
     if metric is not None and not isinstance(metric, Distance):
         msg = f"{distance} is a {metric.role}, but a distance is needed here."
@@ -87,7 +87,7 @@ def attack(
             deltas=numbers("--delta", delta, most=1),
             distance=metric,
             seed=seed,
-            hierarchies=said.hierarchies | show.by_column("--hierarchy", hierarchy),
+            hierarchies=run.said.hierarchies | show.by_column("--hierarchy", hierarchy),
         ).to_dict()
         | knowing
     )

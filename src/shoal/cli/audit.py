@@ -53,14 +53,22 @@ def audit(
     """
     import shoal
 
-    said = show.settings(schema)
     if len(sources) > 1:
         given = (require, original, group, report, quasi, sensitive, schema)
         audit_together(sources, alone=not any(given), quiet=quiet, json=json)
         return
     (source,) = sources
+    run = show.asked(
+        schema,
+        quasi=quasi,
+        sensitive=sensitive,
+        require=require,
+        type=type,
+        hierarchy=None if Path(source).is_dir() else hierarchy,
+    )
+    chosen = run.schema.only("quasi", "sensitive")
     show.announce_compiling(quiet=quiet)
-    asked = require or said.require or None
+    asked: Any = run.require or None
     released = Path(source).is_dir()
     levels = not released and not asked
     if not levels and (group or report):
@@ -72,9 +80,6 @@ def audit(
         if original is not None:
             msg = "Only a release directory is audited against its original table."
             raise shoal.UsageError(msg)
-        chosen = show.merged_schema(
-            said, quasi=quasi, sensitive=sensitive, types=type, hierarchies=hierarchy
-        )
         survey(table, chosen, group, population, report, json=json)
         return
     if released:
@@ -84,12 +89,9 @@ def audit(
             require=asked,
             original=people,
             population=population,
-            hierarchies=said.hierarchies | show.by_column("--hierarchy", hierarchy),
+            hierarchies=run.said.hierarchies | show.by_column("--hierarchy", hierarchy),
         )
     else:
-        chosen = show.merged_schema(
-            said, quasi=quasi, sensitive=sensitive, types=type, hierarchies=hierarchy
-        )
         if not chosen.quasi:
             msg = (
                 "A plain table needs --quasi and, for all but KAnonymity, --sensitive, or a schema "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -47,41 +47,35 @@ def compare(
     json: show.Json = False,
 ) -> None:
     """Publish a table by several methods, in memory, and show what each loses, risks and takes."""
-    import shoal
     from shoal.views.pages import check_page, comparison_page
     from shoal.views.tables import print_comparison
 
-    said = show.settings(schema)
-    chosen = show.merged_schema(
-        said,
+    run = show.asked(
+        schema,
+        table=table,
         quasi=quasi,
         sensitive=sensitive,
-        other=other,
+        require=require,
         never_mix=never_mix,
-        types=type,
-        hierarchies=hierarchy,
-        weights=weight,
+        other=other,
+        type=type,
+        hierarchy=hierarchy,
+        weight=weight,
         decimal=decimal,
+        seconds=seconds,
+        missing=missing,
+        population=population,
+        query=query,
+        sheet=sheet,
+        delimiter=delimiter,
+        encoding=encoding,
     )
-    policy: Any = missing or said.missing or "error"
     if report is not None:
         check_page(report)
     show.announce_compiling(quiet=quiet)
     with show.bar(quiet=quiet) as progress:
-        found = shoal.compare(
-            show.read(
-                table, said, query=query, sheet=sheet, delimiter=delimiter, encoding=encoding
-            ),
-            chosen,
-            require=require or said.require,
-            methods=method,
-            queries=queries,
-            learning=learning,
-            target=target,
-            missing=policy,
-            population=population,
-            seconds=said.seconds if seconds is None else seconds,
-            progress=progress,
+        found = run.compare(
+            methods=method, queries=queries, learning=learning, target=target, progress=progress
         )
     show.give(found, print_comparison, comparison_page, report, json=json)
     if not found.holds:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -31,19 +31,24 @@ def plan(
     json: show.Json = False,
 ) -> None:
     """Say which epsilon and m are achievable, or what is known about any requirement."""
-    import shoal
     from shoal.views.text import print_known, print_plan
 
-    said = show.settings(schema)
-    chosen = show.merged_schema(said, sensitive=sensitive, decimal=decimal)
+    run = show.asked(
+        schema,
+        table=table,
+        sensitive=sensitive,
+        decimal=decimal,
+        missing=missing,
+        query=query,
+        sheet=sheet,
+        delimiter=delimiter,
+        encoding=encoding,
+    )
     show.announce_compiling(quiet=quiet)
-    how = {"query": query, "sheet": sheet, "delimiter": delimiter, "encoding": encoding}
-    frame = show.read(table, said, **how)
-    policy: Any = missing or said.missing or "error"
     if require is not None:
-        known = shoal.plan(frame, chosen, require=require, missing=policy)
+        known = run.plan(require=require)
         show.print_json(known.to_dict()) if json else print_known(known)
         return
     width = int(epsilon) if epsilon is not None and epsilon.is_integer() else epsilon
-    found = shoal.plan(frame, chosen, epsilon=width, m=m, relative=relative, missing=policy)
+    found = run.plan(epsilon=width, m=m, relative=relative)
     show.print_json(found.to_dict()) if json else print_plan(found)

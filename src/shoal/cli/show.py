@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.views.terminal import plain, plain_json
+from shoal.wording import spell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator
 
     from shoal.progress import Progress
     from shoal.runs.compare import Comparison
+    from shoal.runs.remarks import Remark
+    from shoal.runs.run import Run
     from shoal.runs.tune import Frontier
-    from shoal.table.settings import Settings
 
 interrupted = threading.Event()  # whether the person pressed Ctrl-C
 PATIENCE = 0.5  # seconds a phase may take before a bar is drawn for it
@@ -103,6 +105,12 @@ def note(message: str, *, quiet: bool = False) -> None:
         sys.stderr.write(plain(message) + "\n")
 
 
+def say(remark: Remark, *, quiet: bool) -> None:
+    """Say a remark, its options as they are typed here."""
+    sentence = spell(remark.sentence, as_flag)
+    note(f"Warning: {sentence}" if remark.warning else sentence, quiet=quiet)
+
+
 def print_json(value: Any) -> None:
     """Print one JSON object on stdout."""
     sys.stdout.write(plain_json(json.dumps(value, ensure_ascii=False)) + "\n")
@@ -113,61 +121,21 @@ def names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
-def settings(path: str | None) -> Settings:
-    """Read the schema file where there is one, and check what it says in the notation."""
-    from shoal.methods.base import Method
-    from shoal.methods.suppression import read_share
-    from shoal.principles.requirement import read_requirement
-    from shoal.release.places import check_format
-    from shoal.table.files import FORMATS
-    from shoal.table.settings import Settings, read_settings
-
-    if not path:
-        return Settings()
-    said = read_settings(path)
-    for place, text in enumerate(said.require):
-        with said.blame("require"), said.blame("require", place):
-            read_requirement(text, said.roles.get("sensitive", []))
-    with said.blame("method"):
-        if said.method is not None:
-            Method.read(said.method)
-    with said.blame("suppress"):
-        read_share(said.suppress)
-    with said.blame("format"):
-        check_format(said.format or FORMATS[0])
-    for name in said.columns:
-        check_column(said, name)
-    return said
+ROLES = ("quasi", "sensitive", "identifying", "other", "pseudonymize", "never_mix")
+BY_COLUMN = {"type": "types", "hierarchy": "hierarchies", "weight": "weights"}
 
 
-def check_column(said: Settings, name: str) -> None:
-    """Check what a schema file says of a column, and read its hierarchy."""
-    from shoal.errors import UsageError
-    from shoal.table.groupings import Hierarchy
-    from shoal.table.schema import Schema
-
-    if name in said.hierarchies:
-        with said.blame("columns", name, "hierarchy"):
-            said.hierarchies[name] = Hierarchy.of(said.hierarchies[name])
-    kinds = {name: said.types[name]} if name in said.types else {}
-    order = {name: said.order[name]} if name in said.order else {}
-    with said.blame("columns", name):
-        Schema(types=kinds, order=order)
-    for key, entries in (("hierarchy", said.hierarchies), ("weight", said.weights)):
-        with said.blame("columns", name, key):
-            if name in entries and name not in said.roles.get("quasi", [name]):
-                msg = f"only quasi columns have a {key}, and {name!r} is none."
-                raise UsageError(msg)
-
-
-def tables_of(table: list[str] | None, said: Settings) -> list[str]:
-    """Return the table of a run: the one named, else the one that the schema file names."""
+def asked(schema: str | None, **options: Any) -> Run:
+    """Make the run of a command: what its schema file says, overruled by options as typed."""
     import shoal
 
-    if not (table or said.table):
-        msg = "No table was named: give one, or a schema file that names it."
-        raise shoal.UsageError(msg)
-    return table or said.table
+    read: dict[str, Any] = {
+        name: names(text) if name in ROLES else text for name, text in options.items()
+    }
+    for flag, parameter in BY_COLUMN.items():
+        said = by_column(f"--{flag}", read.pop(flag, None))
+        read[parameter] = said if flag != "weight" else {c: weight(c, w) for c, w in said.items()}
+    return shoal.load(schema, **read) if schema else shoal.Run.of(**read)
 
 
 def by_column(option: str, said: list[str] | None) -> dict[str, str]:
@@ -187,37 +155,8 @@ def by_column(option: str, said: list[str] | None) -> dict[str, str]:
     return found
 
 
-def merged_schema(
-    said: Settings,
-    *,
-    types: list[str] | None = None,
-    hierarchies: list[str] | None = None,
-    weights: list[str] | None = None,
-    decimal: str | None = None,
-    **roles: str | None,
-) -> Any:
-    """Return the schema of a run: what the file says, overruled by the options."""
-    import shoal
-
-    chosen = {role: names(text) or said.roles.get(role, []) for role, text in roles.items()}
-    used = {name for some in chosen.values() for name in some}
-    quasi = chosen.get("quasi") or ()
-
-    def said_of(entries: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
-        return {name: entry for name, entry in entries.items() if name in names}
-
-    return shoal.Schema(
-        **chosen,
-        types=said_of(said.types, used) | by_column("--type", types),
-        order=said_of(said.order, used),
-        hierarchies=said_of(said.hierarchies, quasi) | by_column("--hierarchy", hierarchies),
-        weights=said_of(said.weights, quasi)
-        | {c: _weight(c, text) for c, text in by_column("--weight", weights).items()},
-        decimal=decimal or said.decimal,
-    )
-
-
-def _weight(column: str, text: str) -> float:
+def weight(column: str, text: str) -> float:
+    """Read how much the loss of a column counts."""
     import shoal
 
     try:
@@ -225,14 +164,6 @@ def _weight(column: str, text: str) -> float:
     except ValueError:
         msg = f"The weight of column {column!r} must be a number above 0. Got {text!r}."
         raise shoal.UsageError(msg) from None
-
-
-def read(table: list[str] | None, said: Settings, **how: str | None) -> Any:
-    """Read the table of a command, or what a schema file names, as options or the file say how."""
-    from shoal.table.reading import read_table
-
-    how["encoding"] = how["encoding"] or said.encoding
-    return read_table(tables_of(table, said), **how)
 
 
 def give(
@@ -267,13 +198,6 @@ def open_with(source: str | None, **options: str | None) -> Any:
         msg = f"There is no table to be read by {named}. A release is read as it was written."
         raise UsageError(msg)
     return read_table(source, **options)
-
-
-def list_dropped(columns: list[str], schema: Any, *, quiet: bool) -> None:
-    """Name the columns that have no role."""
-    dropped = [name for name in columns if schema.role(name) is None]
-    if dropped:
-        note(f"Dropped, because nothing gives them a role: {', '.join(dropped)}.", quiet=quiet)
 
 
 def announce_compiling(*, quiet: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -41,36 +41,31 @@ def tune(
     json: show.Json = False,
 ) -> None:
     """Show what a method loses as one parameter grows, and where the curve bends."""
-    import shoal
     from shoal.views.pages import check_page, frontier_page
     from shoal.views.tables import print_frontier
 
-    said = show.settings(schema)
-    chosen = show.merged_schema(
-        said,
+    run = show.asked(
+        schema,
+        table=table,
         quasi=quasi,
         sensitive=sensitive,
+        require=require,
         never_mix=never_mix,
-        types=type,
-        hierarchies=hierarchy,
-        weights=weight,
+        method=method,
+        type=type,
+        hierarchy=hierarchy,
+        weight=weight,
         decimal=decimal,
+        seconds=seconds,
+        missing=missing,
+        query=query,
+        sheet=sheet,
+        delimiter=delimiter,
+        encoding=encoding,
     )
-    policy: Any = missing or said.missing or "error"
     if report is not None:
         check_page(report)
     show.announce_compiling(quiet=quiet)
     with show.bar(quiet=quiet) as progress:
-        found = shoal.tune(
-            show.read(
-                table, said, query=query, sheet=sheet, delimiter=delimiter, encoding=encoding
-            ),
-            chosen,
-            require=require or said.require,
-            vary=vary,
-            method=method or said.method,
-            missing=policy,
-            seconds=said.seconds if seconds is None else seconds,
-            progress=progress,
-        )
+        found = run.tune(vary=vary, progress=progress)
     show.give(found, print_frontier, frontier_page, report, json=json)

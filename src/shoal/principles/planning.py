@@ -10,34 +10,28 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.distances.relation import TOLERANCE
-from shoal.errors import InputError, NotAchievable, UsageError
+from shoal.errors import NotAchievable
 from shoal.exact import at_least, upward
 from shoal.principles.base import OneDimensional
 from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.guarantee import Guarantee, guarantee, largest_epsilon
 from shoal.principles.outlook import Limit, Outlook, outlook
 from shoal.principles.proximity import EpsilonM
-from shoal.principles.requirement import Require, requirements
 from shoal.showing import Shown
 from shoal.table.coded import Sensitive
-from shoal.table.coding import Column, code_column, quantity
-from shoal.table.missing import Missing, complete_rows
-from shoal.table.reading import take_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import polars as pl
     from numpy.typing import NDArray
 
-    from shoal.table.schema import Schema
-
-LABELS = {"categorical", "code", "boolean", "ordered"}  # types without a difference
+    from shoal.principles.base import Principle
+    from shoal.table.coding import Column
 
 
 @dataclass(frozen=True)
@@ -212,93 +206,13 @@ def plan_column(column: Column, *, epsilon: float | None, m: int | None, relativ
     )
 
 
-@overload
-def plan(
-    frame: Any,
-    schema: Schema,
-    *,
-    epsilon: float | None = None,
-    m: int | None = None,
-    relative: bool = False,
-    require: None = None,
-    missing: Missing = "error",
-) -> Plan: ...
-
-
-@overload
-def plan(
-    frame: Any, schema: Schema, *, require: Require, missing: Missing = "error"
-) -> Guarantee | Outlook: ...
-
-
-def plan(
-    frame: Any,
-    schema: Schema,
-    *,
-    epsilon: float | None = None,
-    m: int | None = None,
-    relative: bool = False,
-    require: Require | None = None,
-    missing: Missing = "error",
-) -> Plan | Guarantee | Outlook:
-    """Say what is achievable on a table.
-
-    For one numeric sensitive column, which (ε,m): both given, whether they are; ε given, the
-    largest m; m given, the bound that ε must stay strictly under; neither, the whole frontier.
-    With `require=…`, what is known about any requirement: whether it is achievable, and how far its
-    parameters can go; for `Dissimilarity`, what theorems say.
-
-    Examples
-    --------
-    >>> import polars, shoal
-    >>> salaries = [1000, 1010, 1020, 16000, 24000, 31000, 33000, 50000]
-    >>> table = polars.DataFrame({"salary": salaries})
-    >>> shoal.plan(table, shoal.Schema(sensitive="salary"), m=3).epsilon_bound
-    20
-    """
-    table = take_frame(frame)
-    schema.check(table.columns)
-    table = schema.read_numbers(table, "sensitive")
-    if require is not None:
-        return _plan_requirement(table, schema, require, missing)
-    if len(schema.sensitive) != 1:
-        msg = f"A plan is about one sensitive column, but {len(schema.sensitive)} were named."
-        raise UsageError(msg)
-    if not table.height:
-        msg = "The table has a header but no rows."
-        raise InputError(msg)
-    (name,) = schema.sensitive
-    if schema.types.get(name) in LABELS:
-        msg = (
-            f"A plan with epsilon and m is about numbers or dates, but column {name!r} is "
-            f"{schema.types[name]}. Ask for FrequencyL or AlphaK instead: `shoal tune` shows "
-            "which levels are achievable."
-        )
-        raise UsageError(msg)
-    kept = table[name].filter(complete_rows(table, (name,), missing))
-    column = code_column(kept, kind=quantity(schema.types.get(name)))
-    return plan_column(column, epsilon=epsilon, m=m, relative=relative)
-
-
-def _plan_requirement(
-    table: pl.DataFrame, schema: Schema, require: Require, missing: Missing
+def plan_requirement(
+    principle: Principle, value: Sensitive | None, rows: int
 ) -> Guarantee | Outlook:
-    (asked,) = requirements(require, schema.sensitive)
-    if not table.height:
-        msg = "The table has a header but no rows."
-        raise InputError(msg)
-    kept = table.filter(complete_rows(table, asked.columns, missing))
-    numbers, types = asked.principle.numbers_of(len(asked.columns)), schema.types
-    columns = tuple(
-        code_column(kept[name], kind=quantity(types.get(name)) if number else types.get(name))
-        for name, number in zip(asked.columns, numbers, strict=True)
-    )
-    if not columns:
-        return outlook(asked.principle, None, kept.height)
-    value = Sensitive.of(columns)
-    if isinstance(asked.principle, Dissimilarity):
-        known = guarantee(asked.principle, value)
-        return replace(known, largest_epsilon=largest_epsilon(asked.principle, value))
-    if isinstance(asked.principle, OneDimensional):
-        return _width_outlook(asked.principle, columns[0])
-    return outlook(asked.principle, value, kept.height)
+    """Say what is known about a principle on the value that it is about."""
+    if value is not None and isinstance(principle, Dissimilarity):
+        known = guarantee(principle, value)
+        return replace(known, largest_epsilon=largest_epsilon(principle, value))
+    if value is not None and isinstance(principle, OneDimensional):
+        return _width_outlook(principle, value.columns[0])
+    return outlook(principle, value, rows)

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, NotAchievable, UsageError
-from shoal.methods.base import Method, Task
 from shoal.methods.choice import choose_method, search, warm_up
 from shoal.methods.exchange import Exchange
 from shoal.methods.freeform.method import Freeform
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.split import Split
-from shoal.principles.requirement import Require, requirements
 from shoal.progress import Progress, silent
 from shoal.release.layout import Randomness, Suppression
 from shoal.release.release import build_release
-from shoal.runs.anonymize import anonymize, check_budget, numeric_columns, take_population
 from shoal.runs.learning import part
 from shoal.runs.release import Release
-from shoal.table.coded import code_table
-from shoal.table.population import code_both
+from shoal.runs.run import Run
 from shoal.table.reading import take_frame
 from shoal.utility.workload import Workload
 
@@ -29,6 +25,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from shoal.methods.base import Method, Task
+    from shoal.principles.requirement import Require
     from shoal.runs.learned import LearningUtility
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
@@ -125,19 +123,40 @@ def compare(
     target : the column to learn, see `learning_utility`.
     seconds : of each search.
     """
-    asked = requirements(require, schema.sensitive)
-    table = take_frame(frame)
-    everybody = take_population(population, asked)
-    coded = code_table(table, schema, missing=missing)
-    coded = numeric_columns(coded, table, asked, schema)
-    coded, people = code_both(everybody, coded)
-    task = Task(coded, tuple(asked), seconds=check_budget(seconds), people=people)
+    run = Run(
+        table=frame,
+        schema=schema,
+        require=require,
+        missing=missing,
+        population=population,
+        seconds=seconds,
+    )
+    return compared(
+        run, methods=methods, queries=queries, learning=learning, target=target, progress=progress
+    )
+
+
+def compared(
+    run: Run,
+    *,
+    methods: Sequence[Method | str] | None = None,
+    queries: int = QUERIES,
+    learning: bool = False,
+    target: str | None = None,
+    progress: Progress = silent,
+) -> Comparison:
+    """Publish the table of a run by several methods, whichever it names itself."""
+    run = replace(run, suppress=None)
+    asked, schema = run.asked, run.schema
+    table = take_frame(run.frame())
+    prepared = run.prepare(table)
+    task, coded = prepared.task, prepared.task.coded
     chosen = [choose_method(one, asked) for one in methods] if methods else _fitting(task)
     remarks: list[str] = []
     questions = _draw(table[coded.rows], schema, queries, remarks)
     learn = None
     if learning or target is not None:
-        learn = _learner(table, schema, asked, target=target, missing=missing, seconds=seconds)
+        learn = _learner(table, run, target)
     entries = []
     for place, method in enumerate(chosen):
         progress("compare", place / len(chosen))
@@ -156,7 +175,7 @@ def compare(
             method=method,
             randomness=Randomness(),
             given=table,
-            population=everybody,
+            population=prepared.everybody,
         )
         release = Release.of(data)
         audit = release.audit()
@@ -208,22 +227,16 @@ def _error(questions: Questions | None, release: Release) -> dict[str, float] | 
 
 
 def _learner(
-    table: pl.DataFrame,
-    schema: Schema,
-    asked: list[Any],
-    *,
-    target: str | None,
-    missing: Missing,
-    seconds: float | None,
+    table: pl.DataFrame, run: Run, target: str | None
 ) -> Callable[[Method], LearningUtility]:
     """Part the rows once, and return what anonymizes those for training by a method and learns."""
-    trial, train, fixed = part(table, schema, target=target, missing=missing, seed=SEED)
+    trial, train, fixed = part(table, run.schema, target=target, missing=run.missing, seed=SEED)
 
     def learn(method: Method) -> LearningUtility:
-        release = anonymize(
-            train, fixed, require=asked, method=method, missing=missing, seconds=seconds, seed=SEED
+        trained = replace(
+            run, table=train, schema=fixed, require=run.asked, method=method, seed=SEED
         )
-        return trial.score(release)
+        return trial.score(trained.release())
 
     return learn
 

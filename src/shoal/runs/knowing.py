@@ -23,13 +23,10 @@ from shoal.distances.relation import near
 from shoal.errors import NotAchievable, UsageError
 from shoal.exact import upward
 from shoal.methods.achievable import check_task
-from shoal.methods.base import Task
-from shoal.methods.choice import choose_method, method_for
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
-from shoal.principles.requirement import Require, requirements
-from shoal.runs.anonymize import numeric_columns
-from shoal.table.coded import Coded, Sensitive, code_table
+from shoal.runs.run import Run
+from shoal.table.coded import Coded, Sensitive
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import Schema
 
@@ -38,7 +35,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.methods.base import Method
+    from shoal.methods.base import Method, Task
+    from shoal.principles.requirement import Require
     from shoal.table.missing import Missing
 
 ROWS = 8  # 40,320 assignments; nine rows have nine times as many
@@ -107,19 +105,15 @@ def knows_method(
     ----------
     frame, schema, require, method, missing : as for `anonymize`.
     """
-    table = take_frame(frame)
-    asked = requirements(require, schema.sensitive)
-    coded = code_table(table, schema, missing=missing)
-    if len(coded) > ROWS:
+    run = Run(schema=schema, require=require, method=method, missing=missing)
+    task = run.prepare(take_frame(frame)).task
+    if len(task.coded) > ROWS:
         msg = (
-            f"The table has {len(coded):,} rows. What a reader learns who knows the method is "
+            f"The table has {len(task.coded):,} rows. What a reader learns who knows the method is "
             f"found by going through all assignments of its values, for at most {ROWS} rows."
         )
         raise UsageError(msg)
-    coded = numeric_columns(coded, table, asked, schema)
-    task = Task(coded, tuple(asked))
-    chosen = method_for(task) if method is None else choose_method(method, asked)
-    chosen.check(task)
+    chosen = run.chosen(task)
     check_task(task)
     return _measured(task, chosen)
 

@@ -14,7 +14,7 @@ from shoal.methods.split import Split
 from shoal.principles.planning import width_bound
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import requirements
-from shoal.runs.anonymize import prepare
+from shoal.runs.run import Run
 from shoal.table.coding import code_column
 from shoal.table.missing import complete_rows, is_missing
 
@@ -54,7 +54,7 @@ def propose(table: pl.DataFrame, found: Inspection) -> Proposal | None:
         return None
     for require, why in _candidates(table, found, policy):
         try:
-            prepare(table, schema, require=require, missing=policy)
+            Run(schema=schema, require=require, missing=policy).ready(table)
         except NotAchievable:
             continue
         method, speed = _method(require, found)

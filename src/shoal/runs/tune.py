@@ -11,14 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import NotAchievable
-from shoal.methods.base import Method, Task
 from shoal.methods.choice import choose_method, loss_of, search
 from shoal.principles.groups import Groups
-from shoal.principles.requirement import Require, requirements
 from shoal.progress import Progress, silent
-from shoal.runs.anonymize import check_budget, numeric_columns
 from shoal.runs.grid import Grid, grid_of
-from shoal.table.coded import code_table
+from shoal.runs.run import Run
 from shoal.table.reading import take_frame
 
 if TYPE_CHECKING:
@@ -26,7 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.principles.requirement import Requirement
+    from shoal.methods.base import Method, Task
+    from shoal.principles.requirement import Require, Requirement
     from shoal.table.coded import Coded
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
@@ -145,18 +143,30 @@ def tune(
     >>> [point.problem is None for point in found.points]
     [True, True, False]
     """
-    asked = requirements(require, schema.sensitive)
+    run = Run(
+        table=frame,
+        schema=schema,
+        require=require,
+        method=method,
+        missing=missing,
+        seconds=seconds,
+    )
+    return tuned(run, vary=vary, progress=progress)
+
+
+def tuned(run: Run, *, vary: str | None = None, progress: Progress = silent) -> Frontier:
+    """Search the table of a run under one requirement after another."""
+    run = replace(run, schema=run.schema.only("quasi", "sensitive"))
+    asked = run.asked
     grid = grid_of(asked, vary)
     tried = [_with(asked, grid, value) for value in grid.values]
-    chosen = choose_method(method, asked)
-    table = take_frame(frame)
-    coded = code_table(table, schema, missing=missing)
-    coded = numeric_columns(coded, table, asked, schema)
-    budget = check_budget(seconds)
+    chosen = choose_method(run.method, asked)
+    base = run.prepare(take_frame(run.frame())).task
+    coded = base.coded
     points = []
     for place, (value, required) in enumerate(zip(grid.values, tried, strict=True)):
         progress("tune", place / len(tried))
-        task = Task(coded, tuple(required), seconds=budget)
+        task = replace(base, requirements=tuple(required))
         points.append(_try(coded, chosen, task, value, repr(required[grid.place])))
     progress("tune", 1.0)
     principle = asked[grid.place].principle

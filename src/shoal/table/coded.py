@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.errors import InputError, UsageError
+from shoal.errors import InputError
 from shoal.progress import Progress, silent
-from shoal.table.coding import Column, check_type, code_known, code_lenient
-from shoal.table.missing import Missing, complete_rows
-from shoal.wording import option
+from shoal.table.coding import Column, check_type, code_column, code_known, code_lenient, quantity
+from shoal.table.missing import Missing, complete_rows, is_missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -197,15 +196,15 @@ def code_table(
     schema: Schema,
     *,
     missing: Missing = "error",
+    strict: Mapping[str, bool] | None = None,
     progress: Progress = silent,
 ) -> Coded:
-    """Code a table by its schema, raising a sentence for whatever cannot be used."""
-    if not schema.quasi:
-        msg = (
-            "No quasi column was named. Name the columns to generalize, as in "
-            f"{option('quasi', 'age,zip')}."
-        )
-        raise UsageError(msg)
+    """Code a table by its schema, raising a sentence for whatever cannot be used.
+
+    `strict` has the sensitive columns that a requirement is about, and whether it needs numbers
+    there: then the first cells that are none are told. A column of numbers with missing cells is
+    refused where a requirement is about it, and one of labels where none is.
+    """
     schema.check(table.columns)
     if not table.height:
         msg = "The table has a header but no rows."
@@ -219,6 +218,7 @@ def code_table(
         table = table.filter(keep)
 
     columns = (*schema.quasi, *schema.sensitive)
+    strict = {name: numbers for name, numbers in (strict or {}).items() if name in schema.sensitive}
 
     def code(name: str) -> Column:
         progress("code", columns.index(name) / len(columns))
@@ -226,6 +226,10 @@ def code_table(
         if name in schema.hierarchies:
             known = code_known(table[name], kind=said, order=order)
             return known.under(schema.hierarchies[name])
+        if strict.get(name):
+            return code_column(table[name], kind=quantity(said))
+        if name in strict and is_missing(table[name]).any():
+            return code_column(table[name], kind=said, order=order)
         return code_lenient(table[name], kind=said, order=order)
 
     quasi = tuple(map(code, schema.quasi))

@@ -20,6 +20,7 @@ import polars as pl
 from shoal.errors import InputError, UnknownColumn, UsageError
 from shoal.table.columns import change_text, is_dictionary
 from shoal.table.groupings import Hierarchy
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -151,6 +152,30 @@ class Schema:
         """The columns whose cells a release has, recoded or not, in no particular order."""
         return (*self.quasi, *self.sensitive, *self.other)
 
+    def only(self, *roles: str, among: Collection[str] | None = None) -> Schema:
+        """Return a schema with the columns of some roles alone, and what is said of them.
+
+        With `among`, of those columns only the ones that are named.
+        """
+        kept = {
+            role: [name for name in getattr(self, role) if among is None or name in among]
+            for role in roles
+        }
+        names = {name for some in kept.values() for name in some}
+
+        def said(entries: Mapping[str, Any]) -> dict[str, Any]:
+            return {name: one for name, one in entries.items() if name in names}
+
+        return Schema(
+            **kept,
+            never_mix=[name for name in self.never_mix if name in names],
+            types=said(self.types),
+            order=said(self.order),
+            hierarchies=said(self.hierarchies),
+            weights=said(self.weights),
+            decimal=self.decimal,
+        )
+
     def read_numbers(self, table: pl.DataFrame, *roles: str) -> pl.DataFrame:
         """Return a table with the numbers of the columns that have these roles spelled plainly."""
         numeric = [name for name, kind in self.types.items() if kind in NUMERIC]
@@ -163,6 +188,15 @@ class Schema:
             if column in getattr(self, role):
                 return role
         return PSEUDONYM if column in self.pseudonymize else None
+
+    def check_quasi(self) -> None:
+        """Raise where there is nothing to generalize."""
+        if not self.quasi:
+            msg = (
+                "No quasi column was named. Name the columns to generalize, as in "
+                f"{option('quasi', 'age,zip')}."
+            )
+            raise UsageError(msg)
 
     def check(self, columns: list[str]) -> None:
         """Raise where the schema names what the table does not have, or a reserved name."""

@@ -19,7 +19,7 @@ from shoal.errors import InputError, UnknownColumn, UsageError, nearest
 from shoal.table.databases.access import is_address, seen_from
 from shoal.table.delimited import check_encoding
 from shoal.table.missing import Missing
-from shoal.table.schema import KINDS
+from shoal.table.schema import KINDS, Schema
 from shoal.table.toml_lines import key_lines
 
 if TYPE_CHECKING:
@@ -56,9 +56,15 @@ class BadSettings(InputError):
         super().__init__(f"{place}, {key}: {problem}" if key else f"{place}: {problem}")
 
 
+def is_said(value: object) -> bool:
+    """Return whether an option says anything: None, False and an empty list of things do not."""
+    empty = isinstance(value, list | tuple | dict) and not value
+    return not (value is None or value is False or empty)
+
+
 @dataclass(frozen=True)
 class Settings:
-    """What a schema file says; anything said on the command line overrules it."""
+    """What a schema file says; any option overrules it."""
 
     table: list[str] = field(default_factory=list)
     roles: dict[str, list[str]] = field(default_factory=dict)
@@ -101,6 +107,27 @@ class Settings:
         for path, name in named:
             if name not in columns:
                 raise _bad(self.file, self.lines, path, str(UnknownColumn(name, columns)))
+
+    def schema(self, *, decimal: str | None = None, **options: Any) -> Schema:
+        """Return the schema of the file, overruled by options named as its parameters are."""
+        roles = {role: options.pop(role, None) or self.roles.get(role, []) for role in ROLES}
+        chosen = Schema(**roles)  # type: ignore[arg-type]
+        used = (*chosen.published, *chosen.identifying, *chosen.pseudonymize)
+        entries = {
+            name: {column: said for column, said in getattr(self, name).items() if column in among}
+            for name, among in (
+                ("types", used),
+                ("order", used),
+                ("hierarchies", chosen.quasi),
+                ("weights", chosen.quasi),
+            )
+        }
+        for name in options:
+            if name not in entries:
+                msg = f"There is no option {name!r}{nearest(name, (*ROLES, *entries))}"
+                raise UsageError(msg)
+        merged = {name: said | dict(options.get(name) or {}) for name, said in entries.items()}
+        return Schema(**roles, **merged, decimal=decimal or self.decimal)  # type: ignore[arg-type]
 
     @property
     def columns(self) -> tuple[str, ...]:

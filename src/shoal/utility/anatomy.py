@@ -75,6 +75,7 @@ class Anatomy(Term):
             msg = "Anatomy is about a sensitive column: name one in the schema."
             raise UsageError(msg)
         table = take_frame(frame)
+        schema.check_quasi()
         coded = code_table(table, schema, missing=missing)
         value = coded.value(schema.sensitive)
         most = int(np.bincount(value.codes).max())

@@ -1,0 +1,109 @@
+"""What is achievable on a table: which width and share, or what is known of any requirement."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, overload
+
+from shoal.errors import UsageError
+from shoal.principles.planning import plan_column, plan_requirement
+from shoal.principles.proximity import EpsilonM
+from shoal.principles.requirement import requirements
+from shoal.runs.run import Run
+from shoal.table.reading import take_frame
+from shoal.table.schema import LABELS
+
+if TYPE_CHECKING:
+    from shoal.principles.guarantee import Guarantee
+    from shoal.principles.outlook import Outlook
+    from shoal.principles.planning import Plan
+    from shoal.principles.requirement import Require, Requirement
+    from shoal.table.coded import Coded
+    from shoal.table.missing import Missing
+    from shoal.table.schema import Schema
+
+
+@overload
+def plan(
+    frame: Any,
+    schema: Schema,
+    *,
+    epsilon: float | None = None,
+    m: int | None = None,
+    relative: bool = False,
+    require: None = None,
+    missing: Missing = "error",
+) -> Plan: ...
+
+
+@overload
+def plan(
+    frame: Any, schema: Schema, *, require: Require, missing: Missing = "error"
+) -> Guarantee | Outlook: ...
+
+
+def plan(
+    frame: Any,
+    schema: Schema,
+    *,
+    epsilon: float | None = None,
+    m: int | None = None,
+    relative: bool = False,
+    require: Require | None = None,
+    missing: Missing = "error",
+) -> Plan | Guarantee | Outlook:
+    """Say what is achievable on a table.
+
+    For one numeric sensitive column, which (ε,m): both given, whether they are; ε given, the
+    largest m; m given, the bound that ε must stay strictly under; neither, the whole frontier.
+    With `require=…`, what is known about any requirement: whether it is achievable, and how far its
+    parameters can go; for `Dissimilarity`, what theorems say.
+
+    Examples
+    --------
+    >>> import polars, shoal
+    >>> salaries = [1000, 1010, 1020, 16000, 24000, 31000, 33000, 50000]
+    >>> table = polars.DataFrame({"salary": salaries})
+    >>> shoal.plan(table, shoal.Schema(sensitive="salary"), m=3).epsilon_bound
+    20
+    """
+    run = Run(table=frame, schema=schema, missing=missing)
+    return planned(run, epsilon=epsilon, m=m, relative=relative, require=require)
+
+
+def planned(
+    run: Run,
+    *,
+    epsilon: float | None = None,
+    m: int | None = None,
+    relative: bool = False,
+    require: Require | None = None,
+) -> Plan | Guarantee | Outlook:
+    """Say which widths and shares are achievable on the table of a run, or what is known else."""
+    schema = run.schema
+    if require is not None:
+        coded, asked = _coded(run, require)
+        value = coded.value(asked.columns) if asked.columns else None
+        return plan_requirement(asked.principle, value, len(coded))
+    if len(schema.sensitive) != 1:
+        msg = f"A plan is about one sensitive column, but {len(schema.sensitive)} were named."
+        raise UsageError(msg)
+    (name,) = schema.sensitive
+    if schema.types.get(name) in LABELS:
+        msg = (
+            f"A plan with epsilon and m is about numbers or dates, but column {name!r} is "
+            f"{schema.types[name]}. Ask for FrequencyL or AlphaK instead: `shoal tune` shows "
+            "which levels are achievable."
+        )
+        raise UsageError(msg)
+    coded, _ = _coded(run, EpsilonM(epsilon=0, m=1))
+    return plan_column(coded.sensitive[0], epsilon=epsilon, m=m, relative=relative)
+
+
+def _coded(run: Run, require: Require) -> tuple[Coded, Requirement]:
+    """Code the columns that a requirement is about, and no others: a plan needs no more."""
+    (asked,) = requirements(require, run.schema.sensitive)
+    table = take_frame(run.frame())
+    run.schema.only("sensitive").check(table.columns)
+    schema = run.schema.only("sensitive", among=asked.columns)
+    return replace(run, schema=schema, require=asked).coded(table), asked

@@ -1,0 +1,404 @@
+"""Everything asked for at once, before anything is done: checked, rehearsed, then done.
+
+A run is made from a schema file, from options or from Python arguments; every view makes one and
+shows its outcome.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from shoal.audit.identification import THRESHOLD, check_threshold
+from shoal.audit.manifest import REPORT
+from shoal.engines.base import Engine
+from shoal.engines.local import Local
+from shoal.errors import UsageError
+from shoal.methods.achievable import check_least_risk, check_task
+from shoal.methods.base import Method, Task
+from shoal.methods.choice import choose_method, method_for
+from shoal.methods.suppression import read_share
+from shoal.principles.base import OneDimensional
+from shoal.principles.k_anonymity import check_population
+from shoal.principles.planning import largest_share
+from shoal.principles.requirement import Require, requirements
+from shoal.progress import Progress, silent
+from shoal.release.layout import Randomness
+from shoal.release.release import build_release, check_title
+from shoal.runs.checks import check_budget, check_places, checked_settings, reads_files
+from shoal.runs.estimate import search_seconds, whole_run
+from shoal.runs.outlets import is_outlet
+from shoal.runs.release import Release
+from shoal.runs.remarks import Remark, Tell, about_columns, about_release, unheard
+from shoal.table.coded import code_table
+from shoal.table.columns import Handed, without_cells
+from shoal.table.databases.access import name_of
+from shoal.table.population import code_both
+from shoal.table.pseudonyms import check_key, pseudonymize, read_key
+from shoal.table.reading import read_lean, read_table, take_frame
+from shoal.table.schema import Schema
+from shoal.table.settings import ROLES, Settings, is_said
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import polars as pl
+
+    from shoal.audit.verify import Audit
+    from shoal.principles.requirement import Requirement
+    from shoal.runs.compare import Comparison
+    from shoal.runs.tune import Frontier
+    from shoal.table.coded import Coded
+    from shoal.table.missing import Missing
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A coded table and what must hold on it, with everybody who could be in it."""
+
+    task: Task
+    everybody: pl.DataFrame | None
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a run did: its release, the audit of what was written, facts, remarks and files.
+
+    `facts` are what the manifest says; `files` are all that were written, private ones included.
+    """
+
+    release: Release
+    audit: Audit
+    remarks: tuple[Remark, ...]
+    files: tuple[Path, ...]
+    place: str  # where the release is, without a password where that is a database
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the manifest says."""
+        return self.release.manifest
+
+    @property
+    def report(self) -> Path | None:
+        """The public report, where there is a directory for one."""
+        return next((one for one in self.files if one.name == REPORT), None)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Run:
+    """Everything asked for at once (see `anonymize` for what each part means).
+
+    `table` is a frame, or the places of a table, which is then read by `query`, `sheet`,
+    `delimiter` and `encoding`. `said` is the schema file that it was made from.
+
+    Examples
+    --------
+    >>> import polars
+    >>> people = polars.DataFrame({"age": [17, 19, 20, 24], "salary": [1000, 1500, 9000, 9900]})
+    >>> schema = Schema(quasi="age", sensitive="salary")
+    >>> run = Run(table=people, schema=schema, require="EpsilonM(epsilon=100, m=2)")
+    >>> run.rehearse()["method"]
+    'Exchange()'
+    """
+
+    table: Any = None
+    schema: Schema = field(default_factory=Schema)
+    require: Require | Iterable[Require] = ()
+    method: Method | str | None = None
+    missing: Missing = "error"
+    population: Any = None
+    suppress: str | float | None = None
+    seconds: float | None = None
+    seed: int | None = None
+    engine: Engine | str | None = None
+    escape_formulas: bool = False
+    key: bytes | None = field(default=None, repr=False)
+    title: str | None = None
+    # How the table is read.
+    query: str | None = None
+    sheet: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    # What is written, and where.
+    output: str | Path | None = None
+    format: str | None = None
+    linkage: str | Path | None = None
+    owner_report: str | Path | None = None
+    threshold: float = THRESHOLD
+    trials: bool = False
+    force: bool = False
+    # The schema file, and the roles that options took from it.
+    said: Settings = field(default_factory=Settings, repr=False)
+    overruled: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(
+        cls, said: Settings | None = None, *, key_file: str | Path | None = None, **options: Any
+    ) -> Self:
+        """Make a run of a schema file and options, which overrule it; None and False say nothing.
+
+        Options are the fields of a run and the parameters of a schema.
+        """
+        said = Settings() if said is None else said
+        given = {name: value for name, value in options.items() if is_said(value)}
+        own = {one.name for one in fields(cls)} - {"said", "schema", "overruled"}
+        of_file = {name: value for name, value in vars(said).items() if name in own}
+        schema = said.schema(**{name: given.pop(name) for name in set(given) - own})
+        key = read_key(key_file) if key_file or schema.pseudonymize else None
+        return cls(
+            **{name: value for name, value in of_file.items() if is_said(value)} | given,
+            schema=schema,
+            key=key,
+            said=said,
+            overruled=frozenset(name for name in options if is_said(options[name])),
+        )
+
+    @classmethod
+    def load(cls, path: str | Path, **options: Any) -> Self:
+        """Make a run of a schema file; options overrule what it says."""
+        return cls.of(checked_settings(path), **options)
+
+    @cached_property
+    def asked(self) -> list[Requirement]:
+        """What must hold, read and resolved."""
+        return requirements(self.require, self.schema.sensitive)
+
+    def check(self) -> None:
+        """Raise whatever can be known to be wrong before any work is done."""
+        if self.output is not None:
+            check_places(self)
+        self._check_asked()
+
+    def _check_asked(self) -> None:
+        check_key(self.schema.pseudonymize, self.key)
+        check_title(self.title)
+        check_threshold(self.threshold)
+        check_population(self.asked, given=self.population is not None)
+        choose_method(self.method, self.asked)
+        read_share(self.suppress)
+        check_budget(self.seconds)
+        choose_engine(self.engine)
+        Randomness(self.seed)
+
+    def frame(self, progress: Progress = silent, *, lean: bool = False) -> Any:
+        """Return the table of the run, read where it is named by places."""
+        if self.table is None or (reads_files(self.table) and not self.table):
+            msg = "No table was named: give one, or a schema file that names it."
+            raise UsageError(msg)
+        if not reads_files(self.table):
+            return self.table
+        how: dict[str, Any] = {
+            "query": self.query,
+            "sheet": self.sheet,
+            "delimiter": self.delimiter,
+            "encoding": self.encoding,
+        }
+        if not lean:
+            return read_table(self.table, **how)
+        wanted = (*self.schema.published, *self.schema.pseudonymize)
+        return read_lean(self.table, **how, wanted=wanted, progress=progress)
+
+    def coded(self, table: pl.DataFrame, progress: Progress = silent) -> Coded:
+        """Code a table for what is asked of it."""
+        how: dict[str, Any] = {"missing": self.missing, "strict": self._strict}
+        return code_table(table, self.schema, **how, progress=progress)
+
+    def prepare(self, table: pl.DataFrame, progress: Progress = silent) -> Prepared:
+        """Return what is to be searched for: the one place where a task is made."""
+        everybody = self._everybody()
+        self.schema.check_quasi()
+        coded, people = code_both(everybody, self.coded(table, progress))
+        budget = check_budget(self.seconds)
+        orders = Randomness(self.seed).permutations
+        task = Task(coded, tuple(self.asked), progress, budget, people, orders=orders)
+        return Prepared(task, everybody)
+
+    @property
+    def _strict(self) -> dict[str, bool]:
+        """The columns that a requirement is about, and whether any needs numbers there."""
+        named = [name for one in self.asked for name in one.columns]
+        numbers = [n for one in self.asked for n in one.principle.numbers_of(len(one.columns))]
+        numeric = {name for name, number in zip(named, numbers, strict=True) if number}
+        return {name: name in numeric for name in named}
+
+    def _everybody(self) -> pl.DataFrame | None:
+        """Read the population where a requirement is about one."""
+        check_population(self.asked, given=self.population is not None)
+        if not any(one.principle.population for one in self.asked):
+            return None
+        people = self.population
+        return read_table(people) if isinstance(people, str | Path) else take_frame(people)
+
+    def chosen(self, task: Task) -> Method:
+        """Return the method of the run, which can search for what is required, or raise."""
+        method = self.method
+        chosen = (
+            method_for(task, self.seed) if method is None else choose_method(method, self.asked)
+        )
+        chosen.check(task)
+        return chosen
+
+    def ready(self, frame: Any) -> tuple[Task, Method]:
+        """Return what would be searched for and how, or raise as a search would at once."""
+        task = self.prepare(take_frame(frame)).task
+        chosen = self.chosen(task)
+        check_task(task)
+        check_least_risk(task)
+        return task, chosen
+
+    def rehearse(self, progress: Progress = silent, tell: Tell = unheard) -> dict[str, Any]:
+        """Say what would be done, and raise as `go` would; only samples are searched."""
+        self._check_asked()
+        task, chosen = self.ready(self._read(progress, tell))
+        search = search_seconds(chosen, task)
+        return {
+            "rows": len(task.coded),
+            "roles": {role: list(getattr(self.schema, role)) for role in ROLES},
+            "require": [
+                {
+                    "principle": repr(one),
+                    "achievable": True,
+                    "largest_m": largest_share(value.columns[0], one.principle)
+                    if isinstance(one.principle, OneDimensional) and value is not None
+                    else None,
+                }
+                for one, value in zip(task.requirements, task.values, strict=True)
+            ],
+            "method": repr(chosen),
+            "seconds": round(whole_run(search, len(task.coded)), 1),
+        }
+
+    def _read(self, progress: Progress, tell: Tell) -> Any:
+        """Return the table, its columns being those that the schema names."""
+        frame = self.frame(progress, lean=True)
+        if reads_files(self.table):
+            self.said.check_columns(
+                frame.columns, [role for role in ROLES if role not in self.overruled]
+            )
+            self.schema.check(frame.columns)
+            for remark in about_columns(frame.columns, self.schema):
+                tell(remark)
+        return frame
+
+    def release(self, progress: Progress = silent, tell: Tell = unheard) -> Release:
+        """Read, search and recode; nothing is written."""
+        self._check_asked()
+        times: dict[str, float] = {}
+        given = self.table
+        if reads_files(given) or given is None:
+            with timed(times, "read", progress):
+                given = Handed(self._read(progress, tell))
+        table = take_frame(given)
+        with timed(times, "code", progress):
+            prepared = self.prepare(table, progress)
+            table = pseudonymize(table, self.schema.pseudonymize, self.key)
+            table = without_cells(table, self.schema.quasi)  # their ranks are enough from here on
+        task = prepared.task
+        chosen = self.chosen(task)
+        share = read_share(self.suppress)
+        check_least_risk(task, gone=int(len(task.coded) * share))
+        with timed(times, "search", progress):
+            task, found, suppression = choose_engine(self.engine).solve(task, chosen, share)
+        with timed(times, "recode", progress):
+            release = build_release(
+                table,
+                self.schema,
+                task,
+                found,
+                suppression=suppression,
+                method=chosen,
+                randomness=Randomness(self.seed),
+                escape_formulas=self.escape_formulas,
+                given=given,
+                population=prepared.everybody,
+                title=self.title,
+                progress=progress,
+            )
+        release.manifest["seconds"] = times
+        for name in REPEATED:
+            release.settings[name] = getattr(self, name)
+        return Release.of(release)
+
+    def compare(self, **options: Any) -> Comparison:
+        """Publish by several methods, in memory, and measure each (see `shoal.compare`)."""
+        from shoal.runs.compare import compared
+
+        return compared(self, **options)
+
+    def tune(self, **options: Any) -> Frontier:
+        """Search under requirements that differ in one parameter (see `shoal.tune`)."""
+        from shoal.runs.tune import tuned
+
+        return tuned(self, **options)
+
+    def plan(self, **options: Any) -> Any:
+        """Say what is achievable (see `shoal.plan`)."""
+        from shoal.runs.plan import planned
+
+        return planned(self, **options)
+
+    def go(self, progress: Progress = silent, tell: Tell = unheard) -> Outcome:
+        """Read, search, write and audit; `tell` hears every remark as soon as it is known."""
+        said: list[Remark] = []
+
+        def remark(one: Remark) -> None:
+            said.append(one)
+            tell(one)
+
+        check_places(self)
+        self._check_asked()
+        target = str(self.output)
+        if not is_outlet(target):
+            from shoal.views.charts.base import warm_up
+
+            warm_up()
+        release = self.release(progress, remark)
+        audit = release.write(
+            target,
+            format=self.format or "csv",
+            linkage=self.linkage,
+            force=self.force,
+            threshold=self.threshold,
+            trials=self.trials,
+            progress=progress,
+        )
+        if self.owner_report is not None:
+            release.owner_report(
+                self.owner_report, threshold=self.threshold, force=self.force, progress=progress
+            )
+        named, escaped = self.method is not None, self.escape_formulas
+        for one in about_release(release, named=named, escaped=escaped, seed=self.seed):
+            remark(one)
+        public = () if is_outlet(target) else sorted(Path(target).iterdir())
+        private = [Path(one) for one in (self.linkage, self.owner_report) if one is not None]
+        return Outcome(release, audit, tuple(said), (*public, *private), name_of(target))
+
+
+# What a release remembers of its run beside schema, requirements and method: no places.
+REPEATED = ["missing", "suppress", "seconds", "escape_formulas", "delimiter", "encoding", "format"]
+
+
+def choose_engine(engine: Engine | str | None) -> Local:
+    """Return the engine asked for, in Python or in the notation: this machine, if none is."""
+    chosen = Engine.read(engine) if isinstance(engine, str) else engine or Local()
+    if not isinstance(chosen, Local):
+        msg = f"{chosen!r} is not an engine that works on a table in memory."
+        raise UsageError(msg)
+    return chosen
+
+
+@contextmanager
+def timed(seconds: dict[str, float], phase: str, progress: Progress) -> Iterator[None]:
+    """Note how long a phase takes and report its beginning and end."""
+    start = time.perf_counter()
+    progress(phase, 0.0)
+    yield
+    progress(phase, 1.0)
+    seconds[phase] = round(time.perf_counter() - start, 3)
+
+
+load = Run.load
