@@ -17,8 +17,8 @@ import polars as pl
 
 from shoal.audit.cells import interval_ends, read_set
 from shoal.errors import InputError
-from shoal.table.coded import Coded
-from shoal.table.coding import code_column, code_lenient
+from shoal.table.coded import NOTHING, Coded
+from shoal.table.coding import code_asked, code_column
 from shoal.table.groupings import Listed
 from shoal.table.missing import MISSING_LABEL
 
@@ -36,9 +36,16 @@ BELOW = "\x00"  # parts the name of a node from which of its two stand-ins it is
 
 
 def stand_ins(
-    published: pl.DataFrame, manifest: Mapping[str, Any], schema: Schema, groups: Groups
+    published: pl.DataFrame,
+    manifest: Mapping[str, Any],
+    schema: Schema,
+    groups: Groups,
+    asked: Mapping[str, bool] = NOTHING,
 ) -> Coded:
-    """Code a published table, quasi cells as text, by values that fill the boxes of its groups."""
+    """Code a published table, quasi cells as text, by values that fill the boxes of its groups.
+
+    `asked` has the sensitive columns that a requirement is about, and whether it needs numbers.
+    """
     said = {column["name"]: column for column in manifest["columns"]}
     turn = np.empty(len(groups.labels), np.int64)
     turn[groups.order] = np.arange(len(turn)) - groups.starts[groups.labels[groups.order]]
@@ -48,7 +55,10 @@ def stand_ins(
             _column(published[name].cast(pl.String).fill_null(MISSING_LABEL), said[name], turn)
             for name in schema.quasi
         ),
-        tuple(code_lenient(plain[name], kind=schema.types.get(name)) for name in schema.sensitive),
+        tuple(
+            code_asked(plain[name], numbers=asked.get(name), kind=schema.types.get(name))
+            for name in schema.sensitive
+        ),
         np.arange(published.height),
         {name: column["weight"] for name, column in said.items() if "weight" in column},
     )

@@ -73,6 +73,16 @@ def requirements(
     return [read_requirement(one, sensitive, files=files).resolve(sensitive) for one in several]
 
 
+def asked_of(asked: Iterable[Requirement]) -> dict[str, bool]:
+    """Return the columns that requirements are about, and whether any needs numbers there."""
+    found: dict[str, bool] = {}
+    for one in asked:
+        numbers = one.principle.numbers_of(len(one.columns))
+        for name, number in zip(one.columns, numbers, strict=True):
+            found[name] = found.get(name, False) or number
+    return found
+
+
 def _parted(text: str, sensitive: Sequence[str]) -> tuple[str, str]:
     """Part the names of columns from the term behind them; names may hold any characters."""
     heads = [(text[: found.start()].strip(), text[found.end() :]) for found in TERM.finditer(text)]

@@ -20,12 +20,12 @@ from shoal.errors import AuditFailed, UsageError
 from shoal.methods.base import Method, Task
 from shoal.methods.coarsening import Coarsening
 from shoal.principles.groups import Groups
-from shoal.principles.requirement import Require, requirements
+from shoal.principles.requirement import Require, asked_of, requirements
 from shoal.progress import Progress, silent
 from shoal.release.layout import Randomness, Suppression
 from shoal.release.release import build_release, check_title
-from shoal.runs.anonymize import numeric_columns, timed
 from shoal.runs.release import Release
+from shoal.runs.run import timed
 from shoal.table.schema import RESERVED
 from shoal.wording import option
 
@@ -76,8 +76,7 @@ def coarsen(
     with timed(times, "code", progress):
         table = read_cells(finer, manifest)
         fine = Groups(np.unique(table[RESERVED].cast(pl.Int64).to_numpy(), return_inverse=True)[1])
-        coded = stand_ins(table, manifest, schema, fine)
-        coded = numeric_columns(coded, table, list(asked), schema)
+        coded = stand_ins(table, manifest, schema, fine, asked_of(asked))
     task = Task(coded, asked, progress)
     with timed(times, "search", progress):
         groups = Coarsening(task, len(kept), fine, _kinds(table, manifest, fine)).run()

@@ -25,7 +25,7 @@ from shoal.methods.suppression import read_share
 from shoal.principles.base import OneDimensional
 from shoal.principles.k_anonymity import check_population
 from shoal.principles.planning import largest_share
-from shoal.principles.requirement import Require, requirements
+from shoal.principles.requirement import Require, asked_of, requirements
 from shoal.progress import Progress, silent
 from shoal.release.layout import Randomness
 from shoal.release.release import build_release, check_title
@@ -204,8 +204,8 @@ class Run:
 
     def coded(self, table: pl.DataFrame, progress: Progress = silent) -> Coded:
         """Code a table for what is asked of it."""
-        how: dict[str, Any] = {"missing": self.missing, "strict": self._strict}
-        return code_table(table, self.schema, **how, progress=progress)
+        asked = asked_of(self.asked)
+        return code_table(table, self.schema, missing=self.missing, asked=asked, progress=progress)
 
     def prepare(self, table: pl.DataFrame, progress: Progress = silent) -> Prepared:
         """Return what is to be searched for: the one place where a task is made."""
@@ -216,14 +216,6 @@ class Run:
         orders = Randomness(self.seed).permutations
         task = Task(coded, tuple(self.asked), progress, budget, people, orders=orders)
         return Prepared(task, everybody)
-
-    @property
-    def _strict(self) -> dict[str, bool]:
-        """The columns that a requirement is about, and whether any needs numbers there."""
-        named = [name for one in self.asked for name in one.columns]
-        numbers = [n for one in self.asked for n in one.principle.numbers_of(len(one.columns))]
-        numeric = {name for name, number in zip(named, numbers, strict=True) if number}
-        return {name: name in numeric for name in named}
 
     def _everybody(self) -> pl.DataFrame | None:
         """Read the population where a requirement is about one."""

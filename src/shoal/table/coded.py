@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.errors import InputError
 from shoal.progress import Progress, silent
-from shoal.table.coding import Column, check_type, code_column, code_known, code_lenient, quantity
-from shoal.table.missing import Missing, complete_rows, is_missing
+from shoal.table.coding import Column, check_type, code_asked, code_known, code_lenient
+from shoal.table.missing import Missing, complete_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 
 HUGE = 1e300
+NOTHING: Mapping[str, bool] = MappingProxyType({})
 INTERVAL, SET, NODE = 0, 1, 2  # as in shoal.kernels.space
 
 
@@ -196,14 +198,12 @@ def code_table(
     schema: Schema,
     *,
     missing: Missing = "error",
-    strict: Mapping[str, bool] | None = None,
+    asked: Mapping[str, bool] = NOTHING,
     progress: Progress = silent,
 ) -> Coded:
     """Code a table by its schema, raising a sentence for whatever cannot be used.
 
-    `strict` has the sensitive columns that a requirement is about, and whether it needs numbers
-    there: then the first cells that are none are told. A column of numbers with missing cells is
-    refused where a requirement is about it, and one of labels where none is.
+    `asked` has the sensitive columns that a requirement is about, and whether it needs numbers.
     """
     schema.check(table.columns)
     if not table.height:
@@ -218,18 +218,15 @@ def code_table(
         table = table.filter(keep)
 
     columns = (*schema.quasi, *schema.sensitive)
-    strict = {name: numbers for name, numbers in (strict or {}).items() if name in schema.sensitive}
 
     def code(name: str) -> Column:
         progress("code", columns.index(name) / len(columns))
         said, order = schema.types.get(name), schema.order.get(name)
+        if name in schema.sensitive:
+            return code_asked(table[name], numbers=asked.get(name), kind=said, order=order)
         if name in schema.hierarchies:
             known = code_known(table[name], kind=said, order=order)
             return known.under(schema.hierarchies[name])
-        if strict.get(name):
-            return code_column(table[name], kind=quantity(said))
-        if name in strict and is_missing(table[name]).any():
-            return code_column(table[name], kind=said, order=order)
         return code_lenient(table[name], kind=said, order=order)
 
     quasi = tuple(map(code, schema.quasi))

@@ -149,6 +149,25 @@ def code_lenient(
     return code_column(column, kind=kind if order is None else None, order=order)
 
 
+def code_asked(
+    column: pl.Series,
+    *,
+    numbers: bool | None,
+    kind: str | None = None,
+    order: Sequence[str] | None = None,
+) -> Column:
+    """Code a sensitive column: whether a requirement needs `numbers` in it, None where none asks.
+
+    A column of numbers with missing cells is refused where a requirement is about it, and is one
+    of labels where none is.
+    """
+    if numbers:
+        return code_column(column, kind=quantity(kind))
+    if numbers is not None and is_missing(column).any():
+        return code_column(column, kind=kind, order=order)
+    return code_lenient(column, kind=kind, order=order)
+
+
 def code_known(
     column: pl.Series, *, kind: str | None = None, order: Sequence[str] | None = None
 ) -> Column:
