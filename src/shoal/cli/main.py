@@ -24,6 +24,7 @@ from shoal.cli.init import init
 from shoal.cli.inspect import inspect
 from shoal.cli.panels import PanelledCommand
 from shoal.cli.plan import plan
+from shoal.cli.serve import serve
 from shoal.cli.tune import tune
 from shoal.errors import ShoalError
 from shoal.release.staging import STOPS
@@ -51,8 +52,9 @@ for command in (
     compare,
     tune,
     demo,
+    serve,
 ):
-    app.command(cls=PanelledCommand, no_args_is_help=command is not demo)(command)
+    app.command(cls=PanelledCommand, no_args_is_help=command not in {demo, serve})(command)
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - Typer's callback

@@ -57,6 +57,8 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
         "linkage": "FILE",
     },
     "Running": {
+        "port": "NUMBER",
+        "no_browser": "",
         "engine": "ENGINE",
         "dry_run": "",
         "seed": "NUMBER",

@@ -1,0 +1,39 @@
+"""`shoal serve`: the local page."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from shoal.cli import show
+
+
+def serve(
+    table: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TABLE]", help="A table to open, read where it is.", show_default=False
+        ),
+    ] = None,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; any that is free else.")
+    ] = 0,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Print the address and open no browser.")
+    ] = False,
+) -> None:
+    """Open a page on this computer that does all of this without typing commands."""
+    from shoal.errors import UsageError
+
+    try:
+        from shoal.web.serving import run
+    except ModuleNotFoundError as problem:
+        msg = f"The page needs {problem.name!r}. Install it: pip install 'shoal[page]'."
+        raise UsageError(msg) from None
+
+    def ready(address: str) -> None:
+        typer.echo(f"Shoal is open at {address}")
+        show.note("It is for you alone: the address has a secret. Press Ctrl-C here to end it.")
+
+    run(tuple(table or ()), port=port, browser=not no_browser, ready=ready)

@@ -1,0 +1,145 @@
+"""A requirement that is still being thought about: what it says, and how far it can go."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import ShoalError, UsageError
+from shoal.principles.planning import Plan, plan
+from shoal.principles.requirement import read_requirement, requirements
+from shoal.runs.proposal import tidy
+from shoal.table.schema import Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from shoal.principles.base import Principle
+    from shoal.principles.requirement import Requirement
+    from shoal.table.missing import Missing
+
+POINTS = 40  # of a frontier
+STEPS = 100  # of a width
+
+
+def consider(
+    table: pl.DataFrame, schema: Schema, text: str, missing: Missing = "error"
+) -> dict[str, Any]:
+    """Return what a requirement promises, its numbers, whether it is achievable, and what is.
+
+    `limits` says how far each number can go while the others stay; `remedies` are requirements
+    that are achievable, each with one number changed.
+    """
+    asked = read_requirement(text, schema.sensitive)
+    (full,) = requirements(asked, schema.sensitive)
+    principle = asked.principle
+    facts: dict[str, Any] = {
+        "text": repr(asked),
+        "name": type(principle).__name__,
+        "columns": list(full.columns),
+        "promise": principle.promise(" and ".join(full.columns)),
+        "numbers": _numbers(principle),
+        "achievable": None,
+        "limits": {},
+        "remedies": [],
+    }
+    if not principle.population:
+        known = _known(table, schema, asked, missing)
+        facts["achievable"] = known.get("achievable")
+        facts["limits"] = {one["parameter"]: one for one in known.get("limits", ())}
+        if facts["achievable"] is False:
+            facts["remedies"] = _remedies(table, schema, asked, facts["limits"], missing)
+    if {"epsilon", "m"} <= set(facts["numbers"]) and len(full.columns) == 1:
+        facts["frontier"] = _frontier(table, schema, full, missing)
+    return facts
+
+
+def changed(text: str, sensitive: Sequence[str], numbers: dict[str, str]) -> str:
+    """Return a requirement with some of its numbers changed, in the notation."""
+    asked = read_requirement(text, sensitive)
+    values = {name: _number(name, said) for name, said in numbers.items()}
+    return repr(replace(asked, principle=_with(asked.principle, **values)))
+
+
+def _with(principle: Any, **values: Any) -> Principle:
+    """Return a principle, which is a dataclass, with other numbers."""
+    return replace(principle, **values)
+
+
+def _number(name: str, said: str) -> int | float:
+    plain = said.strip().replace(",", "").replace("\u00a0", "").replace(" ", "")
+    plain = plain.lower().removeprefix("1in")
+    try:
+        value = float(plain)
+    except ValueError:
+        msg = f"{name} must be a number. Got {said!r}."
+        raise UsageError(msg) from None
+    return int(value) if value.is_integer() and "." not in plain else value
+
+
+def _numbers(principle: Any) -> dict[str, Any]:
+    values = {field.name: getattr(principle, field.name) for field in fields(principle)}
+    return {
+        name: value
+        for name, value in values.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+
+
+def _known(
+    table: pl.DataFrame, schema: Schema, asked: Requirement, missing: Missing
+) -> dict[str, Any]:
+    return plan(table, schema, require=asked, missing=missing).to_dict()
+
+
+def _remedies(
+    table: pl.DataFrame,
+    schema: Schema,
+    asked: Requirement,
+    limits: dict[str, dict[str, Any]],
+    missing: Missing,
+) -> list[dict[str, Any]]:
+    """Return what could be asked for instead, each tried."""
+    found = []
+    for name, one in limits.items():
+        if one["limit"] is None:
+            continue
+        value = under(one["limit"]) if one["must"] == "under" else one["limit"]
+        try:
+            other = replace(asked, principle=_with(asked.principle, **{name: value}))
+            known = _known(table, schema, other, missing)
+        except ShoalError:  # such a number makes no sense for the principle
+            continue
+        if known.get("achievable"):
+            found.append({"text": repr(other), "parameter": name, "value": value})
+    return found
+
+
+def under(bound: float) -> int | float:
+    """Return a number with few digits that is strictly under a bound, by a hundredth or less.
+
+    >>> under(10000), under(2.5), under(1)
+    (9900, 2.48, 0.99)
+    """
+    if bound <= 0:
+        return 0
+    limit = Decimal(str(bound))
+    step = Decimal(str(tidy(bound / STEPS)))
+    value = (limit / step).to_integral_value(rounding="ROUND_CEILING") * step - step
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _frontier(
+    table: pl.DataFrame, schema: Schema, asked: Requirement, missing: Missing
+) -> list[dict[str, Any]]:
+    """Return the bound of the width for each m, as far as a picture shows it."""
+    (name,) = asked.columns
+    kinds = {name: schema.types[name]} if name in schema.types else {}
+    alone = Schema(sensitive=name, types=kinds, decimal=schema.decimal)
+    relative = bool(getattr(asked.principle, "relative", False))
+    found = plan(table, alone, relative=relative, missing=missing)
+    assert isinstance(found, Plan)
+    return [{"m": p.m, "bound": p.epsilon_bound} for p in (found.frontier or ())[:POINTS]]

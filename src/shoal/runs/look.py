@@ -1,0 +1,92 @@
+"""What the owner looks at before deciding: pictures of columns, and how unique people are.
+
+It is for the owner's eyes: nothing of it is published.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.table.dates import read_moments
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shoal.inspection.inspect import ColumnInspection
+
+BARS = 26  # of a picture
+NUMBERS = {"numeric", "latitude", "longitude"}
+
+
+def picture(column: pl.Series, known: ColumnInspection) -> dict[str, Any] | None:
+    """Return how often values are there, as bars with the ends and the middle of the values.
+
+    None for columns of which nothing may be shown: those that name people, or have no type.
+    """
+    if known.role == "identifying" or known.type is None or not known.distinct:
+        return None
+    if known.type in NUMBERS:
+        numbers = column.cast(pl.String).cast(pl.Float64, strict=False).drop_nulls()
+        return _histogram(numbers.filter(numbers.is_finite()))
+    if known.type == "date":
+        moments = read_moments(column.drop_nulls().cast(pl.String))
+        return None if moments is None else _histogram(pl.Series(moments).cast(pl.Datetime("us")))
+    counts = column.drop_nulls().cast(pl.String).value_counts(sort=True)
+    bars = counts.get_columns()[1].head(BARS).to_list()
+    labels = counts.get_columns()[0].head(len(bars)).to_list()
+    return {
+        "bars": bars,
+        "low": labels[0],
+        "high": labels[-1] if len(labels) > 1 else "",
+        "median": None,
+        "more": max(0, counts.height - BARS),
+        "labels": True,
+    }
+
+
+def _histogram(values: pl.Series) -> dict[str, Any] | None:
+    if not len(values):
+        return None
+    numbers = values.to_physical().cast(pl.Float64).to_numpy()
+    bars, _ = np.histogram(numbers, bins=min(BARS, max(1, values.n_unique())))
+    return {
+        "bars": bars.tolist(),
+        "low": _said(values.min()),
+        "high": _said(values.max()),
+        "median": _said(values.sort()[len(values) // 2]),
+        "more": 0,
+        "labels": False,
+    }
+
+
+def _said(value: Any) -> str:
+    return f"{value:,.6g}" if isinstance(value, float) else str(value.date())
+
+
+def codes(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a number for each cell; equal cells of a column have the same one."""
+    return table.select(
+        pl.col(name).cast(pl.String).rank("dense").fill_null(0).cast(pl.UInt32)
+        for name in table.columns
+    )
+
+
+def unique(coded: pl.DataFrame, names: Sequence[str]) -> float:
+    """Return the share of rows that no other row equals in some columns."""
+    if not names or not coded.height:
+        return 0.0
+    counts = coded.lazy().group_by(list(names)).agg(pl.len().alias("#rows")).collect()["#rows"]
+    return int((counts == 1).sum()) / coded.height
+
+
+def uniqueness(coded: pl.DataFrame, names: Sequence[str]) -> dict[str, Any]:
+    """Return how unique people are by some columns, and by all but one of them."""
+    without = {name: unique(coded, [other for other in names if other != name]) for name in names}
+    return {"all": unique(coded, names), "without": dict(sorted(without.items(), key=_share))}
+
+
+def _share(entry: tuple[str, float]) -> float:
+    return entry[1]

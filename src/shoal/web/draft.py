@@ -1,0 +1,131 @@
+"""What the owner has decided so far, which is a schema file that grows."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from dataclasses import dataclass, field
+from typing import Any
+
+from shoal.errors import InputError
+
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+ROLES = {
+    "quasi": "May be known: coarsen",
+    "sensitive": "Secret: protect",
+    "identifying": "Names a person: leave out",
+    "person": "Marks one person’s rows",
+    "never-mix": "May be known: never mix two values",
+    "survey-weight": "Survey weight: publish its mean",
+    "other": "Harmless: keep as it is",
+    "drop": "Not needed: leave out",
+}
+LISTS = ("quasi", "sensitive", "identifying", "other")
+SINGLE = {"person": "person", "survey-weight": "survey_weight"}  # role and key of one column each
+GONE = {"identifying", "drop"}  # nothing of such a column is published
+
+
+@dataclass
+class Draft:
+    """Roles, what else is said of columns, what is required, and everything else, by its key.
+
+    `own` says whether the owner has touched the requirements: others follow the roles.
+    """
+
+    columns: list[str]
+    roles: dict[str, str]
+    said: dict[str, dict[str, Any]] = field(default_factory=dict)
+    require: list[str] = field(default_factory=list)
+    rest: dict[str, Any] = field(default_factory=dict)
+    own: bool = False
+
+    def named(self, *roles: str) -> list[str]:
+        """Return the columns that have one of some roles."""
+        return [name for name in self.columns if self.roles.get(name, "drop") in roles]
+
+    @property
+    def known_by(self) -> list[str]:
+        """The columns that people may be known by."""
+        return self.named("quasi", "never-mix")
+
+    def give(self, column: str, role: str) -> None:
+        """Give a column a role; of those that one column alone can have, another loses it."""
+        if role in SINGLE:
+            for other in self.named(role):
+                self.roles[other] = "drop"
+        self.roles[column] = role
+
+    def toml(self, **more: Any) -> str:
+        """Return it as a schema file; `more` stands first."""
+        lists: dict[str, Any] = {role: self.named(role) for role in LISTS}
+        lists["quasi"] = self.known_by
+        lists["never_mix"] = self.named("never-mix")
+        for role, key in SINGLE.items():
+            lists[key] = next(iter(self.named(role)), None)
+        top = more | lists | {"require": self.require} | self.rest
+        lines = [
+            f"{key} = {_value(value)}" for key, value in top.items() if value not in (None, [], "")
+        ]
+        used = {name for name in self.columns if self.roles.get(name, "drop") not in GONE}
+        for name in self.said:
+            entries = self._of(name)
+            if name in used and entries:
+                lines += ["", f"[columns.{_key(name)}]"]
+                lines += [f"{key} = {_value(value)}" for key, value in entries.items()]
+        return "\n".join(lines) + "\n"
+
+    def _of(self, name: str) -> dict[str, Any]:
+        """Return what is said of a column that its role allows to be said."""
+        known_by = name in self.known_by
+        return {
+            key: value
+            for key, value in self.said[name].items()
+            if value not in (None, "") and (known_by or key not in {"hierarchy", "weight"})
+        }
+
+    def take(self, text: str) -> None:
+        """Take over a schema file that was pasted in; what it does not name is left out."""
+        try:
+            said = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as problem:
+            msg = f"This is not TOML: {problem}."
+            raise InputError(msg) from None
+        roles = dict.fromkeys(self.columns, "drop")
+        for role in (*LISTS, "never_mix"):
+            for name in _names(said.pop(role, [])):
+                roles[name] = role.replace("_", "-")
+        for role, key in SINGLE.items():
+            if isinstance(name := said.pop(key, None), str):
+                roles[name] = role
+        unknown = [name for name in roles if name not in self.columns]
+        if unknown:
+            msg = f"The table has no column {unknown[0]!r}."
+            raise InputError(msg)
+        columns = said.pop("columns", {})
+        said.pop("table", None)
+        said.pop("output", None)
+        self.require = _names(said.pop("require", []))
+        self.roles, self.rest, self.own = roles, said, True
+        self.said = {str(k): dict(v) for k, v in columns.items() if isinstance(v, dict)}
+
+
+def _names(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else [str(one) for one in value]
+
+
+def _key(text: str) -> str:
+    return text if BARE.fullmatch(text) else _value(text)
+
+
+def _value(value: Any) -> str:
+    """Write a value as TOML does."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + "}"
+    return repr(value)

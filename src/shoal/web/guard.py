@@ -1,0 +1,116 @@
+"""Who may talk to the page: whoever has the token, from this machine, through no other site."""
+
+from __future__ import annotations
+
+import secrets
+from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING
+
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.responses import PlainTextResponse, RedirectResponse
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+NAMES = ("127.0.0.1", "localhost")
+SAFE = {"GET", "HEAD"}
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; frame-src 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'"
+)
+# A report has its style within itself, and runs nothing.
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; "
+    "base-uri 'none'; form-action 'none'; sandbox allow-popups"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",  # with none at all, a form says no origin
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+MOST_TEXT = 4 * 2**20  # bytes of what is posted that is no table
+
+
+class Guard:
+    """Lets in who has the secret, and says in every answer what a browser may do with it.
+
+    The token stands in the first address alone; it is exchanged for a cookie, which other sites
+    cannot use and scripts cannot read. The name of the host is checked because a foreign name may
+    come to mean this machine, the origin because a foreign page may post here.
+    """
+
+    def __init__(self, app: ASGIApp, *, port: int, token: str, most_bytes: int) -> None:
+        self.app, self.port, self.token, self.most_bytes = app, port, token, most_bytes
+        self.secret = secrets.token_urlsafe(32)
+        self.cookie = f"shoal-{port}"  # pages on two ports share the cookies of the machine
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        answer = self.refusal(scope)
+        await (answer or self.app)(scope, receive, with_headers)
+
+    def refusal(self, scope: Scope) -> ASGIApp | None:
+        """Return what a request that may not pass is told, None where it may."""
+        headers, method = Headers(scope=scope), scope["method"]
+        if headers.get("host") not in {f"{name}:{self.port}" for name in NAMES}:
+            return _no("This page is open on this computer alone.", 421)
+        if headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
+            return _no("Another site sent this.", 403)
+        if method not in SAFE and headers.get("origin") != f"http://{headers['host']}":
+            return _no("Another site sent this.", 403)
+        if (
+            method in SAFE
+            and scope["path"] == "/"
+            and "token" in QueryParams(scope["query_string"])
+        ):
+            return self._welcome(QueryParams(scope["query_string"])["token"])
+        if not self._known(headers.get("cookie", "")):
+            return _no("Open the page by the address that `shoal serve` printed.", 403)
+        return self._too_large(headers, scope)
+
+    def _welcome(self, token: str) -> ASGIApp:
+        if not secrets.compare_digest(token.encode(), self.token.encode()):
+            return _no("This address is out of date. Take the one that `shoal serve` printed.", 403)
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(self.cookie, self.secret, httponly=True, samesite="strict", path="/")
+        return answer
+
+    def _known(self, said: str) -> bool:
+        try:
+            found = SimpleCookie(said).get(self.cookie)
+        except CookieError:
+            return False
+        return found is not None and secrets.compare_digest(
+            found.value.encode(), self.secret.encode()
+        )
+
+    def _too_large(self, headers: Headers, scope: Scope) -> ASGIApp | None:
+        """Refuse what is too large before any of it is read; nobody may send without saying."""
+        if scope["method"] in SAFE:
+            return None
+        size = headers.get("content-length", "")
+        if not size.isdecimal():
+            return _no("The length of what is sent must be said.", 411)
+        most = self.most_bytes if scope["path"] in {"/tables", "/check"} else MOST_TEXT
+        if int(size) > most:
+            return _no(f"This is larger than {most / 2**20:,.0f} MB.", 413)
+        return None
+
+
+def _no(words: str, status: int) -> ASGIApp:
+    return PlainTextResponse(words + "\n", status)

@@ -1,0 +1,73 @@
+"""The pages, from templates; every value is escaped, and numbers are written for people."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup, escape
+from starlette.responses import HTMLResponse
+
+from shoal.version import __version__
+from shoal.web import words
+from shoal.web.draft import GONE, ROLES
+from shoal.web.state import PHASES
+from shoal.wording import spell
+
+if TYPE_CHECKING:
+    from starlette.background import BackgroundTask
+
+    from shoal.web.worker import Refusal
+
+FISH = "M0 6C4 0 11 0 15 6 11 12 4 12 0 6ZM13.5 6 20 1.5V10.5Z"
+
+
+@cache
+def environment() -> Environment:
+    """Return what turns templates into pages."""
+    made = Environment(
+        loader=PackageLoader("shoal.web"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters: dict[str, Any] = {
+        "whole": words.whole,
+        "percent": words.percent,
+        "of_100": words.of_100,
+        "size": words.size,
+        "clock": lambda moment: time.strftime("%H:%M", time.localtime(moment)),
+        "seconds": words.seconds,
+        "said": said,
+        "number": words.number,
+    }
+    made.filters |= filters
+    made.globals |= {
+        "roles": ROLES,
+        "gone": GONE,
+        "phases": PHASES,
+        "fish": FISH,
+        "words": words,
+        "version": __version__,
+    }
+    return made
+
+
+def page(
+    template: str, status: int = 200, background: BackgroundTask | None = None, **values: Any
+) -> HTMLResponse:
+    """Fill a template."""
+    return HTMLResponse(fill(template, **values), status, background=background)
+
+
+def fill(template: str, **values: Any) -> str:
+    """Return a filled template."""
+    return environment().get_template(template).render(**values)
+
+
+def said(refusal: Refusal | str) -> Markup:
+    """Write a sentence, its options in the words of the page."""
+    sentence = refusal if isinstance(refusal, str) else refusal.sentence
+    return Markup(spell(str(escape(sentence)), words.option))  # noqa: S704 - escaped before

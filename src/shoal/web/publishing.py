@@ -1,0 +1,250 @@
+"""Step 4, publish: a run with its progress, and the verdict with everything to take along."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import (
+    FileResponse,
+    HTMLResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    StreamingResponse,
+)
+from starlette.routing import Route
+
+from shoal.web.deciding import MOST_FIELDS, MOST_REQUIRED, table_of
+from shoal.web.draft import ROLES
+from shoal.web.guard import REPORT_POLICY
+from shoal.web.pages import fill, page
+from shoal.web.state import Job
+from shoal.web.worker import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from shoal.web.state import Shelf, Table
+
+TICK = 0.15  # seconds between two looks at a run
+STATUS = 5.0  # seconds between two sentences that a screen reader speaks
+RELEASE = "release"
+
+
+def job_of(request: Request, *, done: bool = False) -> Job:
+    """Return the run that an address names."""
+    shelf: Shelf = request.app.state.shelf
+    found = shelf.jobs.get(request.path_params["job"])
+    if found is None or (done and found.state != "done"):
+        raise HTTPException(404)
+    return found
+
+
+async def publish(request: Request) -> Response:
+    """Start a run of what the form says now; what was not yet sent by itself comes with it."""
+    shelf: Shelf = request.app.state.shelf
+    table = table_of(request)
+    draft = table.asked
+    async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
+        texts = [str(value).strip() for value in form.getlist("require")]
+        title = str(form.get("title", "")).strip()
+        for place, name in enumerate(draft.columns):
+            role = str(form.get(f"role-{place}", ""))
+            if role in ROLES and role != draft.roles.get(name):
+                draft.give(name, role)
+    if any(texts):
+        draft.require = [text for text in texts if text][:MOST_REQUIRED]
+    if title:
+        draft.rest["title"] = title
+    return start(shelf, table)
+
+
+def start(shelf: Shelf, table: Table) -> Response:
+    """Start a run, and go to it."""
+    folder = shelf.folder("runs")
+    file = folder / "shoal.toml"
+    file.write_text(table.asked.toml(), "utf-8")
+    job = Job(table.name, "publish", "; ".join(table.asked.require), folder, about=table.id)
+    arguments = {
+        "file": str(file),
+        "path": str(table.path),
+        "output": str(folder / RELEASE),
+        "encoding": table.encoding,
+        "delimiter": table.delimiter,
+    }
+    try:
+        shelf.start(job, "publish", **arguments)
+    except Refused as refused:
+        return page("error.html", 429, refusal=refused.refusal, back=f"/tables/{table.id}#decide")
+    return RedirectResponse(f"/runs/{job.id}", 303)
+
+
+async def run_page(request: Request) -> Response:
+    """Show a run: under way, or its verdict, or why it stopped."""
+    return page("run.html", **_shown(request, job_of(request)))
+
+
+async def run_part(request: Request) -> Response:
+    """Show what stands in the middle of the page of a run."""
+    return page("part_run.html", **_shown(request, job_of(request)))
+
+
+def _shown(request: Request, job: Job) -> dict[str, Any]:
+    shelf: Shelf = request.app.state.shelf
+    return {"job": job, "table": shelf.tables.get(job.about), "left": left(job), "now": time.time()}
+
+
+def left(job: Job) -> str:
+    """Say how long a run still takes, as far as its present phase tells."""
+    current = next((one for one in job.phases.values() if one[0] < 1), None)
+    if current is None or current[0] < 0.05:
+        return "Working"
+    share, begun, now = current
+    rest = (now - begun) * (1 - share) / share
+    return f"About {max(1, round(rest))} second{'s' if round(rest) > 1 else ''} left"
+
+
+async def events(request: Request) -> Response:
+    """Tell of a run as it goes on, until it is done."""
+    job = job_of(request)
+
+    async def told() -> AsyncIterator[str]:
+        seen, spoken = -1, 0.0
+        while not job.done and not await request.is_disconnected():
+            if job.version != seen:
+                seen = job.version
+                yield _event("progress", fill("part_progress.html", job=job, now=time.time()))
+                if time.time() - spoken > STATUS:
+                    spoken = time.time()
+                    yield _event("status", left(job))
+            await asyncio.sleep(TICK)
+        yield _event("done", "done")
+
+    return StreamingResponse(told(), media_type="text/event-stream")
+
+
+def _event(name: str, text: str) -> str:
+    lines = "".join(f"data: {line}\n" for line in text.splitlines())
+    return f"event: {name}\n{lines}\n"
+
+
+async def cancel(request: Request) -> Response:
+    """End a run at once; nothing of it stays."""
+    job = job_of(request)
+    await run_in_threadpool(job.cancel)
+    return RedirectResponse(f"/runs/{job.id}", 303)
+
+
+async def again(request: Request) -> Response:
+    """Start a run anew, with what a remedy changes."""
+    shelf: Shelf = request.app.state.shelf
+    job = job_of(request)
+    table = shelf.tables.get(job.about)
+    if table is None:
+        raise HTTPException(404)
+    async with request.form(max_files=0) as form:
+        for key, value in form.items():
+            if key in {
+                "suppress",
+                "missing",
+                "method",
+                "form",
+                "rows",
+                "most_rows",
+                "escape_formulas",
+                "keep_other",
+            }:
+                plain = str(value)
+                table.asked.rest[key] = (
+                    True if plain == "True" else int(plain) if plain.isdecimal() else plain
+                )
+    return start(shelf, table)
+
+
+async def report(request: Request) -> Response:
+    """Show the report; it runs nothing, so it may bring its own style."""
+    path = job_of(request, done=True).folder / RELEASE / "report.html"
+    return FileResponse(
+        path, media_type="text/html", headers={"content-security-policy": REPORT_POLICY}
+    )
+
+
+async def report_page(request: Request) -> Response:
+    """Show the report in the page."""
+    job = job_of(request, done=True)
+    return page("report.html", job=job, table=None)
+
+
+async def download(request: Request) -> Response:
+    """Give the release as a zip file."""
+    job = job_of(request, done=True)
+    packed = job.folder / "release.zip"
+    if not packed.exists():
+        await run_in_threadpool(_pack, job.folder / RELEASE, packed)
+    return FileResponse(packed, filename="release.zip", media_type="application/zip")
+
+
+def _pack(folder: Path, target: Path) -> None:
+    partial = target.with_suffix(".partial")
+    with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as packed:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                packed.write(path, Path(RELEASE) / path.relative_to(folder))
+    partial.replace(target)
+
+
+async def schema(request: Request) -> Response:
+    """Give the schema file that repeats a run."""
+    job = job_of(request, done=True)
+    text = f'table = "{"TABLE"}"\n' + (job.folder / "shoal.toml").read_text("utf-8")
+    named = {"content-disposition": 'attachment; filename="shoal.toml"'}
+    return PlainTextResponse(text, media_type="application/toml", headers=named)
+
+
+async def folder(request: Request) -> Response:
+    """Copy the release into a folder of this computer, which must not be there yet."""
+    shelf: Shelf = request.app.state.shelf
+    job = job_of(request, done=True)
+    async with request.form(max_files=0) as form:
+        place = str(form.get("folder", "")).strip()
+    source = str(job.folder / RELEASE)
+    try:
+        said = await run_in_threadpool(shelf.desk.call, "save", source=source, target=place)
+    except Refused as refused:
+        return page("part_error.html", refusal=refused.refusal)
+    return HTMLResponse(fill("part_saved.html", place=said))
+
+
+async def forget(request: Request) -> Response:
+    """Remove a run and everything that was made."""
+    shelf: Shelf = request.app.state.shelf
+    job = job_of(request)
+    await run_in_threadpool(job.worker.stop)
+    shutil.rmtree(job.folder, ignore_errors=True)
+    shelf.jobs.pop(job.id, None)
+    return RedirectResponse("/", 303)
+
+
+ROUTES = [
+    Route("/tables/{table}/publish", publish, methods=["POST"]),
+    Route("/runs/{job}", run_page),
+    Route("/runs/{job}/part", run_part),
+    Route("/runs/{job}/events", events),
+    Route("/runs/{job}/cancel", cancel, methods=["POST"]),
+    Route("/runs/{job}/again", again, methods=["POST"]),
+    Route("/runs/{job}/report.html", report),
+    Route("/runs/{job}/report", report_page),
+    Route("/runs/{job}/release.zip", download),
+    Route("/runs/{job}/shoal.toml", schema),
+    Route("/runs/{job}/folder", folder, methods=["POST"]),
+    Route("/runs/{job}/forget", forget, methods=["POST"]),
+]

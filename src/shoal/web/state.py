@@ -1,0 +1,182 @@
+"""What the page holds while it is open: tables and runs, each in a directory of its own."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from shoal.web.worker import Refusal, Refused, Stopped, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from shoal.web.draft import Draft
+
+ENDINGS = (
+    ".csv", ".tsv", ".tab", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".arrow", ".feather",
+    ".ipc", ".xlsx", ".xls",
+)  # fmt: skip
+PACKED = (".gz", ".zst")
+PHASES = {
+    "read": "Read the table",
+    "code": "Prepare its columns",
+    "search": "Find groups that keep the promise",
+    "recode": "Coarsen what may be known",
+    "write": "Write the files",
+    "audit": "Measure the promise on what was written",
+    "report": "Write the report",
+}
+
+
+def new_id() -> str:
+    """Return a name that tells nothing and fits into an address and a path."""
+    return secrets.token_hex(8)
+
+
+def stored_name(name: str) -> str:
+    """Return the name a table is kept under: of the name that came with it only a known ending.
+
+    >>> stored_name("../../etc/people.CSV.gz"), stored_name("wards")
+    ('table.csv.gz', 'table')
+    """
+    low, packed = name.lower(), ""
+    for ending in PACKED:
+        if low.endswith(ending):
+            low, packed = low.removesuffix(ending), ending
+    return "table" + next((e for e in ENDINGS if low.endswith(e)), "") + packed
+
+
+@dataclass
+class Table:
+    """A table that was opened; `facts` is None while it is being read."""
+
+    name: str
+    path: Path
+    folder: Path
+    id: str = field(default_factory=new_id)
+    encoding: str | None = None
+    delimiter: str | None = None
+    facts: dict[str, Any] | None = None
+    problem: Refusal | None = None
+    draft: Draft | None = None
+    reading: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def sample(self) -> Path:
+        """Where some of its rows are, to try prices on."""
+        return self.folder / "sample.parquet"
+
+    @property
+    def file(self) -> Path:
+        """Where what was decided is written down."""
+        return self.folder / "shoal.toml"
+
+    @property
+    def asked(self) -> Draft:
+        """What the owner has decided so far."""
+        assert self.draft is not None
+        return self.draft
+
+    def note(self) -> str:
+        """Write down what was decided, and return where."""
+        self.file.write_text(self.asked.toml(), "utf-8")
+        return str(self.file)
+
+
+@dataclass
+class Job:
+    """A run under way or done; `version` grows with whatever there is to be seen of it."""
+
+    table: str  # its name
+    kind: str
+    promise: str
+    folder: Path
+    about: str = ""  # the id of the table or run that it is about
+    id: str = field(default_factory=new_id)
+    state: str = "running"
+    begun: float = field(default_factory=time.time)
+    took: float = 0.0
+    phases: dict[str, list[float]] = field(default_factory=dict)  # share, begun, ended
+    outcome: Any = None
+    problem: Refusal | None = None
+    version: int = 0
+    worker: Worker = field(default_factory=Worker, repr=False)
+    ended: threading.Event = field(default_factory=threading.Event, repr=False)
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing more will happen."""
+        return self.state != "running"
+
+    def progress(self, phase: str, share: float) -> None:
+        """Note how far a phase is."""
+        now = time.time()
+        known = self.phases.setdefault(phase, [0.0, now, now])
+        known[0], known[2] = max(known[0], share), now
+        for other, entry in self.phases.items():
+            if other != phase:
+                entry[0] = 1.0
+        self.version += 1
+
+    def cancel(self) -> None:
+        """End the run at once, and wait until nothing is left of it."""
+        self.worker.stop()
+        self.ended.wait()
+
+    def run(
+        self, name: str, then: Callable[[Any], Any] = lambda value: value, **arguments: Any
+    ) -> None:
+        """Have the work done, and note how it ended."""
+        try:
+            self.outcome = then(self.worker.call(name, self.progress, **arguments))
+            state = "done"
+        except Refused as refused:
+            self.problem, state = refused.refusal, "failed"
+        except Stopped:
+            state = "cancelled"
+        self.took = time.time() - self.begun
+        if state != "done":
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self.worker.stop()
+        self.state = state
+        self.version += 1
+        self.ended.set()
+
+
+class Shelf:
+    """Everything that is open, under one directory; safe to use from several threads."""
+
+    def __init__(self, home: Path, *, most_runs: int = 2) -> None:
+        self.home, self.most_runs = home, most_runs
+        self.tables: dict[str, Table] = {}
+        self.jobs: dict[str, Job] = {}
+        self.desk, self.bench = Worker(), Worker()  # the one looks, the other tries prices
+        self._lock = threading.Lock()
+
+    def folder(self, kind: str) -> Path:
+        """Make a directory for a table or a run."""
+        made = self.home / kind / new_id()
+        made.mkdir(mode=0o700, parents=True)
+        return made
+
+    def start(self, job: Job, name: str, **arguments: Any) -> Job:
+        """Start a run in a process of its own, or refuse where too many are under way."""
+        with self._lock:
+            busy = [one for one in self.jobs.values() if not one.done]
+            if len(busy) >= self.most_runs:
+                shutil.rmtree(job.folder, ignore_errors=True)
+                said = f"{len(busy)} runs are under way, and no more are done at a time."
+                raise Refused(Refusal(f"{said} Wait for one of them, or cancel it.", kind="Busy"))
+            self.jobs[job.id] = job
+        threading.Thread(target=job.run, args=(name,), kwargs=arguments, daemon=True).start()
+        return job
+
+    def close(self) -> None:
+        """End all work at once."""
+        for worker in (self.desk, self.bench, *(job.worker for job in self.jobs.values())):
+            worker.stop()

@@ -1,0 +1,61 @@
+// What a form cannot do by itself: send a file once it is chosen, take one that is dropped, and
+// show a slider's number while it moves.
+"use strict";
+
+function send(form) {
+  const told = form.querySelector(".sending");
+  if (told) told.hidden = false;
+  form.requestSubmit();
+}
+
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-submit]") && event.target.value) send(event.target.form);
+});
+
+for (const zone of document.querySelectorAll("[data-drop]")) {
+  const input = zone.querySelector("input[type=file]");
+  for (const name of ["dragenter", "dragover"]) {
+    zone.addEventListener(name, (event) => { event.preventDefault(); zone.classList.add("over"); });
+  }
+  zone.addEventListener("dragleave", () => zone.classList.remove("over"));
+  zone.addEventListener("drop", (event) => {
+    event.preventDefault();
+    zone.classList.remove("over");
+    if (!event.dataTransfer.files.length) return;
+    input.files = event.dataTransfer.files;
+    send(input.form);
+  });
+}
+
+document.addEventListener("input", (event) => {
+  const mirror = event.target.dataset && event.target.dataset.mirror;
+  if (mirror) document.getElementById(mirror).value = Number(event.target.value).toLocaleString("en");
+});
+
+// What somebody is typing is not replaced by an answer to an earlier question.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const typed = [...event.detail.target.querySelectorAll("input[name=require]")];
+  const busy = typed.some((one) => one.value !== one.defaultValue);
+  const verb = event.detail.requestConfig && event.detail.requestConfig.verb;
+  if (busy && verb === "get") event.detail.shouldSwap = false;
+  if (event.detail.xhr.status === 422) event.detail.shouldSwap = true;
+});
+
+// The step that is in view is the present one.
+const steps = document.querySelectorAll(".steps li");
+if (steps.length && "IntersectionObserver" in window) {
+  const watch = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      const present = entry.target.id === "look" ? "2" : "3";
+      for (const step of steps) {
+        if (step.dataset.step === present) step.setAttribute("aria-current", "step");
+        else step.removeAttribute("aria-current");
+        step.classList.toggle("done", step.dataset.step < present);
+      }
+    }
+  }, { rootMargin: "-30% 0px -60% 0px" });
+  const start = () => document.querySelectorAll("section.part").forEach((part) => watch.observe(part));
+  start();
+  document.addEventListener("htmx:afterSettle", (event) => { if (event.target.id !== "requirements") start(); });
+}

@@ -1,0 +1,198 @@
+"""How the page speaks: numbers for people, and the words for options and parameters."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+NARROW = "\u00a0"  # keeps "1 in 5" and "2.1 %" on one line
+OPTIONS: dict[str, str | dict[str, str]] = {
+    "suppress": "Leave out up to {} of the rows",
+    "missing": {"drop": "Leave these rows out", "value": "Count “missing” as a value"},
+    "escape_formulas": "Defuse cells that a spreadsheet would run",
+    "rows": {"unknown": "Readers do not know how many rows a person has"},
+    "most_rows": "Publish at most {} rows of a person",
+    "method": "Search by {}",
+    "keep_other": "Keep the harmless columns all the same",
+    "delimiter": "Cells are parted by {}",
+    "encoding": "The text is in {}",
+    "decimal": "The decimal sign is {}",
+    "form": "Write cells as {}",
+}
+NAMES = {
+    "suppress": "rows that may be left out",
+    "missing": "what to do about missing cells",
+    "delimiter": "what parts cells",
+    "encoding": "the encoding",
+    "force": "replacing it",
+    "output": "the place",
+}
+KNOBS = {  # parameter: what it asks for, what stands before the number
+    "epsilon": ("{column} counts as nearly known when a reader is right to within", ""),
+    "m": ("A reader may be sure of that at most", "1 in "),
+    "l": ("A reader may be sure of {column} at most", "1 in "),
+    "k": ("So many people at least share every description", ""),
+    "delta": ("The largest share of others that may be near", ""),
+    "alpha": ("The largest share of a group that one value may have", ""),
+    "t": ("The furthest that a group may be from the whole table", ""),
+    "beta": ("The most that a value may gain in a group, in times of its share", ""),
+    "e": ("The narrowest range that a group’s values may span", ""),
+    "d": ("The least spread of a group’s values", ""),
+}
+COUNTS = {"m", "l", "k"}
+KINDS = {
+    "EpsilonM": "Nobody’s {column} can be nearly known",
+    "FrequencyL": "Nobody’s {column} can be named",
+    "KAnonymity": "Nobody can be found",
+    "TCloseness": "No group tells more of {column} than the whole table",
+}
+STARTS = {
+    "FrequencyL": "FrequencyL(l={most})",
+    "KAnonymity": "KAnonymity(k={most})",
+    "TCloseness": "TCloseness(t=0.2)",
+}
+TYPES = {
+    "numeric": "number",
+    "date": "date",
+    "latitude": "latitude",
+    "longitude": "longitude",
+    "categorical": "label",
+    "code": "code",
+    "boolean": "yes or no",
+    "ordered": "ordered label",
+}
+EVERYBODY = 12  # rows that share a description where anybody may read: a chance under 1 in 11
+KNOWN = 5
+
+
+def whole(value: float) -> str:
+    """Write a count.
+
+    >>> whole(60214)
+    '60,214'
+    """
+    return f"{value:,.0f}"
+
+
+def number(value: Any) -> str:
+    """Write a number with separators and no more digits than it has.
+
+    >>> number(2000), number(0.25), number("abc")
+    ('2,000', '0.25', 'abc')
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+
+
+def percent(share: float) -> str:
+    r"""Write a share that is lost, rounded up, so that it is never said to be less.
+
+    >>> percent(0.02031), percent(0), percent(0.00001)
+    ('2.1\xa0%', '0\xa0%', '0.1\xa0%')
+    """
+    tenths = math.ceil(round(share * 1000, 6))
+    return f"{tenths / 10:g}{NARROW}%"
+
+
+def of_100(share: float) -> str:
+    r"""Write a share of people, upward: "47 in 100", and where few are, "1 in 1,200".
+
+    >>> of_100(0.471), of_100(0.0008), of_100(0), of_100(1)
+    ('48\xa0in\xa0100', '1\xa0in\xa01,250', 'nobody', 'everybody')
+    """
+    if share <= 0:
+        return "nobody"
+    if share >= 1:
+        return "everybody"
+    if share >= 0.01:
+        return f"{math.ceil(round(share * 100, 6))}{NARROW}in{NARROW}100"
+    return f"1{NARROW}in{NARROW}{math.floor(Fraction(1) / Fraction(str(share))):,}"
+
+
+def seconds(value: float) -> str:
+    r"""Write a time.
+
+    >>> seconds(0.234), seconds(42.4), seconds(125)
+    ('0.2\xa0s', '42\xa0s', '2\xa0min 5\xa0s')
+    """
+    if value < 10:
+        return f"{value:.1f}{NARROW}s"
+    if value < 60:
+        return f"{value:.0f}{NARROW}s"
+    return f"{int(value // 60)}{NARROW}min {int(value % 60)}{NARROW}s"
+
+
+def size(count: int) -> str:
+    """Write the size of a file.
+
+    >>> size(900), size(912_000), size(3_400_000)
+    ('1 kB', '912 kB', '3.4 MB')
+    """
+    if count < 1_000_000:
+        return f"{max(1, round(count / 1000))} kB"
+    return f"{count / 1_000_000:.1f} MB"
+
+
+def option(name: str, value: str | None) -> str:
+    """Spell an option in a sentence of the page."""
+    if value is None:
+        return NAMES.get(name, name.replace("_", " "))
+    return f"“{label(name, value)}”"
+
+
+def label(name: str, value: str) -> str:
+    """Return what a button says that sets an option."""
+    known = OPTIONS.get(name, "{name}: {{}}".format(name=name.replace("_", " ").capitalize()))
+    if isinstance(known, dict):
+        return known.get(value, f"{name.replace('_', ' ')} {value}")
+    return known.format(value)
+
+
+def knob(name: str, columns: list[str]) -> tuple[str, str]:
+    """Return what a parameter asks for, and what stands before its number."""
+    asked, before = KNOBS.get(name, (name, ""))
+    return asked.format(column=" and ".join(columns) or "the value"), before
+
+
+def span(
+    name: str, value: float, limit: dict[str, Any] | None, rows: int
+) -> tuple[float, float, float]:
+    """Return the least and the largest number of a slider, and its step."""
+    if name in COUNTS:
+        most = limit["limit"] if limit and limit["limit"] else max(2, rows)
+        return (2, max(2, min(most, max(30, 2 * value))), 1)
+    bound = limit["limit"] if limit and limit["limit"] else None
+    if limit and limit["must"] == "under" and bound:
+        return (0, bound, bound / 100)
+    if name in {"t", "delta", "alpha"}:
+        return (0, 1, 0.01)
+    most = max(2 * value, bound or 0) or 1
+    return (0, most, most / 100)
+
+
+def covers(column: dict[str, Any], lost: float) -> str:
+    """Say what a published cell covers on average, by the share that is lost."""
+    domain = column.get("domain") or []
+    if column.get("never_mix"):
+        return "exactly what it was"
+    if column.get("kind") == "interval" and len(domain) == 2:
+        low, high = domain
+        if isinstance(low, int | float) and isinstance(high, int | float):
+            return f"a range of {number(round(lost * (high - low), 2))}, on average"
+        return f"{percent(lost)} of all dates"
+    count = len(domain)
+    if column.get("kind") == "set" and count:
+        labels = 1 + lost * (count - 1)
+        return f"{labels:.1f} of {count:,} labels, on average"
+    return "a node of its hierarchy"
+
+
+def scale(points: list[dict[str, Any]], chosen: float) -> float:
+    """Return how high a picture of the frontier reaches: the first, highest columns stick out."""
+    bounds = [point["bound"] for point in points]
+    usual = bounds[min(2, len(bounds) - 1)]
+    most = max(usual * 1.3, chosen * 1.2) or 1
+    power = 10 ** math.floor(math.log10(most))
+    return next(step * power for step in (1, 2, 4, 6, 8, 10) if step * power >= most)

@@ -1,0 +1,332 @@
+"""The page lets in its owner alone, keeps nothing, and outlives whatever happens to a run."""
+
+import http.client
+import io
+import os
+import re
+import signal
+import stat
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import pages
+
+ROWS = "".join(f"{20 + i % 40},{1000 * (i % 50)},person {i}\n" for i in range(300))
+TABLE = "age,income,name\n" + ROWS
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def page(home):
+    with pages.opened(home=home) as open_page:
+        yield open_page
+
+
+def upload(client, text=TABLE, name="people.csv"):
+    answer = client.post("/tables", files={"table": (name, text)})
+    assert answer.status_code == 303, answer.text
+    place = answer.headers["location"]
+    assert client.get(f"{place}/body").status_code == 200
+    return place
+
+
+def finished(client, run, seconds=60):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        text = client.get(run).text
+        if "sse-connect" not in text:
+            return text
+        time.sleep(0.1)
+    msg = "the run did not end"
+    raise AssertionError(msg)
+
+
+def publish(client, place, **fields):
+    answer = client.post(f"{place}/publish", data=fields)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"]
+
+
+def test_the_page_is_open_within_seconds_and_on_this_machine_alone(page):
+    assert page.address.startswith("http://127.0.0.1:")
+    port = int(page.host.rpartition(":")[2])
+    lines = Path("/proc/net/tcp").read_text().splitlines()
+    bound = [line.split()[1] for line in lines if f":{port:04X} " in line and " 0A " in line]
+    assert bound == [f"0100007F:{port:04X}"]
+
+
+def test_a_token_is_exchanged_for_a_cookie_that_no_script_and_no_site_can_use(page):
+    answer = pages.httpx.get(page.address)
+    assert answer.status_code == 303
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert page.address.rpartition("=")[2] not in cookie
+    assert "token" not in answer.headers["location"]
+
+
+@pytest.mark.parametrize("path", ["/", "/tables/0", "/runs/0", "/static/shoal.css", "/check", "/x"])
+def test_nothing_is_told_without_the_token(page, path):
+    for query in ("", "?token=", "?token=" + "a" * 43):
+        answer = pages.httpx.get(page.base + path + query)
+        assert answer.status_code == 403
+        assert "<" not in answer.text
+    assert pages.httpx.get(page.base + path, cookies={"shoal": "x"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "[::1]:{port}"]
+)
+def test_a_foreign_name_for_this_machine_is_refused(page, host):
+    port = page.host.rpartition(":")[2]
+    with page.client() as client:
+        answer = client.get("/", headers={"host": host.format(port=port)})
+    assert answer.status_code == 421
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", None])
+def test_a_post_from_another_site_is_refused(page, origin):
+    with page.client() as client:
+        client.headers.pop("origin")
+        headers = {} if origin is None else {"origin": origin}
+        assert client.post("/tables/demo", headers=headers).status_code == 403
+        assert client.get("/", headers={"sec-fetch-site": "cross-site"}).status_code == 403
+        assert client.get("/", headers={"sec-fetch-site": "same-site"}).status_code == 403
+        assert "demo table" not in client.get("/").text.split("Earlier runs")[0].split("h2")[-1]
+
+
+def test_every_answer_forbids_scripts_and_styles_within_it(page):
+    with page.client() as client:
+        for path in ("/", "/nowhere", "/static/page.js"):
+            policy = client.get(path).headers["content-security-policy"]
+            assert "default-src 'none'" in policy
+            assert "script-src 'self'" in policy
+            assert "unsafe" not in policy
+            assert client.get(path).headers["x-content-type-options"] == "nosniff"
+        text = client.get("/").text
+    assert not re.search(r"<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=", text)
+
+
+def test_no_answer_names_another_host(page):
+    with page.client() as client:
+        text = client.get("/").text
+    assert not re.findall(r'(?:src|href|action)="(?:https?:)?//', text)
+
+
+def test_the_directory_is_its_owners_alone_and_names_never_become_paths(page, home):
+    (made,) = home.glob("shoal-page-*")
+    assert stat.S_IMODE(made.stat().st_mode) == 0o700
+    with page.client() as client:
+        for name in (
+            "../../../escaped.csv",
+            "/etc/escaped.csv",
+            "..\\escaped.csv",
+            "escaped\0.csv",
+        ):
+            client.post("/tables", files={"table": (name, TABLE)})
+    inside = [path.name for path in made.rglob("*") if path.is_file()]
+    assert not [name for name in inside if "escaped" in name]
+    assert not list(home.parent.rglob("*escaped*"))
+    for path in made.rglob("*"):
+        assert made in path.resolve().parents
+
+
+def test_what_is_too_large_is_refused_before_it_is_read(page):
+    with page.client() as client:
+        claimed = http.client.HTTPConnection(page.host)
+        claimed.putrequest("POST", "/tables", skip_host=True)
+        known = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+        for name, value in {"host": page.host, "origin": page.base, "cookie": known}.items():
+            claimed.putheader(name, value)
+        claimed.putheader("content-length", str(3 * 2**30))
+        claimed.endheaders()
+        assert claimed.getresponse().status == 413
+        claimed.close()
+        said = client.post("/tables/demo", content=b"x" * (5 * 2**20))
+        assert said.status_code == 413
+        streamed = client.post("/tables/demo", content=iter([b"x"]))
+        assert streamed.status_code == 411
+
+
+def test_a_table_becomes_a_release_that_is_audited(page, tmp_path):
+    import shoal
+
+    with page.client() as client:
+        place = upload(client)
+        text = client.get(place).text
+        assert 'data-testid="role-age"' in text
+        assert 'data-testid="requirement"' in text
+        run = publish(client, place, require="EpsilonM(epsilon=2000, m=3)", title="A title")
+        verdict = finished(client, run)
+        assert re.search(r'data-testid="verdict">\s*<p class="says">Holds', verdict)
+        packed = client.get(f"{run}/release.zip")
+        zipfile.ZipFile(io.BytesIO(packed.content)).extractall(tmp_path)
+        assert "A title" in client.get(f"{run}/report.html").text
+        assert "shoal.toml" in client.get(f"{run}/shoal.toml").headers["content-disposition"]
+        assert "EpsilonM" in client.get("/").text  # the history
+    found = shoal.audit_files(tmp_path / "release")
+    assert found.holds
+    assert repr(found.findings[0].requirement) == "EpsilonM(epsilon=2000, m=3)"
+
+
+def test_a_release_is_saved_whole_into_a_folder_that_was_not_there(page, tmp_path):
+    with page.client() as client:
+        run = publish(client, upload(client), require="KAnonymity(k=3)")
+        finished(client, run)
+        target = tmp_path / "published"
+        assert "Saved" in client.post(f"{run}/folder", data={"folder": str(target)}).text
+        names = {path.name for path in target.iterdir()}
+        assert {"release.csv", "manifest.json", "report.html"} <= names
+        again = client.post(f"{run}/folder", data={"folder": str(target)}).text
+        assert 'data-testid="error"' in again
+        assert 'data-testid="error"' in client.post(f"{run}/folder", data={"folder": " "}).text
+
+
+def test_the_form_itself_says_which_roles_and_requirements_are_meant(page):
+    """What was typed but not yet sent by itself comes with the button."""
+    with page.client() as client:
+        place = upload(client)
+        fields = {"role-0": "quasi", "role-1": "sensitive", "role-2": "drop"}
+        run = publish(client, place, require="FrequencyL(l=4)", **fields)
+        assert "1 in 4" in finished(client, run)
+
+
+def test_a_requirement_out_of_reach_comes_with_remedies_that_work(page):
+    with page.client() as client:
+        place = upload(client)
+        asked = client.post(f"{place}/require", data={"require": "FrequencyL(l=200)"}).text
+        assert "Not achievable" in asked
+        assert 'data-testid="remedy"' in asked
+        run = publish(client, place, require="FrequencyL(l=200)")
+        refused = finished(client, run)
+        assert 'data-testid="error"' in refused
+        assert "not achievable" in refused.lower()
+        instead = re.search(r'"instead": "(.*?)"', asked)[1]
+        run = publish(client, place, require=instead)
+        assert 'says">Holds' in finished(client, run)
+
+
+def test_nonsense_is_told_in_words_and_ends_nothing(page):
+    with page.client() as client:
+        for text in ("\0\1\2", "", "a\n", "a,a\n1,2\n", '{"a": 1}\n[', "PK\x03\x04"):
+            answer = client.post("/tables", files={"table": ("t.csv", text)})
+            body = client.get(f"{answer.headers['location']}/body")
+            assert body.status_code == 200
+            assert "Traceback" not in body.text
+        place = upload(client)
+        for text in ("EpsilonM(", "__import__('os')", "Split()", "x: EpsilonM(epsilon=1, m=2)"):
+            said = client.post(f"{place}/require", data={"require": text})
+            assert said.status_code == 200
+            assert 'data-testid="error"' in said.text, text
+            assert 'data-testid="error"' in finished(client, publish(client, place, require=text))
+        assert client.get("/").status_code == 200
+
+
+def test_names_of_the_kept_file_are_not_told_in_place_of_the_owners(page):
+    with page.client() as client:
+        answer = client.post("/tables", files={"table": ("wards.csv", "a,b\n1,2\n1,2,3\n")})
+        text = client.get(f"{answer.headers['location']}/body").text
+    assert "wards.csv" in text
+    assert "table.csv" not in text
+
+
+def test_a_run_is_cancelled_at_once_and_leaves_nothing(page, home):
+    with page.client() as client:
+        place = client.post("/tables/demo").headers["location"]
+        client.get(f"{place}/body")
+        run = publish(client, place, require="EpsilonM(epsilon=4000, m=8)")
+        began = time.monotonic()
+        assert client.post(f"{run}/cancel").status_code == 303
+        assert time.monotonic() - began < 2
+        assert "Cancelled" in client.get(run).text
+        assert client.get(f"{run}/release.zip").status_code == 404
+    (made,) = home.glob("shoal-page-*")
+    assert not list((made / "runs").glob("*/release*/*.partial"))
+
+
+def workers(process):
+    """Return the ids of the processes that a page has started."""
+    listed = Path(f"/proc/{process.pid}/task").glob("*/children")  # any thread may start one
+    return [int(one) for path in listed for one in path.read_text().split()]
+
+
+def test_a_run_that_crashes_is_told_and_the_page_goes_on(page):
+    with page.client() as client:
+        place = client.post("/tables/demo").headers["location"]
+        client.get(f"{place}/body")
+        before = set(workers(page.process))
+        run = publish(client, place, require="EpsilonM(epsilon=4000, m=8)")
+        time.sleep(0.5)
+        for one in set(workers(page.process)) - before:
+            os.kill(one, signal.SIGKILL)
+        said = finished(client, run)
+        assert 'data-testid="error"' in said
+        assert "stopped unexpectedly" in said
+        for one in workers(page.process):  # those that look and try as well
+            os.kill(one, signal.SIGKILL)
+        time.sleep(0.2)
+        assert client.get(place).status_code in {200, 422}
+        assert "role-age" in client.get(place).text
+
+
+def test_no_more_runs_than_two_are_under_way(page):
+    with page.client() as client:
+        place = client.post("/tables/demo").headers["location"]
+        client.get(f"{place}/body")
+        runs = [publish(client, place, require="EpsilonM(epsilon=4000, m=8)") for _ in range(2)]
+        third = client.post(f"{place}/publish", data={"require": "KAnonymity(k=2)"})
+        assert third.status_code == 429
+        assert "under way" in third.text
+        for run in runs:
+            client.post(f"{run}/cancel")
+        last = publish(client, place, require="KAnonymity(k=2)")
+        client.post(f"{last}/cancel")
+
+
+def test_a_table_is_read_where_it_is_when_the_page_is_started_with_it(tmp_path):
+    table = tmp_path / "people.csv"
+    table.write_text(TABLE)
+    home = tmp_path / "home"
+    home.mkdir()
+    with pages.opened(str(table), home=home) as open_page, open_page.client() as client:
+        assert "Open people.csv" in client.get("/").text
+        place = client.post("/tables/given/0").headers["location"]
+        assert "role-income" in client.get(f"{place}/body").text
+        kept = [path.name for path in home.rglob("*") if path.is_file()]
+        assert "people.csv" not in kept
+        assert "table.csv" not in kept
+    assert open_page.process.returncode == 0
+    assert not list(home.iterdir())
+    assert table.read_text() == TABLE
+
+
+def test_what_a_killed_page_left_behind_the_next_one_clears(tmp_path):
+    with pages.opened(home=tmp_path) as first:
+        with first.client() as client:
+            upload(client)
+        first.process.kill()
+        first.process.wait()
+        (left,) = tmp_path.glob("shoal-page-*")
+        (tmp_path / "shoal-page-mine.txt").write_text("a file of somebody's")
+        with pages.opened(home=tmp_path):
+            assert not left.exists()
+            assert len([one for one in tmp_path.glob("shoal-page-*") if one.is_dir()]) == 1
+            with pages.opened(home=tmp_path):  # a page beside it is not taken for a dead one
+                assert len([one for one in tmp_path.glob("shoal-page-*") if one.is_dir()]) == 2
+    assert [one.name for one in tmp_path.iterdir()] == ["shoal-page-mine.txt"]
+
+
+def test_a_port_that_is_taken_is_told(page, home):
+    port = page.host.rpartition(":")[2]
+    with (
+        pytest.raises(AssertionError, match="cannot be used"),
+        pages.opened("--port", port, home=home),
+    ):
+        pass
