@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,23 +24,23 @@ class Open:
 
     @property
     def host(self) -> str:
-        return re.search(r"127\.0\.0\.1:[0-9]+", self.address)[0]
+        return self.address.split("/")[2]
 
     @property
     def base(self) -> str:
         return f"http://{self.host}"
 
     @contextmanager
-    def client(self):
+    def client(self) -> Iterator[httpx.Client]:
         """Give a client that came by the address with the token, as a browser would."""
-        known = {"base_url": self.base, "headers": {"origin": self.base}, "timeout": 60}
-        with httpx.Client(**known, trust_env=False) as client:
+        said = {"origin": self.base}
+        with httpx.Client(base_url=self.base, headers=said, timeout=60, trust_env=False) as client:
             assert client.get(self.address).status_code == 303
             yield client
 
 
 @contextmanager
-def opened(*arguments: str, home: Path):
+def opened(*arguments: str, home: Path) -> Iterator[Open]:
     """Start `shoal serve` with a directory for temporary files; end it afterwards."""
     began = time.perf_counter()
     process = subprocess.Popen(
@@ -50,6 +51,8 @@ def opened(*arguments: str, home: Path):
         env=os.environ | {"TMPDIR": str(home), "PYTHONUNBUFFERED": "1"},
     )
     try:
+        assert process.stdout is not None
+        assert process.stderr is not None
         line = process.stdout.readline()
         found = re.search(r"http://\S+", line)
         assert found, process.stderr.read()
