@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from shoal.errors import ShoalError, UsageError
-from shoal.principles.planning import Plan, plan
+from shoal.principles.planning import Plan
 from shoal.principles.requirement import read_requirement, requirements
+from shoal.runs.plan import plan
 from shoal.runs.proposal import tidy
 from shoal.table.schema import Schema
+from shoal.table.settings import read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     import polars as pl
 
@@ -23,6 +26,22 @@ if TYPE_CHECKING:
 
 POINTS = 40  # of a frontier
 STEPS = 100  # of a width
+
+
+def considered(table: pl.DataFrame, file: str | Path) -> list[dict[str, Any]]:
+    """Return what is to be known of every requirement of a schema file, or what is wrong with it.
+
+    Each is told by itself: that one makes no sense says nothing about the others.
+    """
+    said = read_settings(file)
+    schema, missing = said.schema(), cast("Missing", said.missing or "error")
+    found = []
+    for text in said.require:
+        try:
+            found.append(consider(table, schema, text, missing))
+        except ShoalError as problem:
+            found.append({"text": text, "problem": problem.sentence, "fix": problem.fix})
+    return found
 
 
 def consider(

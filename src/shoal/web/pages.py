@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
-from shoal.version import __version__
+from shoal.views.commands import Command
 from shoal.web import words
 from shoal.web.draft import GONE, ROLES
 from shoal.web.state import PHASES
@@ -50,7 +50,7 @@ def environment() -> Environment:
         "phases": PHASES,
         "fish": FISH,
         "words": words,
-        "version": __version__,
+        "repeat": repeat,
     }
     return made
 
@@ -71,3 +71,9 @@ def said(refusal: Refusal | str) -> Markup:
     """Write a sentence, its options in the words of the page."""
     sentence = refusal if isinstance(refusal, str) else refusal.sentence
     return Markup(spell(str(escape(sentence)), words.option))  # noqa: S704 - escaped before
+
+
+def repeat(table: str) -> str:
+    """Return the command that repeats a run beside its schema file."""
+    options = (("schema", "shoal.toml"), ("output", "published"))
+    return Command("anonymize", (table,), options).line

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import shoal
@@ -16,6 +15,7 @@ from shoal.progress import Progress, silent
 from shoal.runs import consider as considering
 from shoal.runs.look import codes, picture, uniqueness
 from shoal.runs.proposal import propose as proposing
+from shoal.runs.run import Run
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,8 +72,7 @@ class Hand:
 
     def consider(self, path: str, file: str) -> list[dict[str, Any]]:
         """Return for each requirement of a schema file what it says and how far it can go."""
-        asked = _asked(file)
-        return [_considered(self.tables[path], asked, text) for text in asked["require"]]
+        return considering.considered(self.tables[path], file)
 
     def change(self, text: str, sensitive: list[str], numbers: dict[str, str]) -> str:
         """Return a requirement with some of its numbers changed."""
@@ -81,29 +80,25 @@ class Hand:
 
     def price(self, sample: str, file: str) -> dict[str, Any]:
         """Publish a sample of the rows in memory; return what that loses."""
-        asked = _asked(file)
         begun = time.perf_counter()
-        table = self._read(sample)
-        release = shoal.anonymize(table, asked.pop("schema"), **asked, seconds=SECONDS)
+        release = Run.load(file, table=self._read(sample), seconds=SECONDS).release()
         facts = {key: release.manifest[key] for key in ("loss", "columns", "rows")}
         return facts | {"seconds": time.perf_counter() - begun}
 
     def publish(self, file: str, path: str, output: str, **how: str | None) -> dict[str, Any]:
         """Make a release of a table as a schema file says, and return what came of it."""
-        asked = _asked(file)
-        self.progress("read", 0.0)
-        table = self._read(path, **how)
-        release = shoal.anonymize(table, asked.pop("schema"), **asked, progress=self.progress)
-        audit = release.write(output, progress=self.progress)
-        sizes = audit.alike if audit.alike is not None else audit.matches
+        made = Run.load(file, table=[path], output=output, **how).go(self.progress)
+        sizes = made.audit.alike if made.audit.alike is not None else made.audit.matches
         return {
-            "manifest": release.manifest,
-            "audit": audit.to_dict(),
+            "manifest": made.facts,
+            "audit": made.audit.to_dict(),
             "promises": [
-                one.principle.promise(" and ".join(one.columns)) for one in release.requirements
+                one.principle.promise(" and ".join(one.columns))
+                for one in made.release.requirements
             ],
             "smallest": None if sizes is None else int(sizes.min()),
-            "files": {one.name: one.stat().st_size for one in sorted(Path(output).iterdir())},
+            "remarks": [(one.sentence, one.warning) for one in made.remarks],
+            "files": {one.name: one.stat().st_size for one in made.files if one.is_file()},
         }
 
     def save(self, source: str, target: str) -> str:
@@ -113,10 +108,8 @@ class Hand:
         return str(copy_release(source, target))
 
     def _read(self, path: str, **how: str | None) -> pl.DataFrame:
-        from shoal.table.reading import read_table
-
         if path not in self.tables:
-            self.tables[path] = read_table([path], **how)
+            self.tables[path] = Run.of(None, table=[path], **how).frame(self.progress)
         return self.tables[path]
 
 
@@ -125,35 +118,3 @@ def _proposal(table: pl.DataFrame, found: shoal.Inspection) -> dict[str, Any] | 
     if made is None:
         return None
     return {"require": made.require, "missing": made.missing, "reasons": list(made.reasons)}
-
-
-def _considered(table: pl.DataFrame, asked: dict[str, Any], text: str) -> dict[str, Any]:
-    try:
-        return considering.consider(table, asked["schema"], text, asked["missing"])
-    except shoal.ShoalError as problem:
-        return {"text": text, "problem": problem.sentence, "fix": problem.fix}
-
-
-def _asked(file: str) -> dict[str, Any]:
-    """Read a schema file as the command line does."""
-    from shoal.table.settings import read_settings
-
-    said = read_settings(file)
-    used = {name for names in said.roles.values() for name in names}
-    quasi = said.roles.get("quasi", ())
-    schema = shoal.Schema(
-        **said.roles,
-        types={name: kind for name, kind in said.types.items() if name in used},
-        order={name: order for name, order in said.order.items() if name in used},
-        hierarchies={name: tree for name, tree in said.hierarchies.items() if name in quasi},
-        weights=said.weights,
-        decimal=said.decimal,
-    )
-    return {
-        "schema": schema,
-        "require": said.require,
-        "method": said.method,
-        "missing": said.missing or "error",
-        "suppress": said.suppress,
-        "title": said.title,
-    }
