@@ -185,7 +185,7 @@ def test_what_an_audit_reports_can_be_required():
             from shoal.views.tables import level_name, level_value
 
             name = level_name(level).replace(
-                level["parameter"], f"{level['parameter']}={level_value(level)}", 1
+                f"({level['parameter']}", f"({level['parameter']}={level_value(level)}", 1
             )
             for asked in (level["holds"], name):
                 assert shoal.audit_files(table, schema, require=asked).holds, asked

@@ -26,8 +26,8 @@ from shoal.distances.numeric import Absolute
 from shoal.distances.relation import band_of_column, equality, most_near
 from shoal.exact import downward, upward
 from shoal.notation import exact
-from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.groups import Groups
+from shoal.principles.surveyed import near_by
 from shoal.sampling import drawn_from, within
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column, quantity
@@ -235,7 +235,7 @@ def _row(
     deltas: tuple[float, ...],
 ) -> tuple[int, ...]:
     """Count the groups in breach at one ε and every δ, in exact integers."""
-    asked = Dissimilarity(epsilon=epsilon, delta=0, k=1, distance=distance)
+    asked = near_by(distance, epsilon)
     relation = asked.relation(value)
     counts = np.zeros(len(deltas), np.int64)
     for groups, members in parts:

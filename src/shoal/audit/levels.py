@@ -12,12 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.principles.disclosure import BetaLikeness, DeltaDisclosure
-from shoal.principles.frequency import AlphaK, FrequencyL, MUniqueness
 from shoal.principles.histogram import Histogram
-from shoal.principles.l_diversity import DistinctL, EntropyL, RecursiveCL
-from shoal.principles.spread import KE, Variance
-from shoal.principles.t_closeness import TCloseness
+from shoal.principles.surveyed import OF_GROUPS, of_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +23,6 @@ if TYPE_CHECKING:
     from shoal.principles.base import Principle
     from shoal.principles.groups import Groups
     from shoal.table.coded import Sensitive
-
-RECURSIVE = (2, 3)  # the l at which the least c of recursive (c,l)-diversity is measured
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,36 +57,13 @@ class Level:
 
 def measure_levels(groups: Groups, value: Sensitive) -> Iterator[Level]:
     """Yield the level of every principle that applies to a sensitive column."""
-    for one in _principles(groups, value):
+    for one in of_columns(groups, value):
         yield Level(one, one.strongest(groups, value))
-
-
-def _principles(groups: Groups, value: Sensitive) -> Iterator[Principle]:
-    """Yield what is measured; the parameters that are not fixed are any that hold."""
-    numeric = value.columns[0].numeric
-    yield DistinctL(l=1)
-    yield EntropyL(l=1)
-    yield FrequencyL(l=1)
-    yield AlphaK(alpha=1, k=1)
-    yield from (RecursiveCL(c=1, l=l) for l in RECURSIVE)
-    yield TCloseness(t=1, ground="equal")
-    if numeric:
-        yield TCloseness(t=1, ground="ordered")
-    yield BetaLikeness(beta=1, enhanced=False)
-    yield BetaLikeness(beta=1, enhanced=True)
-    yield DeltaDisclosure(delta=1)
-    yield MUniqueness(m=1)
-    if numeric:
-        yield KE(k=int(DistinctL(l=1).strongest(groups, value).l), e=0)
-        yield Variance(at_least=0)
 
 
 def levels_of_groups(groups: Groups, value: Sensitive) -> dict[str, NDArray[np.float64]]:
     """Return some levels of each group, for lists of the riskiest ones."""
-    found = {
-        type(one).__name__: 1 / one.measure(groups, value).risks
-        for one in (DistinctL(l=1), EntropyL(l=1), FrequencyL(l=1))
-    }
+    found = {type(one).__name__: 1 / one.measure(groups, value).risks for one in OF_GROUPS}
     if value.columns[0].numeric:
         histogram = Histogram.of(groups, value.codes)
         ends = value.numbers[histogram.named[histogram.codes]].astype(np.float64)

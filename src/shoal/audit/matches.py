@@ -25,7 +25,6 @@ from shoal.errors import UsageError
 from shoal.kernels.freeform.coverage import count_near
 from shoal.kernels.freeform.tree import build
 from shoal.notation import exact
-from shoal.principles.k_anonymity import KAnonymity
 from shoal.table.coding import QUANTITY, Column, code_column
 
 if TYPE_CHECKING:
@@ -149,7 +148,7 @@ def audit_matches(
 
     check_rows(published)
     for one in requirements:
-        if not isinstance(one.principle, KAnonymity):
+        if not one.principle.sizes_only:
             msg = f"{one!r} cannot be measured on a release without groups; KAnonymity(k=…) can."
             raise UsageError(msg)
     graph = MatchGraph(original.line, published_boxes(published, original))
@@ -162,8 +161,7 @@ def audit_matches(
     matches = graph.matches
     findings = []
     for one in requirements:
-        assert isinstance(one.principle, KAnonymity)
-        assignments = graph.regularity(min(one.principle.k, len(original)))
+        assignments = graph.regularity(min(one.principle.least, len(original)))
         measured = one.principle.measure_matches(np.minimum(matches, assignments))
         findings.append(Finding(one, "matches", measured))
     risks: tuple[CandidateRisk, ...] = ()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from shoal.audit.covers import UNKNOWN, CellCover
 from shoal.audit.published import Published
-from shoal.principles.k_anonymity import DeltaPresence
 from shoal.table.population import check_people, refuse_missing
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def count_people(
             f"{cover.unread} distinct quasi cells cannot be compared with the population."
         )
     twice = int((by_person > 1).sum())
-    if twice and any(isinstance(one.principle, DeltaPresence) for one in requirements):
+    if twice and any(one.principle.disjoint for one in requirements):
         problems.append(
             f"Descriptions overlap: {twice} persons of the population match several, and "
             "DeltaPresence is defined for descriptions that do not."

@@ -22,7 +22,7 @@ from shoal.audit.published import Published, open_published
 from shoal.audit.verify import GUESSED, mixed_groups
 from shoal.errors import UnknownColumn, UsageError
 from shoal.principles.groups import Groups
-from shoal.principles.k_anonymity import DeltaPresence, KMap
+from shoal.principles.surveyed import OF_DESCRIPTIONS
 from shoal.table.coded import Sensitive
 from shoal.table.reading import read_table, take_frame
 from shoal.wording import option
@@ -166,11 +166,10 @@ def _against(labels: NDArray[np.int64], people: NDArray[np.int64] | None) -> dic
     if people is None:
         return {"k_map": None, "presence": None}
     described = Groups(labels, people)
-    fewest = KMap(k=1).strongest(described, None)
-    shares = DeltaPresence(high=1).strongest(described, None)
+    fewest, shares = (one.strongest(described, None) for one in OF_DESCRIPTIONS)
     return {
-        "k_map": 0 if fewest is None else fewest.k,
-        "presence": None if shares is None else (shares.low, shares.high),
+        "k_map": 0 if fewest is None else fewest.levels[0],
+        "presence": None if shares is None else shares.levels,
     }
 
 

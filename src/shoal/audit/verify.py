@@ -11,7 +11,7 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.exact import at_most, upward
 from shoal.principles.groups import Groups, Measurement
-from shoal.principles.k_anonymity import check_population
+from shoal.principles.requirement import check_population
 from shoal.showing import Shown
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column, quantity

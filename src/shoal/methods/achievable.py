@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import NotAchievable
 from shoal.exact import at_least, at_most
-from shoal.principles.base import OneDimensional
-from shoal.principles.dissimilarity import Dissimilarity
+from shoal.principles.base import OneDimensional, Pairwise
 from shoal.principles.guarantee import least_risk
 from shoal.principles.planning import check_achievable
 from shoal.wording import option
@@ -45,7 +44,7 @@ def check_least_risk(task: Task, *, gone: int = 0) -> None:
     few = f", whichever {gone} are left out" if gone else ""
     for one, value in zip(task.requirements, task.values, strict=True):
         principle = one.principle
-        if not isinstance(principle, Dissimilarity) or value is None:
+        if not (isinstance(principle, Pairwise) and principle.by_distance) or value is None:
             continue
         if principle.bound == 1 or len(task.coded) < principle.least:
             continue  # anything goes, or there are too few rows, which is another matter

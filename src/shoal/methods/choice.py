@@ -36,7 +36,6 @@ from shoal.methods.suppression import search_within
 from shoal.notation import Term
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
-from shoal.principles.k_anonymity import KAnonymity
 from shoal.progress import silent
 from shoal.release.cells import mean_over_rows, ncp_by_group, spans
 from shoal.sampling import draw
@@ -62,7 +61,9 @@ def choose_method(method: Method | str | None, asked: Sequence[Requirement]) -> 
     cuts need room on both sides, and where little is left they end in a few large groups.
     """
     if method is None:
-        pairwise = all(isinstance(one.principle, Pairwise | KAnonymity) for one in asked)
+        pairwise = all(
+            (isinstance(one.principle, Pairwise) or one.principle.sizes_only) for one in asked
+        )
         return Exchange() if pairwise else Mondrian()
     if isinstance(method, str):
         return Method.read(method)

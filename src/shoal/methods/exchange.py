@@ -21,7 +21,6 @@ from shoal.methods.splitting import Rule, split
 from shoal.notation import whole_number
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
-from shoal.principles.k_anonymity import KAnonymity
 from shoal.release.boxes import certainty
 from shoal.wording import option
 
@@ -138,7 +137,7 @@ def promising_sizes(task: Task) -> list[int]:
 def check_pairwise(task: Task, name: str) -> None:
     """Raise where a requirement is neither pairwise nor k-anonymity."""
     for one in task.requirements:
-        if not isinstance(one.principle, Pairwise | KAnonymity):
+        if not (isinstance(one.principle, Pairwise) or one.principle.sizes_only):
             msg = f"{name} cannot search for {one.principle!r}. Use Mondrian()."
             raise UsageError(msg)
 

@@ -17,7 +17,6 @@ import numpy as np
 from shoal.errors import NotAchievable
 from shoal.methods.base import Method, Task
 from shoal.principles.groups import Groups
-from shoal.principles.k_anonymity import DeltaPresence
 from shoal.release.boxes import certainty, covering_nodes, inside, labels_of, spans
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ class Partitions:
                 groups = replace(groups, people=np.array(counts, np.int64))
             wrong = np.zeros(len(groups), bool)
             for one, value in zip(self.task.requirements, self.task.values, strict=True):
-                if not isinstance(one.principle, DeltaPresence):
+                if not one.principle.disjoint:
                     wrong |= one.principle.measure(groups, value).breaches
             return [not breached for breached in wrong]
 
@@ -158,7 +157,7 @@ class Partitions:
     def present(self, parts: list[int]) -> bool:
         """Return whether δ-presence holds, where it is asked for."""
         principles = [one.principle for one in self.task.requirements]
-        asked = [one for one in principles if isinstance(one, DeltaPresence)]
+        asked = [one for one in principles if one.disjoint]
         if not asked:
             return True
         alike: dict[tuple, int] = {}

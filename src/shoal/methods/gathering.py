@@ -18,8 +18,7 @@ from shoal.errors import NotAchievable
 from shoal.methods.exchange import Exchange
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
-from shoal.principles.k_anonymity import KAnonymity
-from shoal.principles.requirement import Requirement
+from shoal.principles.surveyed import of_size
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,7 +44,7 @@ def from_small_groups(task: Task) -> Groups | None:
         size = times * task.least
         if size > len(task.coded):
             break
-        least = Requirement(KAnonymity(k=size))
+        least = of_size(size)
         part = replace(task, requirements=(*pairs, least), seconds=_left(task, ends))
         try:
             groups = Exchange().find(part)

@@ -24,7 +24,6 @@ from shoal.errors import NotAchievable
 from shoal.exact import at_most
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups, renumber
-from shoal.principles.k_anonymity import DeltaPresence
 from shoal.release.boxes import apart, between_children, certainty, inside
 
 if TYPE_CHECKING:
@@ -106,7 +105,7 @@ class Joining:
     @cached_property
     def disjoint(self) -> bool:
         """Whether descriptions may not overlap."""
-        return any(isinstance(one.principle, DeltaPresence) for one in self.task.requirements)
+        return any(one.principle.disjoint for one in self.task.requirements)
 
     def apart(
         self, groups: Groups, numbers: NDArray[np.int64], base: int, columns: NDArray[np.int64]

@@ -14,7 +14,7 @@ from shoal.methods.joining import Joining
 from shoal.methods.splitting import Rule, Ties, split
 from shoal.principles.base import Ordered, Pairwise, Searchable
 from shoal.principles.groups import Groups
-from shoal.principles.k_anonymity import KAnonymity, check_population
+from shoal.principles.requirement import check_population
 
 if TYPE_CHECKING:
     from shoal.methods.base import Task
@@ -66,7 +66,7 @@ class Mondrian(Thorough):
         principles = [one.principle for one in task.requirements]
         for principle in principles:
             if not principle.monotone and all(
-                isinstance(other, Pairwise | KAnonymity) for other in principles
+                isinstance(other, Pairwise) or other.sizes_only for other in principles
             ):
                 other = "Split()" if isinstance(principle, Ordered) else "Exchange()"
                 msg = (
@@ -111,6 +111,7 @@ def _measured(task: Task, *, widest: bool) -> Groups:
 def quick(task: Task) -> bool:
     """Return whether a half can be checked by itself for all that is required."""
     return all(
-        one.principle.monotone and isinstance(one.principle, Searchable | KAnonymity)
+        one.principle.monotone
+        and (isinstance(one.principle, Searchable) or one.principle.sizes_only)
         for one in task.requirements
     )

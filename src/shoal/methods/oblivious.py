@@ -17,7 +17,6 @@ from shoal.methods.base import Method, Task
 from shoal.notation import whole_number
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
-from shoal.principles.k_anonymity import KAnonymity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,7 +151,7 @@ class Measure:
         near = [
             (one, value)
             for one, value in zip(task.requirements, task.values, strict=True)
-            if not isinstance(one.principle, KAnonymity)
+            if not one.principle.sizes_only
         ]
         if not near:
             msg = f"{name} needs a requirement about near values, such as EpsilonM."

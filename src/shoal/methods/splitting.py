@@ -19,7 +19,6 @@ import numpy as np
 from shoal.distances.relation import Band, equality
 from shoal.errors import UsageError
 from shoal.principles.base import Ordered, Searchable
-from shoal.principles.k_anonymity import KAnonymity
 from shoal.progress import in_threads
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class Rule:
             if isinstance(one.principle, Ordered) and value is not None:
                 near.append(one.principle)
                 values[one.columns] = value
-            elif not isinstance(one.principle, KAnonymity):
+            elif not one.principle.sizes_only:
                 other = "Mondrian()" if one.principle.monotone else "Exchange()"
                 msg = f"{name} cannot search for {one.principle!r}. Use {other}."
                 raise UsageError(msg)
@@ -102,7 +101,7 @@ class Rule:
         for one, value in zip(task.requirements, task.values, strict=True):
             if isinstance(one.principle, Searchable) and value is not None:
                 demands.append(one.principle.demand(value))
-            elif not isinstance(one.principle, KAnonymity):
+            elif not one.principle.sizes_only:
                 msg = f"{name} cannot search for {one.principle!r}."
                 raise UsageError(msg)
         codes = demands[0].codes if demands else np.zeros(len(task.coded), np.int32)

@@ -16,8 +16,7 @@ from shoal.methods.base import Task
 from shoal.methods.leaving_out import costly_rows, extents, leave_groups, of_rows, total_loss
 from shoal.methods.mondrian import Mondrian
 from shoal.principles.groups import Groups
-from shoal.principles.k_anonymity import KAnonymity
-from shoal.principles.requirement import Requirement
+from shoal.principles.surveyed import of_size
 from shoal.release.layout import Suppression
 from shoal.wording import option
 
@@ -229,7 +228,7 @@ def pressure(task: Task, crowd: NDArray[np.bool_]) -> NDArray[np.float64]:
     In a part with o others, the i-th of the crowd stands at i / (o + 1): whoever leaves in falling
     order leaves the crowd everywhere about the same share, so that every part can be divided.
     """
-    least = Requirement(KAnonymity(k=min(PART, len(task.coded))))
+    least = of_size(min(PART, len(task.coded)))
     parts = Mondrian(relaxed=True).search(Task(task.coded, (least,)))
     rows = np.flatnonzero(crowd)
     rows = rows[np.argsort(parts.labels[rows], kind="stable")]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -34,9 +34,16 @@ class Principle(Term):
     columns: ClassVar[int] = 1  # how many sensitive columns it needs at least
     population: ClassVar[bool] = False  # whether it needs a table of everybody
     looser: ClassVar[tuple[str, ...]] = ()  # parameters that ask for less as they grow
+    sizes_only: ClassVar[bool] = False  # whether it asks for so many members and nothing else
+    disjoint: ClassVar[bool] = False  # whether no two descriptions may fit one person
     by_itself: ClassVar[bool] = True  # whether a group is judged without the rest of the table
     source: ClassVar[str]
     graded: ClassVar[tuple[str, ...]]  # the parameters that `strongest` measures
+
+    @property
+    def levels(self) -> tuple[Any, ...]:
+        """What the graded parameters are."""
+        return tuple(getattr(self, name) for name in self.graded)
 
     @property
     def rising(self) -> bool:
@@ -54,6 +61,10 @@ class Principle(Term):
 
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure every group."""
+        raise NotImplementedError
+
+    def measure_matches(self, matches: NDArray[np.int64]) -> Measurement:
+        """Measure the published rows that each person matches, where there are no groups."""
         raise NotImplementedError
 
     def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:
@@ -87,6 +98,8 @@ class Pairwise(Principle):
 
     One risk, one audit and one exchange engine serve all of them.
     """
+
+    by_distance: ClassVar[bool] = False  # whether any distance may say who is near
 
     @property
     def symmetric(self) -> bool:

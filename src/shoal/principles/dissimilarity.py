@@ -50,6 +50,7 @@ class Dissimilarity(Pairwise):
 
     monotone = False
     graded = ("delta",)
+    by_distance = True
     source = "XColor, Definition 7 and Theorem 1"
 
     def __post_init__(self) -> None:

@@ -19,14 +19,11 @@ from shoal.exact import downward, upward
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import Principle
 from shoal.principles.groups import Groups, Measurement
-from shoal.wording import option
+from shoal.principles.requirement import WITHOUT_POPULATION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
-    from shoal.principles.requirement import Requirement
     from shoal.table.coded import Sensitive
 
 
@@ -45,6 +42,7 @@ class KAnonymity(Principle):
 
     monotone = True
     columns = 0
+    sizes_only = True
     graded = ("k",)
     source = "Samarati, TKDE 2001"
 
@@ -96,19 +94,6 @@ class OfPopulation(Principle):
         if groups.people is None:
             raise UsageError(WITHOUT_POPULATION.format(self))
         return groups.people
-
-
-WITHOUT_POPULATION = (
-    "{!r} is about a population: name the table of everybody who could be in the table with "
-    f"{option('population')}."
-)
-
-
-def check_population(asked: Iterable[Requirement], *, given: bool) -> None:
-    """Raise where a requirement needs a population and there is none."""
-    for one in asked:
-        if one.principle.population and not given:
-            raise UsageError(WITHOUT_POPULATION.format(one.principle))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -176,6 +161,7 @@ class DeltaPresence(OfPopulation):
     high: float
 
     monotone = False
+    disjoint = True
     graded = ("low", "high")
     looser = ("high",)
     source = "Nergiz, Atzori, Clifton, SIGMOD 2007"

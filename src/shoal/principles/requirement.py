@@ -107,3 +107,16 @@ def read_requirement(one: Require, sensitive: Sequence[str], *, files: bool = Tr
         msg = f"{tail.strip()} is a {principle.role}, but a requirement is needed here."
         raise UsageError(msg)
     return Requirement(principle, columns if names else ())
+
+
+WITHOUT_POPULATION = (
+    "{!r} is about a population: name the table of everybody who could be in the table with "
+    f"{option('population')}."
+)
+
+
+def check_population(asked: Iterable[Requirement], *, given: bool) -> None:
+    """Raise where a requirement needs a population and there is none."""
+    for one in asked:
+        if one.principle.population and not given:
+            raise UsageError(WITHOUT_POPULATION.format(one.principle))

@@ -10,7 +10,6 @@ import numpy as np
 from shoal.errors import BadParameter, UsageError
 from shoal.methods.base import Method, Task
 from shoal.notation import whole_number
-from shoal.principles.k_anonymity import KAnonymity
 from shoal.release.graph import GeneralizationGraph
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ class Heterogeneous(Method):
     def agreed_k(self, task: Task) -> int:
         """Return the k that is required, which has to be the method's own where it names one."""
         for one in task.requirements:
-            if not isinstance(one.principle, KAnonymity):
+            if not one.principle.sizes_only:
                 msg = (
                     f"{self!r} publishes no groups, so it can keep KAnonymity(k=…) and nothing "
                     f"beside it; {one.principle!r} was required. Use Split()."
