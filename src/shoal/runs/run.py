@@ -23,9 +23,8 @@ from shoal.methods.base import Method, Task
 from shoal.methods.choice import choose_method, method_for
 from shoal.methods.suppression import read_share
 from shoal.principles.base import OneDimensional
-from shoal.principles.k_anonymity import check_population
 from shoal.principles.planning import largest_share
-from shoal.principles.requirement import Require, asked_of, requirements
+from shoal.principles.requirement import Require, asked_of, check_population, requirements
 from shoal.progress import Progress, silent
 from shoal.release.layout import Randomness
 from shoal.release.release import build_release, check_title
