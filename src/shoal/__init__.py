@@ -4,8 +4,10 @@
 """
 
 import ast
+import sys
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 
@@ -18,6 +20,17 @@ def _homes() -> dict[str, str]:
 
 _HOMES = _homes()
 __all__ = list(_HOMES)
+
+
+class _Public(ModuleType):
+    """A module whose public names are not hidden by rooms that are called the same, as `audit`."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Public
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,9 @@
 """One notation for principles, methods and distances: their `repr` is what people type.
 
 `EpsilonM(epsilon=4500, m=5)` means the same on the command line, in a schema file, in a manifest
-and in Python. Reading it is strict: names from a registry, keyword arguments, literals.
+and in Python. Reading it is strict: names from a registry, literal arguments. Arguments may stand
+without their names, in the order of the definition page: `EpsilonM(4500, 5)` means the same, and is
+printed with them.
 """
 
 from __future__ import annotations
@@ -28,7 +30,6 @@ class Term:
 
     role: ClassVar[str] = "term"
     opens: ClassVar[tuple[str, ...]] = ()  # parameters that name a file to be read
-    leading: ClassVar[str | None] = None  # the parameter that may be given without its name
 
     def __repr__(self) -> str:
         shown = []
@@ -107,18 +108,8 @@ def _build(node: ast.expr, text: str, depth: int, *, files: bool) -> Any:
             return -number
         case ast.List(elts=items) | ast.Tuple(elts=items):
             return tuple(_build(item, text, depth - 1, files=files) for item in items)
-        case ast.Call(func=ast.Name(id=name), args=[], keywords=keywords):
-            return _call(name, keywords, text, depth, files=files)
-        case ast.Call(func=ast.Name(id=name), args=[first], keywords=keywords) if (
-            known := _term(name)
-        ) and known.leading:
-            named = ast.keyword(arg=known.leading, value=first)
-            return _call(name, [named, *keywords], text, depth, files=files)
         case ast.Call(func=ast.Name(id=name)):
-            known = known_terms().get(name)
-            names = [field.name for field in dataclasses.fields(known)] if known else []  # type: ignore[arg-type]
-            msg = f"In {brief(text)}, give the parameters of {name} by name: {', '.join(names)}."
-            raise UsageError(msg)
+            return _call(name, node, text, depth, files=files)
         case ast.Name(id=name) if meant := [t for t in known_terms() if t.lower() == name.lower()]:
             msg = f"In {brief(text)}, write {meant[0]}(…) with its parameters in brackets."
             raise UsageError(msg)
@@ -127,14 +118,14 @@ def _build(node: ast.expr, text: str, depth: int, *, files: bool) -> Any:
     raise UsageError(msg)
 
 
-def _call(name: str, keywords: list[ast.keyword], text: str, depth: int, *, files: bool) -> Term:
+def _call(name: str, call: ast.Call, text: str, depth: int, *, files: bool) -> Term:
     cls = _term(name)
     if cls is None:
         msg = f"Unknown name {name!r} in {brief(text)}{nearest(name, sorted(known_terms()))}"
         raise UsageError(msg)
     fields = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
     given: dict[str, Any] = {}
-    for keyword in keywords:
+    for keyword in (*_by_name(cls, call.args, text), *call.keywords):
         if keyword.arg is None or keyword.arg not in fields:
             known = list(fields)
             word = keyword.arg or "**"
@@ -157,6 +148,16 @@ def _call(name: str, keywords: list[ast.keyword], text: str, depth: int, *, file
         msg = f"{name} needs {' and '.join(missing)}, as in {name}({form})."
         raise UsageError(msg)
     return cls(**given)
+
+
+def _by_name(cls: type[Term], values: list[ast.expr], text: str) -> list[ast.keyword]:
+    """Give parameters that were written without their names these, in the order of the page."""
+    known = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
+    if len(values) > len(known) or any(isinstance(value, ast.Starred) for value in values):
+        takes = f"takes {', '.join(known)}" if known else "takes no parameters"
+        msg = f"{cls.__name__} {takes}. Got {brief(text)}."
+        raise UsageError(msg)
+    return [ast.keyword(arg, value) for arg, value in zip(known, values, strict=False)]
 
 
 def exact(value: float | Fraction) -> Fraction:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import shoal
 from reference import attacks
 from shoal.audit import attack as engine
+from shoal.audit import exposure
 from shoal.audit.covers import CellCover, cover_column
 from shoal.audit.exposure import ROWS, vulnerability
 from shoal.audit.guessing import learn
@@ -88,7 +89,7 @@ def test_matching_rows_are_measured_a_few_at_a_time(monkeypatch):
     whole = vulnerability([published], **options)
     assert ROWS > 40 * 30
     for rows in (1, 7, 100):
-        monkeypatch.setattr("shoal.audit.exposure.ROWS", rows)
+        monkeypatch.setattr(exposure, "ROWS", rows)
         assert vulnerability([published], **options)[0].breaches == whole[0].breaches
 
 

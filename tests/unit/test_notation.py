@@ -56,7 +56,7 @@ def test_single_and_double_quotes_are_alike():
     [
         "",
         "EpsilonM",
-        "EpsilonM(4500, 5)",
+        "EpsilonM(4500, 5, True, 1)",
         "EpsilonM(epsilon=4500)",
         "EpsilonM(epsilon=4500, m=5, k=3)",
         "EpsilonM(epsilon=4500, m=5, m=6)",

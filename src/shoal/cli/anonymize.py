@@ -17,8 +17,10 @@ def anonymize(
     output: Annotated[
         str | None,
         typer.Option(
+            "--output",
+            "-o",
             help="Directory to make; or the table alone: - for standard output, or "
-            "sqlite:///people.db?table=published."
+            "sqlite:///people.db?table=published.",
         ),
     ] = None,
     quasi: show.Quasi = None,

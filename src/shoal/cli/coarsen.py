@@ -17,7 +17,7 @@ def coarsen(
             metavar="RELEASE", help="Release directory to make it from.", show_default=False
         ),
     ],
-    output: Annotated[str | None, typer.Option(help="Directory to make.")] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="Directory to make.")] = None,
     require: show.Requires = None,
     format: Annotated[
         str | None,

@@ -12,7 +12,9 @@ REQUIRE = "EpsilonM(epsilon=2000, m=5)"
 
 
 def demo(
-    output: Annotated[str, typer.Option(help="Directory to make.")] = "shoal-demo",
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="Directory to make.")
+    ] = "shoal-demo",
     quiet: show.Quiet = False,
 ) -> None:
     """Plan, anonymize and audit a census-like table of 60,000 people who do not exist."""

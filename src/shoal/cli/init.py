@@ -13,7 +13,9 @@ from shoal.cli import show
 
 def init(
     table: show.Table,
-    output: Annotated[str, typer.Option(help="Schema file to write.")] = "shoal.toml",
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="Schema file to write.")
+    ] = "shoal.toml",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     encoding: show.Encoding = None,
     quiet: show.Quiet = False,

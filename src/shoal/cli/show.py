@@ -89,7 +89,7 @@ MissingCells = Annotated[str | None, typer.Option(help="Missing cells: error, dr
 Report = Annotated[
     str | None, typer.Option(help="HTML file with the picture, readable by its owner.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no remarks.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
 

@@ -41,7 +41,6 @@ class Composite(Distance):
     weights: tuple[float, ...] | None = None
 
     most = None
-    leading = "distances"
 
     def __post_init__(self) -> None:
         parts = self.distances

@@ -39,7 +39,6 @@ class Hierarchical(Distance):
 
     metric = True
     opens = ("file",)
-    leading = "hierarchy"
 
     def __post_init__(self) -> None:
         given = [name for name in ("hierarchy", "levels", "file") if getattr(self, name)]

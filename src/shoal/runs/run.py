@@ -392,4 +392,9 @@ def timed(seconds: dict[str, float], phase: str, progress: Progress) -> Iterator
     seconds[phase] = round(time.perf_counter() - start, 3)
 
 
-load = Run.load
+def load(path: str | Path, **options: Any) -> Run:
+    """Make a run of a schema file; options, named as its keys are, overrule what it says.
+
+    `shoal.load("shoal.toml").go()` does what `shoal anonymize` does with the file.
+    """
+    return Run.load(path, **options)

@@ -3,7 +3,7 @@
 `30 <= age <= 40 and sex == "F"`, `town in {"Ulm", "Aalen"}`, `not (income > 50000 or age < 18)`.
 A column is compared with numbers, with labels or with dates in quotes, whichever it holds; the name
 of a node of a hierarchy stands for the labels under it. A column whose name is no plain word stands
-in backquotes.
+in backquotes. One sign of equality means the same as two.
 
 A condition becomes a sum of queries, each with a coefficient: `not a` is 1 - a, `a or b` is
 a + b - ab, and the product of two queries asks for what both ask for. So overlapping alternatives
@@ -13,6 +13,7 @@ are counted once, whatever columns they are about.
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 from dataclasses import dataclass
 from fractions import Fraction
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 DEPTH = 50  # how deep brackets may nest
 MOST = 1000  # queries that one condition may become
 LARGEST = 1e300
-QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`([^`]*)`""")
+QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`([^`]*)`|((?<![<>=!])=(?!=))""")
 HELP = "Write it as 30 <= age <= 40 and town in {'Ulm', 'Aalen'}."
 FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.Gt,
@@ -72,6 +73,8 @@ def read_condition(text: str, columns: Mapping[str, Exact | Spread]) -> Sum:
     names: dict[str, str] = {}
 
     def plain(found: re.Match[str]) -> str:
+        if found[2] is not None:
+            return "=="
         if found[1] is None:
             return found[0]
         word = f"column_{len(names)}_"
@@ -83,9 +86,28 @@ def read_condition(text: str, columns: Mapping[str, Exact | Spread]) -> Sum:
     try:
         tree = ast.parse(QUOTED.sub(plain, text).strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        msg = f"Cannot read the condition {brief(text)}. {HELP}"
+        msg = _bare_name(text, columns) or f"Cannot read the condition {brief(text)}. {HELP}"
         raise UsageError(msg) from None
-    return _Parser(text, columns, names).condition(tree, DEPTH)
+    try:
+        return _Parser(text, columns, names).condition(tree, DEPTH)
+    except UsageError:
+        if bare := _bare_name(text, columns):
+            raise UsageError(bare) from None
+        raise
+
+
+def _bare_name(text: str, columns: Iterable[str]) -> str | None:
+    """Return a sentence about a column whose name needs backquotes and has none, if there is one.
+
+    Of several names that stand there, the longest is the one that was meant.
+    """
+    outside = QUOTED.sub(lambda found: found[2] or " ", text)
+    for name in sorted(columns, key=len, reverse=True):
+        plain = name.isidentifier() and not keyword.iskeyword(name)
+        worded = any(map(str.isalpha, name))
+        if worded and not plain and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", outside):
+            return f"In {brief(text)}, the name of column {name!r} needs backquotes: `{name}`."
+    return None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,83 @@
+"""One name for every audit (a room below has its name, so it stands in a module of its own)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.audit.files import audit_files
+from shoal.audit.survey import survey
+from shoal.errors import UsageError
+from shoal.runs.release import Release
+from shoal.wording import option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from shoal.audit.survey import Survey
+    from shoal.audit.verify import Audit
+    from shoal.principles.requirement import Require
+    from shoal.table.schema import Schema
+
+
+def audit(
+    what: Any,
+    schema: Schema | None = None,
+    *,
+    require: Require | Iterable[Require] | None = None,
+    original: Any = None,
+    population: Any = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    group: str | None = None,
+) -> Audit | Survey:
+    """Measure what is published: a release, its directory, or any table.
+
+    A release and its directory are measured against what they promise, or against `require`. A
+    table is measured against `require`; where nothing is required, the level of every principle is
+    returned instead (a `Survey`).
+
+    Parameters
+    ----------
+    what : a release, a release directory, the path of a table, or a frame.
+    schema : the roles of the columns, for a plain table; a release says them itself.
+    require : what should hold, for a plain table; for a directory, instead of what it promises.
+    original : the path or frame of the original table, for a directory without groups.
+    population : the path or frame of a table of everybody who could be in the table, for
+        requirements about them.
+    hierarchies : for a directory, those that its owner listed (files, nested nodes), which say what
+        a node covers where the manifest cannot.
+    group : the column that names the groups of a plain table of which nothing is required.
+
+    Examples
+    --------
+    >>> import polars, shoal
+    >>> people = polars.DataFrame({"age": ["[1, 2]"] * 3, "pay": [1, 5, 9]})
+    >>> schema = shoal.Schema(quasi="age", sensitive="pay")
+    >>> shoal.audit(people, schema, require="KAnonymity(k=3)").holds
+    True
+    """
+    released = isinstance(what, str | Path) and Path(what).is_dir()
+    plain = not released and not isinstance(what, Release)
+    if group is not None and (require is not None or not plain):
+        msg = f"{option('group')} is for a plain table of which nothing is required."
+        raise UsageError(msg)
+    if isinstance(what, Release):
+        given = {"schema": schema, "require": require, "original": original}
+        given |= {"population": population, "hierarchies": hierarchies}
+        if named := [name for name, value in given.items() if value is not None]:
+            msg = f"A release is audited by what it promises: leave out {option(named[0])}."
+            raise UsageError(msg)
+        return what.audit()
+    if released or require is not None:
+        return audit_files(
+            what,
+            schema,
+            require=require,
+            original=original,
+            population=population,
+            hierarchies=hierarchies,
+        )
+    if original is not None or hierarchies:
+        msg = "Only a release directory is audited against its original table and hierarchies."
+        raise UsageError(msg)
+    return survey(what, schema, group=group, population=population)
