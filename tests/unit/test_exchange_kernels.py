@@ -15,6 +15,7 @@ from shoal.kernels.exchange.start import start
 from shoal.kernels.exchange.state import crossing, make_groups, refresh_each, total_loss
 from shoal.kernels.exchange.swaps import chain, merge, round_robin
 from shoal.kernels.relations import cross, excess_after, proximate
+from shoal.methods.annealing import Annealing, nearest
 from shoal.methods.exchanging import Engine
 
 LARGEST = 400
@@ -183,6 +184,55 @@ def test_engine_reports_what_it_leaves(n, kinds, forms):
         assert outcome.loss == pytest.approx(sum(len(own) * table.ncp(own) for own in groups))
         if not forms:
             assert outcome.loss <= start_loss + 1e-9
+
+
+@pytest.mark.parametrize("forms", FORMS)
+@pytest.mark.parametrize(("n", "kinds"), [(61, "iis"), (203, "isi"), (700, "s")])
+def test_annealing_keeps_every_bound_and_its_books(n, kinds, forms):
+    moved = 0
+    for seed in range(3):
+        table = Table(seed, n, kinds, forms)
+        outcome = started(table, table.least + seed).run()
+        if outcome.violations:
+            continue
+        order = np.argsort(outcome.labels, kind="stable")
+        cuts = np.searchsorted(outcome.labels[order], np.arange(outcome.labels.max() + 2))
+        annealing = Annealing(
+            table.space,
+            table.relations,
+            table.values,
+            table.codes,
+            order,
+            cuts,
+            ends=0.0,
+            progress=lambda *_: None,
+        )
+        before = annealing.homes.copy()
+        near = nearest(table.space, table.values)
+        for heat in (1e9, 1.0, 0.01):
+            annealing.step(near, 3000, heat)
+            assert_consistent(table, annealing.groups)
+            assert not annealing.groups.excess.any()
+            assert annealing.groups.sizes.min() >= table.least
+            for g in range(annealing.groups.sizes.size):
+                own = members(annealing.groups, g)
+                assert (annealing.homes[own] == g).all()
+                assert annealing.slots[own].tolist() == list(range(len(own)))
+        moved += not np.array_equal(before, annealing.homes)
+    assert moved
+
+
+def test_rows_are_near_as_the_loss_of_two_says():
+    for seed in range(6):
+        table = Table(seed, 150, ("ii", "isi", "s")[seed % 3], ())
+        near = nearest(table.space, table.values)
+        for row in range(table.n):
+            others = [other for other in range(table.n) if other != row]
+            found = [table.ncp([row, other]) for other in near[row]]
+            assert row not in near[row]
+            assert len(set(near[row].tolist())) == near.shape[1]
+            best = sorted(table.ncp([row, other]) for other in others)[: len(found)]
+            assert found == pytest.approx(best)  # all runs are looked at in so few rows
 
 
 def test_band_requirements_within_reach_are_always_met():

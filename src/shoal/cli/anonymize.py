@@ -69,7 +69,10 @@ def anonymize(
     suppress: Annotated[
         str | None, typer.Option(help="Rows that may be left out where that helps, as 1%.")
     ] = None,
-    seconds: Annotated[float | None, typer.Option(help="Time budget of the search.")] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(help="Time for the search; what is left of it is spent on losing less."),
+    ] = None,
     missing: show.MissingCells = None,
     query: show.Query = None,
     sheet: show.Sheet = None,

@@ -97,8 +97,7 @@ class Local(Engine):
 
         def search(place: int) -> None:
             rows = shards[place]
-            seconds = None if task.seconds is None else task.seconds * len(rows) / len(task.coded)
-            part = replace(task.part(rows), progress=silent, seconds=seconds)
+            part = _of_rows(task, rows)
             try:
                 found[place] = self.search(part, method, 0)
             except NotAchievable as problem:
@@ -117,7 +116,7 @@ class Local(Engine):
         """Search shards one after the other, leaving out rows, or whole shards, within a limit."""
         solved = []
         for rows in sorted(shards, key=len):  # small ones are the likeliest to be in the way
-            part = replace(task.part(rows), progress=silent)
+            part = _of_rows(task, rows)
             try:
                 one = self.search(part, method, limit)
             except NotAchievable as problem:
@@ -132,6 +131,12 @@ class Local(Engine):
             msg = "No part of the table that may be mixed can keep what is required."
             raise NotAchievable(msg)
         return solved
+
+
+def _of_rows(task: Task, rows: NDArray[np.int64]) -> Task:
+    """Return the task of some rows, with their share of the time."""
+    seconds = None if task.seconds is None else task.seconds * len(rows) / len(task.coded)
+    return replace(task.part(rows), progress=silent, seconds=seconds)
 
 
 def _of_part(task: Task, rows: NDArray[np.int64], problem: NotAchievable) -> NotAchievable:

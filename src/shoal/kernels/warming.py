@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from shoal.kernels.exchange.anneal import anneal
 from shoal.kernels.exchange.colouring import xcolor
 from shoal.kernels.exchange.loss import LossSpace
+from shoal.kernels.exchange.nearest import near_rows
 from shoal.kernels.exchange.start import start
 from shoal.kernels.exchange.state import GroupState, crossing, make_groups, refresh_each
 from shoal.kernels.exchange.swaps import chain, exchange_pairs, merge, repair, round_robin
@@ -25,6 +27,7 @@ def run() -> None:
     chain(space, relations, groups, one, near, 1, *scratch)
     merge(space, relations, groups, one, near, 1)
     round_robin(space, relations, groups, np.arange(4), 1)
+    _anneal(space, relations, values, codes)
     xcolor(space, relations, values, codes, np.zeros(1, np.int64), 2)
     counts = np.empty(1, np.int64)
     largest_neighbourhoods(relations, codes[0], np.array([0, 8]), counts)
@@ -51,6 +54,17 @@ def _equality() -> Relations:
         bounds=bounds,
         least=np.array([2]),
     )
+
+
+def _anneal(space: LossSpace, relations: Relations, values: np.ndarray, codes: np.ndarray) -> None:
+    groups = _groups(space, relations, values, codes)
+    order, cuts = start(space, values, 1)
+    near = np.empty((8, 2), np.int32)
+    near_rows(space, values, order, cuts, np.zeros((1, 1), np.int64), 0, 1, np.empty(2), near)
+    homes, slots = np.empty((2, 8), np.int64)
+    homes[groups.rows[:, :2]], slots[groups.rows[:, :2]] = np.arange(4)[:, None], np.arange(2)
+    mine, slab, chance = np.arange(4), np.zeros(4, np.int64), np.ones(1, np.uint64)
+    anneal(space, relations, groups, homes, slots, near, mine, slab, 1, 1.0, chance, 1)
 
 
 def _groups(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from shoal.principles.groups import Groups, Measurement
     from shoal.principles.requirement import Requirement
     from shoal.release.graph import GeneralizationGraph
+    from shoal.release.layout import Found
     from shoal.table.coded import Coded, Sensitive
     from shoal.table.population import People
 
@@ -78,6 +79,10 @@ class Method(Term):
     def search(self, task: Task) -> Groups | GeneralizationGraph:
         """Find the groups (or the graph), or raise `NotAchievable`."""
         raise NotImplementedError
+
+    def refine(self, task: Task, found: Found, seconds: float) -> Found:  # noqa: ARG002
+        """Spend seconds that are left on losing less; what is returned loses no more."""
+        return found
 
     def outcomes(self, task: Task) -> Iterator[tuple[Groups | GeneralizationGraph, Fraction]]:
         """Yield all that chance may lead a search to, each with its probability."""

@@ -88,7 +88,7 @@ def method_for(task: Task, seed: int | None = None) -> Method:
     if all(column.tree is None for column in task.coded.quasi):
         return usual
     some = draw(len(task.coded), SAMPLE, seed).places
-    sample = replace(task, coded=task.coded.subset(some), progress=silent)
+    sample = replace(task, coded=task.coded.subset(some), progress=silent, seconds=None)
     losses = {method: _loss(method, sample) for method in (usual, *TRIED)}
     return min(losses, key=lambda method: losses[method])
 
@@ -157,7 +157,7 @@ def warm_up(method: Method, task: Task) -> None:
     """Search a few rows, so that loading compiled code and libraries is not measured later."""
     some = draw(len(task.coded), FEW).places
     with suppress(NotAchievable):  # the few rows may not reach what all of them do
-        search(method, replace(task, coded=task.coded.subset(some)))
+        search(method, replace(task, coded=task.coded.subset(some), seconds=None))
 
 
 def loss_of(coded: Coded, found: Found) -> float:

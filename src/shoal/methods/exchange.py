@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from shoal.kernels.relations import Relations
     from shoal.methods.base import Task
     from shoal.principles.groups import Measurement
+    from shoal.release.layout import Found
     from shoal.table.coded import Sensitive
 
 
@@ -50,13 +51,13 @@ class Board:
     relations: Relations
 
     @classmethod
-    def of(cls, task: Task, chosen: int) -> Board:
-        """Lay out a task for groups of the given size."""
+    def of(cls, task: Task, chosen: int, room: int = 0) -> Board:
+        """Lay out a task for groups of the given size, and of at least `room` members."""
         from shoal.kernels.exchange.loss import LossSpace, positions
 
         pairs = pairwise_of(task)
         rows = len(task.coded)
-        room = max(2 * chosen, -(-rows // (rows // chosen)))
+        room = max(2 * chosen, -(-rows // (rows // chosen)), room)
         bounds = np.array(
             [[0, *(principle.allowed(s) for s in range(1, room + 1))] for principle, _ in pairs],
             np.int64,
@@ -97,13 +98,17 @@ def halved(starts: NDArray[np.int64], most: int) -> NDArray[np.int64]:
     return np.append(begins, starts[-1])
 
 
-def _loss(task: Task, start: Start) -> float:
-    """Return what groups lose, as the engine measures it."""
+def _groups_of(start: Start) -> Groups:
+    """Return a start as groups."""
     order, cuts = start
     labels = np.empty(len(order), np.int64)
     labels[order] = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
-    groups = Groups(labels)
-    return float(groups.sizes @ certainty(task.coded, groups, promised=True).sum(axis=1))
+    return Groups(labels)
+
+
+def _loss(task: Task, groups: Groups, *, promised: bool) -> float:
+    """Return what groups lose; with `promised`, as the engine measures it."""
+    return float(groups.sizes @ certainty(task.coded, groups, promised=promised).sum(axis=1))
 
 
 def pairwise_of(task: Task) -> list[tuple[Pairwise, Sensitive]]:
@@ -207,7 +212,9 @@ class Exchange(Thorough):
             board = Board.of(task, size)
             start = board.start(size)
             if self.size is None and not pairwise_of(task):
-                start = min(start, uneven_start(task, size), key=partial(_loss, task))
+                uneven = uneven_start(task, size)
+                loss = partial(_loss, task, promised=True)
+                start = min(start, uneven, key=lambda one: loss(_groups_of(one)))
             engine = Engine(
                 board.space,
                 board.relations,
@@ -224,6 +231,31 @@ class Exchange(Thorough):
         if coarse is None:
             raise not_reached(task, Groups(outcome.labels))
         return coarse
+
+    def refine(self, task: Task, found: Found, seconds: float) -> Found:
+        """Spend seconds that are left on annealed exchanges from groups that hold."""
+        from shoal.methods.annealing import PREPARING, Annealing
+
+        ends, rows = time.monotonic() + seconds, len(task.coded)
+        if not isinstance(found, Groups) or len(found) == 1 or seconds < 2 * PREPARING * rows:
+            return found
+        largest = int(found.sizes.max())
+        if largest > LARGEST * task.least:
+            return found  # coarse groups: there is no room to keep who is near to whom in them
+        board = Board.of(task, task.least, room=largest)
+        annealing = Annealing(
+            board.space,
+            board.relations,
+            board.values,
+            board.codes,
+            found.order,
+            found.starts,
+            ends=ends,
+            progress=task.progress,
+        )
+        annealed = Groups(annealing.run())
+        # With hierarchies, the engine goes by what a node promises, not by what it loses.
+        return min(found, annealed, key=partial(_loss, task, promised=False))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -84,10 +84,19 @@ class Solved:
 
 def search_part(method: Method, task: Task, check: Callable[[Task], None], limit: int) -> Solved:
     """Search a part of a table, leaving out the fewest rows that stand in the way, if any may."""
+    begun = time.monotonic()
     if limit:
-        return _achieve(method, task, check, limit, in_the_way(task)[0])
-    check(task)
-    return Solved(task, task, method.search(task), np.arange(len(task.coded)))
+        solved = _achieve(method, task, check, limit, in_the_way(task)[0])
+    else:
+        check(task)
+        solved = Solved(task, task, method.search(task), np.arange(len(task.coded)))
+    return replace(solved, found=refined(method, solved.task, solved.found, begun))
+
+
+def refined(method: Method, task: Task, found: Found, begun: float) -> Found:
+    """Spend what is left of the task's time, if it has any, on losing less."""
+    left = 0.0 if task.seconds is None else task.seconds - (time.monotonic() - begun)
+    return method.refine(task, found, left) if left > 0 else found
 
 
 def search_within(
@@ -110,17 +119,14 @@ def search_within(
     limit = int(len(task.coded) * share)
     if not limit:
         check(task)
-        return task, method.search(task), Suppression()
+        return task, refined(method, task, method.search(task), begun), Suppression()
     gone, crowd = in_the_way(task)
     solved = _achieve(method, task, check, limit, gone)
     fewest = len(task.coded) - len(solved.kept)
     if any(one.principle.population for one in task.requirements):
         # Groups alone do not tell whether such a requirement still holds once somebody has left.
-        return (
-            solved.task,
-            solved.found,
-            Suppression(fewest),
-        )
+        found = refined(method, replace(solved.task, seconds=task.seconds), solved.found, begun)
+        return solved.task, found, Suppression(fewest)
     search = Again(method, task, begun)
     loose = _loosen(search, solved, crowd, limit - fewest)
     best = _relieve(search, loose, limit - (len(task.coded) - len(loose.kept)))
@@ -129,7 +135,8 @@ def search_within(
     covered = best.extents
     costly = len(solved.kept) - len(best.kept)
     suppression = Suppression(fewest, costly, solved.loss(covered), best.loss(covered))
-    return best.task, best.found, suppression
+    last = replace(best.task, seconds=task.seconds)
+    return best.task, refined(method, last, best.found, begun), suppression
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,8 +48,9 @@ def anonymize(
         quasi columns as they really are; for `KMap` and `DeltaPresence`.
     suppress : how much of the table may be left out, as "1%": the fewest rows without which the
         requirements can hold, then rows that cost the others more than they are worth.
-    seconds : after which a search that can go on improving stops; what was found then depends on
-        the clock, and a seed no longer repeats it.
+    seconds : after which a search that can go on improving stops; what is left of them when it
+        has ended is spent on losing less, as long as that pays. What is found then depends on the
+        clock, and a seed no longer repeats it.
     seed : for tests only: makes the order of published rows repeatable, and so guessable.
     engine : where the work is done, `Local()` by default.
     escape_formulas : put an apostrophe before headers, labels and cells that a spreadsheet would
