@@ -77,7 +77,11 @@ def _check_place(target: Path) -> None:
         raise OutputError(msg)
 
 
-PRIVATE_FILES = {"linkage": "The linkage", "owner-report": "The owner's report"}
+PRIVATE_FILES = {
+    "linkage": "The linkage",
+    "owner-report": "The owner's report",
+    "history": "The history of releases",
+}
 
 
 def check_private(

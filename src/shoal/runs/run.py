@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from shoal.audit.verify import Audit
     from shoal.principles.requirement import Requirement
     from shoal.runs.compare import Comparison
+    from shoal.runs.history import History
     from shoal.runs.tune import Frontier
     from shoal.table.coded import Coded
     from shoal.table.missing import Missing
@@ -127,6 +128,7 @@ class Run:
     format: str | None = None
     linkage: str | Path | None = None
     owner_report: str | Path | None = None
+    history: str | Path | None = None
     threshold: float = THRESHOLD
     trials: bool = False
     force: bool = False
@@ -198,7 +200,8 @@ class Run:
         }
         if not lean:
             return read_table(self.table, **how)
-        wanted = (*self.schema.published, *self.schema.pseudonymize)
+        wanted = [*self.schema.published, *self.schema.pseudonymize]
+        wanted += self.schema.identifying if self.history is not None else ()
         return read_lean(self.table, **how, wanted=wanted, progress=progress)
 
     def coded(self, table: pl.DataFrame, progress: Progress = silent) -> Coded:
@@ -347,7 +350,7 @@ class Run:
             from shoal.views.charts.base import warm_up
 
             warm_up()
-        release = self.release(progress, remark)
+        release, history = self._remembering(progress, remark)
         audit = release.write(
             target,
             format=self.format or "csv",
@@ -361,12 +364,27 @@ class Run:
             release.owner_report(
                 self.owner_report, threshold=self.threshold, force=self.force, progress=progress
             )
+        if history is not None:
+            history.add(release.linkage, release.manifest["require"], name_of(target))
         named, escaped = self.method is not None, self.escape_formulas
         for one in about_release(release, named=named, escaped=escaped, seed=self.seed):
             remark(one)
         public = () if is_outlet(target) else sorted(Path(target).iterdir())
         private = [Path(one) for one in (self.linkage, self.owner_report) if one is not None]
         return Outcome(release, audit, tuple(said), (*public, *private), name_of(target))
+
+    def _remembering(self, progress: Progress, tell: Tell) -> tuple[Release, History | None]:
+        """Make the release, and warn where people in it were published before."""
+        if self.history is None:
+            return self.release(progress, tell), None
+        from shoal.runs.history import History
+
+        frame = self._read(progress, tell)
+        history = History(self.history, take_frame(frame), self.schema)
+        release = replace(self, table=frame).release(progress, tell)
+        for said in history.warnings(release.linkage):
+            tell(Remark(said, warning=True))
+        return release, history
 
 
 # What a release remembers of its run beside schema, requirements and method: no places.

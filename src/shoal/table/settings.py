@@ -41,6 +41,7 @@ TOP = (
     "seconds",
     "escape_formulas",
     "title",
+    "history",
     "columns",
 )
 COLUMN = ("type", "order", "hierarchy", "weight")
@@ -83,6 +84,7 @@ class Settings:
     seconds: float | None = None
     escape_formulas: bool = False
     title: str | None = None
+    history: str | None = None
     file: str = ""
     lines: dict[KeyPath, int] = field(default_factory=dict, repr=False)
 
@@ -185,7 +187,7 @@ class _Reader:
         if suppress is not None and not isinstance(suppress, str | float):
             raise self.bad(("suppress",), f'write it as in "1%". Got {suppress!r}.')
         seconds = self.take("seconds", (int, float), None)
-        output = self.take("output", str, None)
+        output, history = (self.take(key, str, None) for key in ("output", "history"))
         return Settings(
             table=[self.beside(one) for one in self.texts("table")],
             roles=roles,
@@ -204,6 +206,7 @@ class _Reader:
             seconds=seconds,
             escape_formulas=self.take("escape_formulas", bool, None) is True,
             title=self.take("title", str, None),
+            history=None if history is None else self.beside(history),
             file=self.name,
             lines=self.lines,
         )

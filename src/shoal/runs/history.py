@@ -1,0 +1,129 @@
+"""A memory against accidents: a private log of releases, kept where the owner agreed to it.
+
+It holds of every release the day, a digest of the input, whom it was about (as HMACs under a key
+that lies in the file), what was required and where it went. When people are published again
+without a ledger, the owner is warned: two independent releases tell more than both alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.release.places import private_text
+from shoal.table.strict import read_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from shoal.table.schema import Schema
+
+VERSION = 1
+MARK = 20  # hexadecimal digits of a person's HMAC: 80 bits tell people apart
+SLICE = 2**16  # rows that are digested at a time
+GUIDE = "see the guide on publishing again"
+
+
+@dataclass(frozen=True)
+class Past:
+    """The log as it was read: its key, and what it says of every release."""
+
+    key: bytes
+    releases: tuple[dict[str, Any], ...]
+
+
+def known_by(schema: Schema) -> tuple[str, ...]:
+    """Return the columns that tell who somebody is: those that name people, else quasi columns."""
+    return tuple(sorted(schema.identifying or schema.quasi))
+
+
+def read_history(path: str | Path) -> Past:
+    """Read the log; one that is not there yet begins now."""
+    name = Path(path).name
+    try:
+        text = Path(path).read_text("utf-8")
+    except FileNotFoundError:
+        return Past(secrets.token_bytes(32), ())
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = getattr(problem, "strerror", None) or "it is no text"
+        msg = f"Cannot read the history {name!r}: {reason}."
+        raise InputError(msg) from None
+    try:
+        first, *lines = [read_json(line) for line in text.splitlines()]
+        key = {VERSION: first["key"]}[first["shoal_history"]]
+        for line in lines:
+            _ = line["day"], line["by"], [str(mark) for mark in line["people"]], line["ledger"]
+        return Past(bytes.fromhex(key), tuple(lines))
+    except (InputError, KeyError, TypeError, ValueError):
+        msg = f"{name!r} is not a history of releases. Choose another file for it."
+        raise InputError(msg) from None
+
+
+def marks(key: bytes, table: pl.DataFrame, columns: Sequence[str]) -> list[str]:
+    """Return the HMAC of whom each row is about."""
+    rows = table.select(pl.col(columns).cast(pl.String)).iter_rows()
+    return [hmac.digest(key, json.dumps(row).encode(), "sha256").hex()[:MARK] for row in rows]
+
+
+def digest_of_table(table: pl.DataFrame) -> str:
+    """Return a digest of the cells of a table."""
+    found = hashlib.sha256()
+    for part in table.iter_slices(SLICE):
+        found.update(part.write_csv().encode())
+    return f"sha256:{found.hexdigest()}"
+
+
+class History:
+    """The log of releases, for one run: first it warns, then it is added to."""
+
+    def __init__(
+        self, path: str | Path, table: pl.DataFrame, schema: Schema, ledger: str | None = None
+    ) -> None:
+        self.path, self.ledger = Path(path), ledger
+        self.past = read_history(path)
+        self.by = known_by(schema)
+        self.people = marks(self.past.key, table, self.by)
+        self.digest = digest_of_table(table)
+
+    def warnings(self, rows: NDArray[Any]) -> list[str]:
+        """Return a sentence for every earlier release with people who are published again."""
+        now = Counter(self.people[row] for row in rows.tolist())
+        said = []
+        for one in self.past.releases:
+            if list(self.by) != one["by"] or (self.ledger and one["ledger"] == self.ledger):
+                continue
+            both = (now & Counter(one["people"])).total()
+            if both:
+                day = datetime.fromisoformat(one["day"])
+                said.append(
+                    f"{both:,} of these {len(rows):,} people were in the release of {day.day} "
+                    f"{day:%B %Y}; together the two may tell more: {GUIDE}."
+                )
+        return said
+
+    def add(self, rows: NDArray[Any], require: Sequence[str], output: str) -> None:
+        """Add a release that was published to the log."""
+        entry = {
+            "day": datetime.now(UTC).astimezone().date().isoformat(),
+            "input": self.digest,
+            "by": list(self.by),
+            "people": sorted(self.people[row] for row in rows.tolist()),
+            "require": list(require),
+            "output": output,
+            "ledger": self.ledger,
+        }
+        first = {"shoal_history": VERSION, "key": self.past.key.hex()}
+        lines = [first, *self.past.releases, entry]
+        private_text(self.path, "".join(json.dumps(line) + "\n" for line in lines))
