@@ -19,7 +19,7 @@ import shoal
 from reference.pools import NUMBERS, POOLS
 from reference.recoding import rule_covers
 from shoal.notation import known_terms
-from shoal.runs.publish import write_table
+from shoal.runs.publish import write_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,7 +138,7 @@ def test_marks_are_found_where_they_are(tmp_path: Path) -> None:
     release = shoal.anonymize(table, schema, require="KAnonymity(k=1)")
     for ending in FORMATS:
         path = tmp_path / f"release.{ending}"
-        write_table(release, path, ending)
+        write_tables(release, tmp_path, ending)
         text = text_of(path)
         assert all(mark in text for mark in ("Zzyzx", "PAYMARK", "NOTEMARK", "71717", "98765"))
 

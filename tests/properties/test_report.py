@@ -16,7 +16,7 @@ from reference import exposure as oracle
 from shoal.audit.identification import least_size
 from shoal.runs.facts import collect
 from shoal.utility.maps import loss_map
-from shoal.utility.selectivity import box_table, exact_table
+from shoal.utility.selectivity import exact_table, published_answers
 from shoal.utility.workload import Workload
 from tables import QUASI, frame, schema, tables
 
@@ -85,7 +85,7 @@ def test_boxes_from_the_recoding_answer_as_the_published_text_does(
     questions = Workload(quasi=2, sensitive=1, selectivity=0.5, queries=5).draw(
         frame(table), schema(), seed=seed
     )
-    exact, boxes, text = exact_table(release), box_table(release), release.answers()
+    exact, boxes, text = exact_table(release), published_answers(release), release.answers()
     for query, truth in zip(questions.queries, questions.truth, strict=True):
         assert exact.count(query) == truth
         assert boxes.count(query) == pytest.approx(text.count(query))
@@ -107,7 +107,7 @@ def test_dates_and_nodes_answer_as_the_published_text_does(
     questions = asked.draw(exact_table(release), roles, seed=1)
     known = asked.draw(table, roles, seed=1)
     assert questions.truth.tolist() == known.truth.tolist()
-    boxes, text = box_table(release), release.answers()
+    boxes, text = published_answers(release), release.answers()
     for query in questions.queries:
         assert boxes.count(query) == pytest.approx(text.count(query))
     found = loss_map(release)

@@ -231,7 +231,7 @@ def test_demo_makes_the_whole_journey(tmp_path: Path) -> None:
     assert outcome.code == 0, outcome
     assert "Traceback" not in outcome.err
     assert names_in(tmp_path) == ["shown"]
-    assert names_in(target) == ["manifest.json", "release.csv", "report.html"]
+    assert names_in(target) == ["codebook.csv", "manifest.json", "release.csv", "report.html"]
     manifest = json.loads((target / "manifest.json").read_text("utf-8"))
     assert manifest["rows"] == 60_000
     assert all(entry["holds"] for entry in manifest["measured"])

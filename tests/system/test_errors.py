@@ -664,7 +664,12 @@ def test_linkage_inside_the_release_by_a_detour_is_refused(table: Path, place: P
         options = ("--force", "--linkage", place / detour)
         refuse(table, place, 2, "linkage", "private", options=options)
     assert (place / "out" / "release.csv").read_bytes() == before
-    assert names_in(place / "out") == ["manifest.json", "release.csv", "report.html"]
+    assert names_in(place / "out") == [
+        "codebook.csv",
+        "manifest.json",
+        "release.csv",
+        "report.html",
+    ]
 
 
 def test_linkage_in_a_missing_directory_cannot_be_written(table: Path, place: Path) -> None:

@@ -286,7 +286,12 @@ def test_a_release_in_any_format_is_audited_from_its_file(
     assert spoiled.height == manifest["rows"]
     again = anonymize(table, place / "out", "--force", require=EPSILON_M)
     assert again.code == 0, again
-    assert names_in(place / "out") == ["manifest.json", "release.csv", "report.html"]
+    assert names_in(place / "out") == [
+        "codebook.csv",
+        "manifest.json",
+        "release.csv",
+        "report.html",
+    ]
 
 
 @pytest.mark.parametrize("format", ["parquet", "feather", "jsonl", "xlsx"])

@@ -14,15 +14,20 @@ import pytest
 from reference import release as oracle
 from system.shell import Outcome, Row, anonymize, names_in, people, run, shoal, write_csv
 
-FILES = ["manifest.json", "release.csv", "report.html"]
+FILES = ["codebook.csv", "manifest.json", "release.csv", "report.html"]
 KEYS = [
     "columns",
+    "digests",
+    "dropped",
+    "form",
     "groups",
+    "id",
     "loss",
     "measured",
     "method",
     "require",
     "rows",
+    "rows_in",
     "seconds",
     "shoal",
     "suppressed",
@@ -326,7 +331,12 @@ def test_parquet_output_has_structs_and_lists_and_passes_its_audit(
         succeeded(
             anonymize(table, place / spelled, "--format", spelled, "--seed", 3, require=EPSILON_M)
         )
-    assert names_in(place / "parquet") == ["manifest.json", "release.parquet", "report.html"]
+    assert names_in(place / "parquet") == [
+        "codebook.csv",
+        "manifest.json",
+        "release.parquet",
+        "report.html",
+    ]
     typed = pl.read_parquet(place / "parquet" / "release.parquet")
     assert typed.schema["age"] == pl.Struct({"low": pl.Int64, "high": pl.Int64})
     assert typed.schema["score"] == pl.Struct({"low": pl.Float64, "high": pl.Float64})

@@ -103,7 +103,7 @@ def test_trials_are_in_the_public_report_where_they_were_asked_for(
 def test_owner_report_is_readable_by_its_owner_alone(made: Path) -> None:
     assert stat.S_IMODE((made / "owner.html").stat().st_mode) == 0o600
     assert names_in(made) == ["out", "owner.html", "table.csv"]
-    assert names_in(made / "out") == ["manifest.json", "release.csv", "report.html"]
+    assert names_in(made / "out") == ["codebook.csv", "manifest.json", "release.csv", "report.html"]
 
 
 def test_owner_report_is_not_replaced_without_force(made: Path, tmp_path: Path) -> None:

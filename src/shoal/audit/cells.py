@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-ENDS = r"^\[(?P<low>[^,\]]+), (?P<high>[^,\]]+)\]$"
+ENDS = r"^\[(?P<low>[^,\]]+), (?:(?P<mean>[^,\]]+), )?(?P<high>[^,\]]+)\]$"
 
 
 def as_text(column: pl.Series) -> pl.Series:
@@ -124,6 +124,11 @@ def interval_ends(texts: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Return how the ends of each interval are spelled; a bare value is both."""
     ends = texts.str.extract_groups(ENDS).struct.unnest()
     return tuple(ends[end].fill_null(texts).str.strip_chars('"') for end in ("low", "high"))  # type: ignore[return-value]
+
+
+def interval_means(texts: pl.Series) -> pl.Series:
+    """Return how the mean between the ends of each interval is spelled, null where none is."""
+    return texts.str.extract_groups(ENDS).struct.field("mean").str.strip_chars('"')
 
 
 def cell_ncp(texts: pl.Series, column: dict[str, Any]) -> tuple[NDArray[np.float64], int]:

@@ -8,13 +8,22 @@ from __future__ import annotations
 import hashlib
 import stat
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import as_text, cell_ncp, fills_domain, interval_text, without_escapes
+from shoal.audit.cells import as_text, cell_ncp, fills_domain, without_escapes
+from shoal.audit.forms import (
+    Tables,
+    flat_cells,
+    one_cell_each,
+    put_together,
+    wrong_headers,
+    wrong_means,
+)
 from shoal.audit.manifest import MANIFEST, read_manifest
 from shoal.audit.matches import audit_matches
 from shoal.audit.nodes import Stated
@@ -25,8 +34,8 @@ from shoal.progress import Progress, silent
 from shoal.table.coded import Coded, code_table
 from shoal.table.columns import Handed
 from shoal.table.ends import ranks_within
-from shoal.table.files import TABLES, separator_of
-from shoal.table.formulas import unescape_name
+from shoal.table.files import separator_of, tables_named
+from shoal.table.forms import INTERVALS, RELEASE, TWO_TABLES, stems
 from shoal.table.groupings import Hierarchy
 from shoal.table.reading import read_lean, read_table, take_frame
 from shoal.table.schema import PSEUDONYM, RESERVED, Schema
@@ -126,11 +135,14 @@ def _measure(
     hierarchies: Mapping[str, Any] | None,
 ) -> Audit:
     """Measure what a manifest speaks of; `changed` is what is wrong with the files already."""
-    published = read_published(directory, manifest, lean=True)
+    tables = read_tables(directory, manifest, lean=True)
+    published = tables.rows
     check_rows(published)
     schema = manifest_schema(manifest, hierarchies)
     asked = requirements(require or manifest["require"], schema.sensitive)
-    problems = changed + check_manifest(published, manifest)
+    problems = [*changed, *tables.problems]
+    del tables
+    problems += check_manifest(published, manifest)
     if not manifest.get("heterogeneous", False):
         if original is not None:
             msg = (
@@ -138,7 +150,7 @@ def _measure(
                 f"{option('original')}."
             )
             raise UsageError(msg)
-        if not set(schema.published).issubset(published.columns):
+        if not {*schema.quasi, *schema.sensitive}.issubset(published.columns):
             return Audit(published.height, None, (), tuple(problems))
         handed = Handed(published)
         del published  # so that quasi cells can go as soon as the groups are known
@@ -222,44 +234,57 @@ def read_published(
 
     With `lean`, cells that repeat are held as dictionaries.
     """
-    table = _read_cells(directory, manifest, lean=lean, progress=progress)
-    return as_meant(table, manifest)
+    return read_tables(directory, manifest, lean=lean, progress=progress).rows
 
 
 def read_cells(directory: Path, manifest: dict[str, Any]) -> pl.DataFrame:
     """Read a published table: quasi cells as text, nothing escaped, numbers spelled as they are."""
-    table = _read_cells(directory, manifest)
-    return without_escapes(table, manifest["columns"]) if manifest.get("escaped") else table
+    return _read_spelled(directory, manifest).rows
 
 
-def _read_cells(
+def read_tables(
     directory: Path,
     manifest: dict[str, Any],
     *,
     lean: bool = False,
     progress: Progress = silent,
-) -> pl.DataFrame:
-    (name,) = (name for name in manifest["digests"] if name in TABLES)
-    path = directory / name
-    if not is_ordinary(path):
-        msg = f"{directory.name!r} has no {name}, or it is no ordinary file."
-        raise InputError(msg)
-    separator = separator_of(name.removeprefix("release."))
-    kinds = {column["name"]: column.get("kind") for column in manifest["columns"]}
-    named = unescape_name if manifest.get("escaped") else str
+) -> Tables:
+    """Read the published tables of a release directory as one, and say what is wrong with them."""
+    found = _read_spelled(directory, manifest, lean=lean, progress=progress)
+    plain = manifest_schema(manifest).read_numbers(found.rows, "sensitive")
+    return replace(found, rows=plain)
 
-    def flat(table: pl.DataFrame) -> pl.DataFrame:
-        return table.with_columns(
-            interval_text(column)
-            if kinds.get(named(column.name)) == "interval"
-            else as_text(column)
-            for column in table
-            if column.dtype.is_nested()
-        )
 
-    if lean:
-        return read_lean(path, delimiter=separator, change=flat, progress=progress, phase="audit")
-    return flat(read_table(path, delimiter=separator))
+def _read_spelled(
+    directory: Path,
+    manifest: dict[str, Any],
+    *,
+    lean: bool = False,
+    progress: Progress = silent,
+) -> Tables:
+    form = manifest["form"]
+    tables = {}
+    for stem in stems(form):
+        (name,) = (name for name in manifest["digests"] if name in tables_named(stem))
+        path = directory / name
+        if not is_ordinary(path):
+            msg = f"{directory.name!r} has no {name}, or it is no ordinary file."
+            raise InputError(msg)
+        separator = separator_of(name.removeprefix(f"{stem}."))
+        flat = partial(flat_cells, manifest=manifest)
+        if lean and form != TWO_TABLES:
+            tables[stem] = read_lean(
+                path, delimiter=separator, change=flat, progress=progress, phase="audit"
+            )
+        else:
+            tables[stem] = flat(read_table(path, delimiter=separator))
+    if form == TWO_TABLES:
+        return put_together(tables, manifest)
+    problems = wrong_headers(tables, manifest) if form != INTERVALS else ()
+    rows = one_cell_each(tables[RELEASE], manifest)
+    if manifest.get("escaped"):
+        rows = without_escapes(rows, manifest["columns"])
+    return Tables(rows, tuple(problems))
 
 
 def as_meant(published: pl.DataFrame, manifest: dict[str, Any]) -> pl.DataFrame:
@@ -330,7 +355,12 @@ def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[st
         problems.append("The manifest's rows, suppressed and dropped do not add up to rows_in.")
     if published.height != manifest["rows"]:
         problems.append(f"The manifest says {manifest['rows']} rows, there are {published.height}.")
-    expected = [column["name"] for column in manifest["columns"]]
+    apart = manifest["form"] == TWO_TABLES  # what is carried is beside the people
+    expected = [
+        column["name"]
+        for column in manifest["columns"]
+        if not apart or column["role"] in {"quasi", "sensitive"}
+    ]
     if manifest["groups"] is not None:
         expected = [RESERVED, *expected]
     if published.columns != expected:
@@ -339,7 +369,7 @@ def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[st
     groups = None if manifest["groups"] is None else published[RESERVED].n_unique()
     if groups != manifest["groups"]:
         problems.append(f"The manifest says {manifest['groups']} groups, there are {groups}.")
-    return problems + _check_cells(published, manifest)
+    return problems + wrong_means(published, manifest) + _check_cells(published, manifest)
 
 
 def _check_cells(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:

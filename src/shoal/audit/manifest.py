@@ -30,7 +30,8 @@ from shoal.principles.requirement import requirements
 from shoal.release.release import TITLE
 from shoal.table.dates import not_dates
 from shoal.table.ends import backwards
-from shoal.table.files import TABLES
+from shoal.table.files import tables_named
+from shoal.table.forms import FORMS, MEANS, TWO_TABLES, stems
 from shoal.table.hierarchy import DEPTH
 from shoal.table.schema import KINDS, LABELS, NUMERIC, PSEUDONYM, RESERVED
 from shoal.table.strict import read_json
@@ -42,7 +43,6 @@ MANIFEST, REPORT = "manifest.json", "report.html"
 SIZE = 2**28  # bytes of a manifest; a million labels take a tenth of it
 
 SECONDS = 10**9
-FORMS = ("intervals",)
 ROLES = ("quasi", "sensitive", "other", PSEUDONYM)
 DIGEST = r"sha256:[0-9a-f]{64}"
 
@@ -91,9 +91,18 @@ def check_shape(manifest: Any) -> None:
             "'groups' is null, and 'adversary' there, for a heterogeneous release and for no other"
         )
         raise Wrong(problem)
-    tables = [name for name in manifest["digests"] if name in TABLES]
-    if len(tables) != 1 or REPORT not in manifest["digests"] or MANIFEST in manifest["digests"]:
-        problem = f"'digests' has to name one table and {REPORT}, and not {MANIFEST}"
+    digests = manifest["digests"]
+    for stem in stems(manifest["form"]):
+        tables = [name for name in digests if name in tables_named(stem)]
+        if len(tables) != 1 or REPORT not in digests or MANIFEST in digests:
+            problem = f"'digests' has to name one table {stem} and {REPORT}, and not {MANIFEST}"
+            raise Wrong(problem)
+    if alone and manifest["form"] in {MEANS, TWO_TABLES}:
+        problem = f"a heterogeneous release has no form {manifest['form']!r}"
+        raise Wrong(problem)
+    nodes = [c for c in manifest["columns"] if c["role"] == "quasi" and c["kind"] == "node"]
+    if nodes and manifest["form"] == TWO_TABLES:
+        problem = "'columns' has a node, and two tables have none"
         raise Wrong(problem)
     _check_terms(manifest)
 

@@ -44,6 +44,15 @@ def anonymize(
     hierarchy: show.Hierarchies = None,
     weight: show.Weights = None,
     decimal: show.Decimal = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            help="How quasi values are spelled: intervals (default), bounds, means or two-tables."
+        ),
+    ] = None,
+    keep_other: Annotated[
+        bool, typer.Option("--keep-other", help="Keep other columns in two tables.")
+    ] = False,
     format: Annotated[
         str | None,
         typer.Option(
@@ -117,6 +126,8 @@ def anonymize(
         hierarchy=hierarchy,
         weight=weight,
         decimal=decimal,
+        form=form,
+        keep_other=keep_other,
         format=format,
         linkage=linkage,
         trials=trials,

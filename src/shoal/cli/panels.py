@@ -46,6 +46,8 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
     "Reading": {"query": "SQL", "sheet": "NAME", "delimiter": "SIGN", "encoding": "NAME"},
     "Writing": {
         "output": "PLACE",
+        "form": "FORM",
+        "keep_other": "",
         "format": "FORMAT",
         "force": "",
         "escape_formulas": "",

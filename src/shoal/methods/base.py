@@ -69,6 +69,7 @@ class Method(Term):
 
     role = "method"
     source: ClassVar[str]
+    grouped: ClassVar[bool] = True  # whether it finds groups, and not a graph
     at_once: ClassVar[int | None] = None  # rows above which a table is searched in parts
     chooses_rows: ClassVar[bool] = True  # whether rows may be left out by looking at their values
 

@@ -19,7 +19,7 @@ would tell what was left out, a narrower one never flatters.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
@@ -37,10 +37,11 @@ from shoal.table.formulas import escape, escape_name, risky
 from shoal.table.frames import unheld
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
+    from shoal.release.means import Means
     from shoal.table.coding import Column
     from shoal.table.hierarchy import Tree
     from shoal.table.schema import Schema
@@ -128,10 +129,18 @@ class Kinds:
 
     spans: Spans
     which: NDArray[np.int32]
+    means: Means | None = None
 
 
-def kinds(column: Column, covered: Spans) -> Kinds:
+def kinds(column: Column, covered: Spans, means: Means | None = None) -> Kinds:
     """Return the different cells of a column: few of many groups differ in one column alone."""
+    if means is not None:
+        plain = kinds(column, covered)
+        _, places = np.unique(means.units, return_inverse=True)
+        keys = plain.which.astype(np.int64) * (places.max() + 1) + places
+        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        chosen = plain.spans.only(plain.which[first])
+        return Kinds(chosen, which.astype(np.int32), means.only(first))
     if covered.ranks is None:
         keys = covered.low.astype(np.int64) * column.distinct + covered.high
         found, which = np.unique(keys, return_inverse=True)
@@ -237,7 +246,7 @@ def typed_cells(column: Column, covered: Spans) -> pl.Series:
     if column.tree is not None:
         return _nodes(column, covered)
     if column.values is not None:
-        values = _typed_values(column)
+        values = typed_values(column)
         ends = {"low": values.gather(covered.low), "high": values.gather(covered.high)}
         return pl.DataFrame(ends).to_struct(column.name)
     cell, rank, _ = covered.listed()
@@ -246,7 +255,7 @@ def typed_cells(column: Column, covered: Spans) -> pl.Series:
     return by_cell["label"].alias(column.name)
 
 
-def _typed_values(column: Column) -> pl.Series:
+def typed_values(column: Column) -> pl.Series:
     """Return the values of a numeric column as dates, exact integers or doubles."""
     if column.dates:
         return units_as_dates(column.exact, column.per_day)
@@ -372,20 +381,10 @@ def count_quasi_formulas(column: Column, kinds: Kinds, bears: NDArray) -> int:
     return int(found[kinds.which[bears]].sum())
 
 
-def escaped_cells(
-    column: Column, covered: Spans, spell: Callable[[Column, Spans], pl.Series]
-) -> pl.Series:
-    """Return the published cells of a quasi column, every label escaped; numbers need nothing."""
-    if column.tree is not None:
-        return escape(spell(column, covered))
-    if column.numeric:
-        return spell(column, covered)
-    return spell(replace(column, spellings=escape(column.spellings)), covered)
-
-
 def defuse(table: pl.DataFrame, schema: Schema) -> pl.DataFrame:
     """Escape what is published as it is, and the header."""
-    texts = [name for name in unchanged(schema) if table[name].dtype == pl.String]
+    kept = [name for name in unchanged(schema) if name in table.columns]
+    texts = [name for name in kept if table[name].dtype == pl.String]
     table = table.with_columns(escape(table[name]) for name in texts)
     return table.rename({name: escape_name(name) for name in table.columns})
 

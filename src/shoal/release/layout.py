@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,18 +52,37 @@ class Layout:
     numbers: NDArray[np.int32] | None  # the group number of each published row
     groups: int | None
     adversary: tuple[str, ...] = ()  # what the guarantee is about, where groups do not say it
+    people: NDArray[np.int64] | None = None  # the order of a table of people apart from values
+
+    def of_people(self) -> Layout:
+        """Return the rows of a table of people, in an order that tells nothing of the values'."""
+        order = self.people
+        if order is None:
+            (order,) = Randomness().permutations(len(self.carries))
+        assert self.numbers is not None
+        people = self.carries[order]
+        return replace(self, bears=people, carries=people, numbers=self.numbers[order])
 
 
-def lay_out(found: Found, randomness: Randomness) -> Layout:
-    """Put rows, and the numbers of groups, into a random order.
+def lay_out(found: Found, randomness: Randomness, *, apart: bool = False) -> Layout:
+    """Put rows, and the numbers of groups, into a random order; people `apart` into another.
 
     In a heterogeneous release a row carries the values of its true match.
     """
     if isinstance(found, Groups):
-        rows, ids = randomness.permutations(len(found.labels), len(found))
+        rows, ids, *people = randomness.permutations(
+            len(found.labels), len(found), *([len(found.labels)] if apart else [])
+        )
         carries = rows.astype(np.int32)
         bears = found.labels[carries].astype(np.int32)
-        return Layout(bears, carries, found.sizes, ids.astype(np.int32)[bears], len(found))
+        return Layout(
+            bears,
+            carries,
+            found.sizes,
+            ids.astype(np.int32)[bears],
+            len(found),
+            people=people[0] if apart else None,
+        )
     (rows,) = randomness.permutations(len(found))
     carries = found.true_matches(randomness.stream())[rows].astype(np.int32)
     ones = np.ones(len(found), np.int64)

@@ -13,7 +13,8 @@ import polars as pl
 
 from shoal.errors import InputError, OutputError, UsageError
 from shoal.release.staging import claim, clear_leftovers, staging, swap_in, sync
-from shoal.table.files import FORMATS, TABLES
+from shoal.table.files import FORMATS, tables_named
+from shoal.table.forms import CODEBOOK, PEOPLE, RELEASE, VALUES
 from shoal.table.strict import read_json
 from shoal.wording import option
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-FILES = {*TABLES, "manifest.json", "report.html"}
+TABLES = {name for stem in (RELEASE, PEOPLE, VALUES) for name in tables_named(stem)}
+FILES = {*TABLES, "manifest.json", "report.html", CODEBOOK}
 PRIVATE = 0o600
 
 

@@ -11,28 +11,38 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import UsageError
+from shoal.principles.groups import Groups
 from shoal.progress import Progress, silent
 from shoal.release.cells import (
     Kinds,
-    Spans,
     carried_text,
-    cells,
     count_formulas,
     count_quasi_formulas,
     defuse,
     domain,
-    escaped_cells,
     kind_of,
     kinds,
     mean_over_rows,
     ncp_by_group,
     spans,
-    typed_cells,
     typed_kind,
     unchanged,
 )
+from shoal.release.forms import (
+    as_it_was,
+    check_names,
+    escaped,
+    flat_columns,
+    is_interval,
+    take_apart,
+    text_columns,
+    typed_columns,
+    whole_cells,
+)
 from shoal.release.layout import Found, Layout, lay_out
+from shoal.release.means import cell_means
 from shoal.table.columns import is_dictionary
+from shoal.table.forms import INTERVALS, MEANS, TWO_TABLES, spelled_as
 from shoal.table.formulas import risky
 from shoal.table.reading import give_frame
 from shoal.table.schema import LABELS, RESERVED
@@ -45,6 +55,7 @@ if TYPE_CHECKING:
 
     from shoal.methods.base import Method, Task
     from shoal.principles.requirement import Requirement
+    from shoal.release.forms import Spell
     from shoal.release.layout import Randomness, Suppression
     from shoal.table.coded import Coded
     from shoal.table.coding import Column, Grown
@@ -70,26 +81,40 @@ class Recoding:
     layout: Layout
     escape: bool
 
+    form: str = INTERVALS
+
+    @property
+    def counted(self) -> list[str]:
+        """The columns that hold the numbers of quasi columns, as this form has them."""
+        return [
+            one
+            for name, column in self.quasi.items()
+            if self.form != INTERVALS and is_interval(column)
+            for one in spelled_as(name, self.form, interval=True)
+        ]
+
     def text(self, batch: int = BATCH) -> Iterator[pl.DataFrame]:
         """Yield the published table as text, as release.csv has it."""
-        return self._batches(self.source, batch, cells, lambda column: column.cast(pl.String))
+        return self._batches(self.source, batch, text_columns, _as_text)
+
+    def whole(self, batch: int = BATCH) -> Iterator[pl.DataFrame]:
+        """Yield the published table as text, all that is told of a group's values in one cell."""
+        return self._batches(self.source, batch, whole_cells, _as_text)
 
     def typed(self, batch: int = BATCH) -> Iterator[pl.DataFrame]:
         """Yield the published table as typed columns; numbers in any writing are numbers."""
-        return self._with_types(batch, typed_cells)
+        return self._with_types(batch, typed_columns)
 
     def flat(self, batch: int = BATCH) -> Iterator[pl.DataFrame]:
-        """Yield the published table with quasi cells as text and other columns typed."""
-        return self._with_types(batch, cells)
+        """Yield the published table with quasi cells as text or numbers, other columns typed."""
+        return self._with_types(batch, flat_columns)
 
     def mixed(self) -> pl.DataFrame:
-        """Return the published table with quasi cells as text and other columns as they were."""
+        """Return the published table with quasi cells as in `flat`, other columns as they were."""
         every = len(self.layout.bears)
-        return next(self._batches(self.source, every, cells, lambda column: column))
+        return next(self._batches(self.source, every, flat_columns, lambda column: column))
 
-    def _with_types(
-        self, batch: int, quasi_cells: Callable[[Column, Spans], pl.Series]
-    ) -> Iterator[pl.DataFrame]:
+    def _with_types(self, batch: int, quasi_cells: Spell) -> Iterator[pl.DataFrame]:
         plain = self.schema.read_numbers(self.source, "sensitive", "other")
         kinds = {
             name: typed_kind(plain[name], spelled=self.schema.decimal is None)
@@ -107,12 +132,16 @@ class Recoding:
         self,
         source: pl.DataFrame,
         size: int,
-        quasi_cells: Callable[[Column, Spans], pl.Series],
+        quasi_cells: Spell,
         values: Callable[[pl.Series], pl.Series],
     ) -> Iterator[pl.DataFrame]:
         layout = self.layout
-        spell = partial(escaped_cells, spell=quasi_cells) if self.escape else quasi_cells
-        spelled = {name: spell(self.quasi[name], kind.spans) for name, kind in self.kinds.items()}
+        spell = partial(escaped, spell=quasi_cells) if self.escape else quasi_cells
+        spelled = {
+            name: spell(self.quasi[name], self.kinds[name], self.form)
+            for name in self.names
+            if name in self.quasi
+        }
         for begin in range(0, len(layout.bears), size):
             part = slice(begin, begin + size)
             carried = source.select(pl.all().gather(layout.carries[part]))
@@ -122,11 +151,15 @@ class Recoding:
             for name in self.names:
                 if name in self.quasi:
                     borne = self.kinds[name].which[layout.bears[part]]
-                    columns[name] = spelled[name].gather(borne)
+                    columns |= {one.name: one.gather(borne) for one in spelled[name]}
                 else:
                     columns[name] = values(carried[name])
             table = pl.DataFrame(columns)
             yield defuse(table, self.schema) if self.escape else table
+
+
+def _as_text(column: pl.Series) -> pl.Series:
+    return column.cast(pl.String)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,8 +191,25 @@ class ReleaseData:
 
     @cached_property
     def published(self) -> pl.DataFrame:
-        """The published table, cells as text."""
-        return pl.concat(self.recoding.text())
+        """The published table, cells as text, all that is told of a group's values in one cell.
+
+        Of two tables it has the boxes of groups beside the values, and nothing that is carried.
+        """
+        recoding = self.recoding
+        if self.form == TWO_TABLES:
+            kept = [n for n in recoding.names if n in {*self.schema.quasi, *self.schema.sensitive}]
+            recoding = replace(recoding, names=kept, form=INTERVALS)
+        return pl.concat(recoding.whole())
+
+    @property
+    def form(self) -> str:
+        """How the release spells groups."""
+        return self.recoding.form
+
+    @cached_property
+    def parts(self) -> dict[str, Recoding]:
+        """What each table of the release is made of, by the name of its file without ending."""
+        return take_apart(self.recoding)
 
     @property
     def linkage(self) -> NDArray[np.int64]:
@@ -173,19 +223,24 @@ class ReleaseData:
 
     @property
     def table(self) -> Any:
-        """The published table, as the kind of frame that came in.
+        """The published table, as the kind of frame that came in; of two tables, both.
 
-        Quasi cells are text as in release.csv. Columns that are only carried come out of the frame
-        as they are, whatever their type; of categories that only unpublished rows have nothing is
-        left. The index of a pandas frame can tell who is who, so it is not published: the rows are
-        numbered anew.
+        Quasi cells are text as in release.csv, or numbers where the form has numbers. Columns that
+        are only carried come out of the frame as they are, whatever their type; of categories that
+        only unpublished rows have nothing is left. The index of a pandas frame can tell who is who,
+        so it is not published: the rows are numbered anew.
         """
-        mixed = self.recoding.mixed()
-        kept = [*self.schema.sensitive, *self.schema.other]
-        if self.recoding.escape:
-            plain = replace(self.recoding, escape=False).mixed()
+        tables = tuple(map(self._framed, self.parts.values()))
+        return tables if self.form == TWO_TABLES else tables[0]
+
+    def _framed(self, recoding: Recoding) -> Any:
+        mixed = recoding.mixed()
+        kept = [n for n in (*self.schema.sensitive, *self.schema.other) if n in mixed.columns]
+        if recoding.escape:
+            plain = replace(recoding, escape=False).mixed()
             kept = [name for name in kept if mixed[name].equals(plain[name], null_equal=True)]
-        return give_frame(mixed, self.given, carried=kept, rows=self.linkage)
+        rows = self.coded.rows[recoding.layout.carries]
+        return give_frame(mixed, self.given, carried=kept, rows=rows)
 
     @property
     def listed(self) -> dict[str, Hierarchy]:
@@ -195,10 +250,6 @@ class ReleaseData:
     def typed(self) -> pl.DataFrame:
         """Return the published table as release.parquet has it."""
         return pl.concat(self.recoding.typed())
-
-    def flat(self) -> pl.DataFrame:
-        """Return the published table for places without nested types, as sheets and databases."""
-        return pl.concat(self.recoding.flat())
 
     @property
     def loss(self) -> float:
@@ -241,35 +292,33 @@ def build_release(
     given: Any = None,
     population: pl.DataFrame | None = None,
     title: str | None = None,
+    form: str = INTERVALS,
     progress: Progress = silent,
 ) -> ReleaseData:
     """Recode what was found, shuffle rows and group numbers, and state what was done."""
     coded = task.coded
-    layout = lay_out(found, randomness)
-    different, ncp = {}, {}
-    for place, column in enumerate(coded.quasi, 1):
-        covered = spans(column, found)
-        by_group = ncp_by_group(column, covered)
-        ncp[column.name] = mean_over_rows(by_group, layout.bearers, suppression.rows)
-        different[column.name] = kinds(column, covered)
-        progress("recode", place / (len(coded.quasi) + 1))
+    layout = lay_out(found, randomness, apart=form == TWO_TABLES)
+    quasi = columns_of(form, schema, coded)
+    different, ncp = recode(quasi, found, form, layout, suppression, progress)
     kept = unchanged(schema)
     source = table.select(carried_text(table[name]) for name in table.columns if name in kept)
     recoding = Recoding(
         source=(source[coded.rows] if source.height > len(coded) else source).rechunk(),
         names=[name for name in table.columns if name in {*schema.quasi, *kept}],
         schema=schema,
-        quasi={column.name: column for column in coded.quasi},
+        quasi={column.name: column for column in quasi},
         kinds=different,
         layout=layout,
         escape=escape_formulas,
+        form=form,
     )
+    first = next(iter(take_apart(recoding).values()))  # whichever has the quasi cells
     formulas = (
         int(risky(pl.Series(recoding.names)).sum())
         + sum(map(count_formulas, recoding.source))
         + sum(
-            count_quasi_formulas(column, different[column.name], layout.bears)
-            for column in coded.quasi
+            count_quasi_formulas(column, first.kinds[column.name], first.layout.bears)
+            for column in quasi
         )
     )
     manifest: dict[str, Any] = {
@@ -279,7 +328,7 @@ def build_release(
     if title is not None:
         manifest["title"] = title
     manifest |= {
-        "form": "intervals",
+        "form": form,
         "rows_in": table.height,
         "dropped": table.height - len(coded) - suppression.rows,
         "rows": len(coded),
@@ -311,6 +360,50 @@ def build_release(
         given=given,
         population=population,
     )
+
+
+def columns_of(form: str, schema: Schema, coded: Coded) -> tuple[Column, ...]:
+    """Return the quasi columns as a form has them, and raise where a name would stand twice."""
+    quasi = tuple(map(as_it_was, coded.quasi)) if form == TWO_TABLES else coded.quasi
+    check_names(form, schema, quasi)
+    return quasi
+
+
+def recode(
+    quasi: tuple[Column, ...],
+    found: Found,
+    form: str,
+    layout: Layout,
+    suppression: Suppression,
+    progress: Progress = silent,
+) -> tuple[dict[str, Kinds], dict[str, float]]:
+    """Return the cells of every quasi column, and what is lost by them."""
+    different, ncp = {}, {}
+    for place, column in enumerate(quasi, 1):
+        covered = spans(column, found)
+        by_group = ncp_by_group(column, covered)
+        ncp[column.name] = mean_over_rows(by_group, layout.bearers, suppression.rows)
+        means = cell_means(column, found) if form == MEANS and is_interval(column) else None
+        different[column.name] = kinds(column, covered, means)
+        progress("recode", place / (len(quasi) + 1))
+    return different, ncp
+
+
+def in_form(release: ReleaseData, form: str) -> ReleaseData:
+    """Return a release in another form: the same groups under the same numbers, other columns."""
+    recoding, layout = release.recoding, release.recoding.layout
+    quasi = columns_of(form, release.schema, release.coded)
+    manifest = dict(release.manifest, form=form)
+    if release.heterogeneous:
+        changed = replace(recoding, form=form)
+        return replace(release, manifest=manifest, recoding=changed)
+    labels = np.empty(len(layout.bears), np.int64)
+    labels[layout.carries] = layout.bears
+    different, ncp = recode(quasi, Groups.of(labels), form, layout, release.suppression)
+    changed = replace(recoding, quasi={one.name: one for one in quasi}, kinds=different, form=form)
+    manifest["columns"] = [_describe(name, changed) for name in changed.names]
+    manifest["loss"] = {"gcp": float(np.mean(list(ncp.values()))), "ncp": ncp}
+    return replace(release, manifest=manifest, recoding=changed)
 
 
 def _describe(name: str, recoding: Recoding) -> dict[str, Any]:

@@ -18,34 +18,35 @@ from shoal.table.files import EXCEL_ROWS, load, separator_of
 from shoal.wording import option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
-    from shoal.release.release import ReleaseData
+    from shoal.release.release import Recoding
 
 
 EXCEL_TEXT = 32_767  # characters of a cell
 EXCEL_DIGITS = 10**15  # a sheet holds doubles and shows fifteen digits
 
 
-def write_as(release: ReleaseData, path: Path, format: str, watch: Callable[[int], None]) -> None:
-    """Write the published table; text formats may be packed by gzip or zstd.
+def write_as(recoding: Recoding, path: Path, format: str, watch: Callable[[int], None]) -> None:
+    """Write a published table; text formats may be packed by gzip or zstd.
 
     `watch` is called with the number of rows written so far, where they are written in batches.
     """
     text, _, packed = format.partition(".")
     if format == "parquet":
-        write_parquet(release.recoding.typed(), path, watch)
+        write_parquet(recoding.typed(), path, watch)
     elif format == "feather":
-        release.typed().write_ipc(path, compression="zstd", compat_level=pl.CompatLevel.oldest())
+        table = pl.concat(recoding.typed())
+        table.write_ipc(path, compression="zstd", compat_level=pl.CompatLevel.oldest())
     elif format == "xlsx":
-        _write_excel(release.flat(), path)
+        _write_excel(pl.concat(recoding.flat()), path, recoding.counted)
     else:
         with _packing(path, packed) as file:
             if text == "jsonl":
-                write_json_lines(map(_arrays, release.recoding.typed()), file, watch)
+                write_json_lines(map(_arrays, recoding.typed()), file, watch)
             else:
-                write_csv(release.recoding.text(), file, separator_of(text) or ",", watch)
+                write_csv(recoding.text(), file, separator_of(text) or ",", watch)
 
 
 @contextmanager
@@ -82,10 +83,11 @@ def _ends(column: pl.Series) -> pl.Series:
     return pl.select(pl.concat_list(spelled).alias(column.name)).to_series()
 
 
-def _write_excel(table: pl.DataFrame, path: Path) -> None:
+def _write_excel(table: pl.DataFrame, path: Path, counted: Collection[str]) -> None:
     """Write one sheet: integers as numbers, everything else as text that no sheet runs or changes.
 
-    The driver takes cell by cell, so that is how they are given.
+    The driver takes cell by cell, so that is how they are given. Of the columns that are `counted`
+    with, decimals are numbers too, where a sheet gives them back as they are.
     """
     writer = load("xlsxwriter", extra="excel", what="Writing Excel")
     if table.height >= EXCEL_ROWS:
@@ -94,13 +96,13 @@ def _write_excel(table: pl.DataFrame, path: Path) -> None:
             f"Choose another {option('format')}."
         )
         raise OutputError(msg)
-    plain = table.with_columns(_excel_column(column) for column in table)
+    plain = table.with_columns(_excel_column(one, counted) for one in table)
     for column in plain:
         if column.dtype == pl.String and (column.str.len_chars() > EXCEL_TEXT).any():
             raise _unfit(column.name)
     book = writer.Workbook(path, {"constant_memory": True, "tmpdir": str(path.parent)})
     sheet = book.add_worksheet("release")
-    put = [sheet.write_number if c.dtype.is_integer() else sheet.write_string for c in plain]
+    put = [sheet.write_number if c.dtype.is_numeric() else sheet.write_string for c in plain]
     for place, name in enumerate(plain.columns):
         sheet.write_string(0, place, name)
     for number, row in enumerate(plain.iter_rows(), 1):
@@ -111,10 +113,14 @@ def _write_excel(table: pl.DataFrame, path: Path) -> None:
     _check_excel(plain, path)
 
 
-def _excel_column(column: pl.Series) -> pl.Series:
+def _excel_column(column: pl.Series, counted: Collection[str]) -> pl.Series:
     if column.dtype.is_integer():
         largest: Any = column.cast(pl.Float64).abs().max()
         if (largest or 0) < EXCEL_DIGITS:
+            return column
+    if column.name in counted and column.dtype == pl.Float64:
+        different = column.unique()
+        if different.equals(pl.Series([float(f"{cell:.15G}") for cell in different])):
             return column
     return column.cast(pl.String)
 
@@ -125,8 +131,9 @@ def _check_excel(written: pl.DataFrame, path: Path) -> None:
 
     found = read_table(path)
     for column in written:
-        texts = column.cast(pl.String).replace("", None)
-        if not found[column.name].cast(pl.String).equals(texts, null_equal=True):
+        kind = pl.Float64 if column.dtype.is_float() else pl.String
+        cells = column.replace("", None) if column.dtype == pl.String else column
+        if not found[column.name].cast(kind).equals(cells.cast(kind), null_equal=True):
             raise _unfit(column.name)
 
 

@@ -33,6 +33,8 @@ def anonymize(
     escape_formulas: bool = False,
     key: bytes | None = None,
     title: str | None = None,
+    form: str = "intervals",
+    keep_other: bool = False,
     progress: Progress = silent,
 ) -> Release:
     """Publish a table so that the requirements hold in every group.
@@ -57,6 +59,10 @@ def anonymize(
         run.
     key : the secret of at least 16 bytes that pseudonyms are made with; it is kept nowhere.
     title : what the release is called in its manifest and report, public.
+    form : how quasi values are spelled: "intervals", "bounds" (two columns of numbers), "means"
+        (the mean of the group, and its bounds) or "two-tables" (quasi values as they are in one
+        table, sensitive ones in another, linked by group).
+    keep_other : whether two tables may have other columns, beside the quasi values.
     progress : called with the name of a phase and the share of it that is done.
 
     Examples
@@ -85,4 +91,6 @@ def anonymize(
         escape_formulas=escape_formulas,
         key=key,
         title=title,
+        form=form,
+        keep_other=keep_other,
     ).release(progress)

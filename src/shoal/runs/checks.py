@@ -86,7 +86,7 @@ def check_places(run: Run) -> None:
     files = find_files(run.table) if reads_files(run.table) else []
     how: dict[str, Any] = {"linkage": None, "force": run.force, "tables": files}
     if is_outlet(target):
-        check_outlet(target, format=run.format, **how)
+        check_outlet(target, form=run.form, format=run.format, **how)
     else:
         check_output(target, format=run.format or "csv", **how)
     place = None if is_outlet(target) else Path(os.path.realpath(target))

@@ -26,6 +26,7 @@ from shoal.release.layout import Randomness, Suppression
 from shoal.release.release import build_release, check_title
 from shoal.runs.release import Release
 from shoal.runs.run import timed
+from shoal.table.forms import MEANS, TWO_TABLES
 from shoal.table.schema import RESERVED
 from shoal.wording import option
 
@@ -91,6 +92,7 @@ def coarsen(
             randomness=Randomness(seed),
             escape_formulas=manifest.get("escaped", False),
             title=title,
+            form=manifest["form"],
             progress=progress,
         )
     release.manifest.update(
@@ -110,6 +112,12 @@ def _check_finer(manifest: Mapping[str, Any]) -> None:
     if manifest["groups"] is None:
         msg = (
             "A release without groups has none to join. Make both releases with a method that has."
+        )
+        raise UsageError(msg)
+    if manifest["form"] in {MEANS, TWO_TABLES}:
+        msg = (
+            f"A release of the form {manifest['form']} tells more than boxes, and a coarser one is "
+            "made of boxes alone. Make both releases of intervals or bounds."
         )
         raise UsageError(msg)
     if "previous" in manifest:

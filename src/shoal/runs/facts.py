@@ -20,6 +20,7 @@ from shoal.principles.guarantee import PATIENCE, guarantee
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.principles.planning import frontier
 from shoal.release.boxes import exact_matches
+from shoal.table.forms import INTERVALS
 from shoal.table.groupings import Listed
 from shoal.table.population import code_people
 from shoal.table.pseudonyms import warning
@@ -195,8 +196,9 @@ def command(release: ReleaseData) -> Command:
     for name in ("suppress", "seconds", "delimiter", "encoding", "format"):
         if (said := settings.get(name)) is not None:
             options.append((name, str(said)))
-    if settings.get("escape_formulas"):
-        options.append(("escape_formulas",))
+    if release.form != INTERVALS:
+        options.append(("form", release.form))
+    options += [(name,) for name in ("keep_other", "escape_formulas") if settings.get(name)]
     options += [("method", manifest["method"]), ("output", "DIR")]
     return Command("anonymize", ("TABLE",), tuple(options))
 

@@ -9,15 +9,19 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from shoal.audit.files import as_meant
+from shoal.audit.forms import one_cell_each
 from shoal.errors import OutputError, UsageError
 from shoal.progress import Progress, silent
 from shoal.release.places import as_output_errors, check_output, check_private, private_file
-from shoal.runs.publish import accept, audit_written, write_table
+from shoal.runs.publish import accept, audit_written, write_tables
 from shoal.table.databases.access import check_target, is_address, write_address
 from shoal.table.files import FORMATS
+from shoal.table.forms import RELEASE, TWO_TABLES
 from shoal.wording import option
 
 if TYPE_CHECKING:
@@ -40,9 +44,11 @@ def check_outlet(
     format: str | None,
     linkage: str | Path | None,
     force: bool,
+    form: str | None = None,
     tables: Sequence[Path] = (),
 ) -> None:
     """Raise before any work is done where the output could not be written in the end."""
+    check_one_table(form)
     if is_address(target):
         if format is not None:
             msg = f"A table of a database has no {option('format')}. Omit it."
@@ -52,6 +58,16 @@ def check_outlet(
         check_output(target, format=format, linkage=None, force=force)
     if linkage is not None:
         check_private(linkage, None, tables, force=force)
+
+
+def check_one_table(form: str | None) -> None:
+    """Raise where a form has more than the one table that there is place for."""
+    if form == TWO_TABLES:
+        msg = (
+            "Two tables need a directory: standard output and a table of a database take one. "
+            f"Give {option('output')} a directory, or choose another {option('form')}."
+        )
+        raise UsageError(msg)
 
 
 def publish(
@@ -64,6 +80,7 @@ def publish(
     progress: Progress = silent,
 ) -> Audit:
     """Publish the table alone, audited as it was written."""
+    check_one_table(release.form)
     if isinstance(target, str) and is_address(target):
         return _into_database(release, target, linkage=linkage, force=force, progress=progress)
     return _to_stdout(release, format, linkage=linkage, progress=progress)
@@ -77,13 +94,24 @@ def _into_database(
         stage_linkage(release.linkage)
         found = write_address(
             target,
-            release.flat(),
+            _for_databases(release),
             force=force,
-            accept=lambda table: accept(release, as_meant(table, release.manifest)),
+            accept=lambda table: accept(release, _as_read(table, release.manifest)),
         )
     release.manifest["measured"] = found.measured()
     progress("write", 1.0)
     return found
+
+
+def _for_databases(release: Release) -> pl.DataFrame:
+    """Return the table without nested types; dates of quasi columns are text, as everywhere."""
+    table = pl.concat(release.recoding.flat())
+    dates = [name for name in release.recoding.counted if table[name].dtype.is_temporal()]
+    return table.with_columns(pl.col(name).cast(pl.String) for name in dates)
+
+
+def _as_read(table: pl.DataFrame, manifest: dict[str, Any]) -> pl.DataFrame:
+    return as_meant(one_cell_each(table, manifest), manifest)
 
 
 def _to_stdout(
@@ -96,14 +124,13 @@ def _to_stdout(
         private_file(linkage) as stage_linkage,
     ):
         progress("write", 0.0)
-        path = Path(staged) / f"release.{format}"
-        write_table(release, path, format)
+        write_tables(release, Path(staged), format)
         progress("audit", 0.0)
         found = audit_written(release, Path(staged))
         release.manifest["measured"] = found.measured()
         stage_linkage(release.linkage)
         progress("audit", 1.0)
-        with path.open("rb") as file:
+        with (Path(staged) / f"{RELEASE}.{format}").open("rb") as file:
             try:
                 shutil.copyfileobj(file, sys.stdout.buffer)
                 sys.stdout.buffer.flush()

@@ -9,7 +9,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.files import check_manifest, digest_of, read_published
+from shoal.audit.files import check_manifest, digest_of, read_tables
 from shoal.audit.identification import THRESHOLD, check_threshold
 from shoal.audit.manifest import MANIFEST, REPORT, check_shape
 from shoal.audit.shapes import Wrong
@@ -18,11 +18,12 @@ from shoal.progress import Progress, silent
 from shoal.release.staging import staging, swap_in, sync
 from shoal.release.writing import write_as
 from shoal.table.columns import Handed
+from shoal.table.forms import CODEBOOK
 from shoal.table.reading import take_frame
 from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -48,8 +49,8 @@ def write_release(
 ) -> Audit:
     """Write and audit a release; nothing is left behind where the audit fails.
 
-    First the table, then its audit, then the report, which shows the digest of the table, and last
-    the manifest, which has the digests of all of them.
+    First the tables and their codebook, then the audit, then the report, which shows the digests of
+    the tables, and last the manifest, which has the digests of all of them.
 
     `trials` makes what the report shows of other methods and parameters, where it is to.
     """
@@ -60,7 +61,9 @@ def write_release(
     with as_output_errors(target.name), staging(target) as staged:
         progress("write", 0.0)
         start = time.perf_counter()
-        write_table(release, staged / f"release.{format}", format, progress)
+        write_tables(release, staged, format, progress)
+        _write_text(staged / CODEBOOK, release.codebook().write_csv())
+        release.manifest["digests"][CODEBOOK] = digest_of(staged / CODEBOOK)
         seconds["write"] = round(time.perf_counter() - start, 3)
         progress("audit", 0.0)
         start = time.perf_counter()
@@ -99,14 +102,21 @@ def audit_written(release: Release, staged: Path, progress: Progress = silent) -
     def reading(phase: str, share: float) -> None:
         progress(phase, READING * share)
 
-    published = Handed(read_published(staged, release.manifest, lean=True, progress=reading))
-    return accept(release, published, progress)
+    tables = read_tables(staged, release.manifest, lean=True, progress=reading)
+    problems, published = tables.problems, Handed(tables.rows)
+    del tables  # so that cells can go as soon as nobody else looks at them
+    return accept(release, published, progress, problems)
 
 
-def accept(release: Release, given: pl.DataFrame | Handed, progress: Progress = silent) -> Audit:
+def accept(
+    release: Release,
+    given: pl.DataFrame | Handed,
+    progress: Progress = silent,
+    found_before: Sequence[str] = (),
+) -> Audit:
     """Audit a table as it was read back, and raise where it does not keep what was asked."""
     published = take_frame(given)
-    problems = check_manifest(published, release.manifest)
+    problems = [*found_before, *check_manifest(published, release.manifest)]
     handed = Handed(published)
     del published  # so that quasi cells can go as soon as the groups are known
     progress("audit", GROUPING)
@@ -129,12 +139,20 @@ def _write_manifest(manifest: dict[str, Any], staged: Path) -> None:
         raise AuditFailed(msg) from None
 
 
-def write_table(release: Release, path: Path, format: str, progress: Progress = silent) -> None:
-    """Write the published table alone, and note its digest."""
+def write_tables(release: Release, staged: Path, format: str, progress: Progress = silent) -> None:
+    """Write the published tables alone, and note their digests."""
     rows = release.manifest["rows"]
-    write_as(release, path, format, lambda done: progress("write", done / rows))
-    sync(path)
-    release.manifest["digests"] = {path.name: digest_of(path)}
+    digests = {}
+    for place, (stem, recoding) in enumerate(release.parts.items()):
+
+        def watch(done: int, before: int = place) -> None:
+            progress("write", (before + done / rows) / len(release.parts))
+
+        path = staged / f"{stem}.{format}"
+        write_as(recoding, path, format, watch)
+        sync(path)
+        digests[path.name] = digest_of(path)
+    release.manifest["digests"] = digests
 
 
 def _write_text(path: Path, text: str) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from shoal.audit.files import kinds_of, manifest_schema
 from shoal.audit.matches import audit_matches
@@ -12,18 +14,19 @@ from shoal.audit.published import plain_text
 from shoal.audit.verify import audit_table
 from shoal.errors import UsageError
 from shoal.progress import Progress, silent
-from shoal.release.release import ReleaseData
+from shoal.release.forms import check_form
+from shoal.release.release import ReleaseData, in_form
 from shoal.showing import Shown
+from shoal.table.forms import MEANS, TWO_TABLES
 from shoal.table.reading import take_frame
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import polars as pl
-
     from shoal.audit.verify import Audit
     from shoal.table.columns import Handed
-    from shoal.utility.queries import BoxTable
+    from shoal.utility.bias import CellBias
+    from shoal.utility.queries import BoxTable, TwoTables
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,6 +41,33 @@ class Release(ReleaseData, Shown):
     def of(cls, data: ReleaseData) -> Release:
         """Give data the verbs that people use."""
         return cls(**{field.name: getattr(data, field.name) for field in fields(data)})
+
+    def as_form(self, form: str, *, keep_other: bool = False) -> Release:
+        """Return the release in another form: the same groups, other columns.
+
+        Raises where the form would break what is required, or would publish other columns beside
+        everybody's quasi values and `keep_other` does not say so.
+        """
+        if form == self.form:
+            return self
+        check_form(
+            form,
+            self.requirements,
+            self.schema,
+            grouped=not self.heterogeneous,
+            keep_other=keep_other,
+        )
+        if self.recast and form in {MEANS, TWO_TABLES}:
+            msg = "A coarser release was made from boxes: nobody knows the values that are in them."
+            raise UsageError(msg)
+        return Release.of(in_form(self, form))
+
+    def table_as(self, form: str, *, keep_other: bool = False) -> Any:
+        """Return the published table in another form, as the kind of frame that came in.
+
+        Of two tables, `people, values = release.table_as("two-tables")`.
+        """
+        return self.as_form(form, keep_other=keep_other).table
 
     def audit(self) -> Audit:
         """Measure every requirement again on the published table.
@@ -56,6 +86,19 @@ class Release(ReleaseData, Shown):
         kinds = kinds_of(self.manifest)
         return audit_table(published, stated, self.requirements, self.population, kinds)
 
+    def codebook(self) -> pl.DataFrame:
+        """Return a line for each published column: what it is, and what was done to it."""
+        from shoal.release.codebook import codebook
+        from shoal.utility.bias import cautions
+
+        return codebook(self, cautions(self.bias()))
+
+    def bias(self) -> list[CellBias]:
+        """Return which means differ between narrow and wide cells, and by how much."""
+        from shoal.utility.bias import cell_bias
+
+        return cell_bias(self)
+
     def losses(self) -> dict[str, float]:
         """Measure every loss that is defined for this release (see `shoal.losses`)."""
         self._check_original("Losses are")
@@ -63,23 +106,34 @@ class Release(ReleaseData, Shown):
 
         return losses(self)
 
-    def answers(self) -> BoxTable:
-        """Return the published table as what answers count queries."""
-        return self._boxes
+    def answers(self) -> BoxTable | TwoTables:
+        """Return the published table, or both tables, as what answers count queries."""
+        if self.form != TWO_TABLES:
+            return self.boxes
+        from shoal.utility.queries import TwoTables
+
+        people, values = (
+            pl.concat(replace(part, escape=False).text()) for part in self.parts.values()
+        )
+        values = self.schema.read_numbers(values, "sensitive")
+        return TwoTables.of(people, values, self.schema)
 
     @cached_property
-    def _boxes(self) -> BoxTable:
+    def boxes(self) -> BoxTable:
+        """What groups span, in every form."""
         from shoal.utility.nodes import Leaves
         from shoal.utility.queries import BoxTable
 
-        nodes = {one.name: Leaves.of(one) for one in self.coded.quasi if one.tree is not None}
+        quasi = self.recoding.quasi.values()
+        nodes = {one.name: Leaves.of(one) for one in quasi if one.tree is not None}
         return BoxTable.of(plain_text(self), self.manifest, self.schema, nodes)
 
     def count(self, condition: str) -> float:
         """Return the expected number of rows for which a condition holds.
 
-        A row is taken to lie anywhere in its published cells, all values alike; sensitive and
-        other columns are exact. `release.count("30 <= age <= 40 and income > 50000")`.
+        A row is taken to lie anywhere in its published cells, all values alike, or as the mean of
+        its group has it; sensitive and other columns are exact.
+        `release.count("30 <= age <= 40 and income > 50000")`.
         """
         from shoal.utility.expression import count
 

@@ -26,8 +26,9 @@ from shoal.principles.base import OneDimensional
 from shoal.principles.planning import largest_share
 from shoal.principles.requirement import Require, asked_of, check_population, requirements
 from shoal.progress import Progress, silent
+from shoal.release.forms import check_form
 from shoal.release.layout import Randomness
-from shoal.release.release import build_release, check_title
+from shoal.release.release import build_release, check_title, columns_of
 from shoal.runs.checks import check_budget, check_places, checked_settings, reads_files
 from shoal.runs.estimate import search_seconds, whole_run
 from shoal.runs.outlets import is_outlet
@@ -36,6 +37,7 @@ from shoal.runs.remarks import Remark, Tell, about_columns, about_release, unhea
 from shoal.table.coded import code_table
 from shoal.table.columns import Handed, without_cells
 from shoal.table.databases.access import name_of
+from shoal.table.forms import INTERVALS
 from shoal.table.population import code_both
 from shoal.table.pseudonyms import check_key, pseudonymize, read_key
 from shoal.table.reading import read_lean, read_table, take_frame
@@ -118,6 +120,8 @@ class Run:
     escape_formulas: bool = False
     key: bytes | None = field(default=None, repr=False)
     title: str | None = None
+    form: str = INTERVALS
+    keep_other: bool = False
     # How the table is read.
     query: str | None = None
     sheet: str | None = None
@@ -179,6 +183,7 @@ class Run:
         check_title(self.title)
         check_threshold(self.threshold)
         check_population(self.asked, given=self.population is not None)
+        check_form(self.form, self.asked, self.schema, keep_other=self.keep_other)
         choose_method(self.method, self.asked)
         read_share(self.suppress)
         check_budget(self.seconds)
@@ -234,6 +239,14 @@ class Run:
             method_for(task, self.seed) if method is None else choose_method(method, self.asked)
         )
         chosen.check(task)
+        check_form(
+            self.form,
+            self.asked,
+            self.schema,
+            grouped=chosen.grouped,
+            keep_other=self.keep_other,
+        )
+        columns_of(self.form, self.schema, task.coded)
         return chosen
 
     def ready(self, frame: Any) -> tuple[Task, Method]:
@@ -310,6 +323,7 @@ class Run:
                 given=given,
                 population=prepared.everybody,
                 title=self.title,
+                form=self.form,
                 progress=progress,
             )
         release.manifest["seconds"] = times
@@ -388,7 +402,17 @@ class Run:
 
 
 # What a release remembers of its run beside schema, requirements and method: no places.
-REPEATED = ["missing", "suppress", "seconds", "escape_formulas", "delimiter", "encoding", "format"]
+REPEATED = [
+    "missing",
+    "suppress",
+    "seconds",
+    "escape_formulas",
+    "delimiter",
+    "encoding",
+    "format",
+    "form",
+    "keep_other",
+]
 
 
 def choose_engine(engine: Engine | str | None) -> Local:

@@ -275,8 +275,12 @@ FORMATS = (
     "xlsx",
     *(f"{text}.{packed}" for text in TEXT for packed in PACKED),
 )
-TABLES = tuple(f"release.{ending}" for ending in FORMATS)
 EXCEL_ROWS = 1_048_576  # of a sheet, its header included
+
+
+def tables_named(stem: str) -> tuple[str, ...]:
+    """Return the names that a table of a release may have, in any format."""
+    return tuple(f"{stem}.{ending}" for ending in FORMATS)
 
 
 def separator_of(format: str) -> str | None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from shoal.errors import InputError, UnknownColumn, UsageError, nearest
 from shoal.table.databases.access import is_address, seen_from
 from shoal.table.delimited import check_encoding
+from shoal.table.forms import FORMS
 from shoal.table.missing import Missing
 from shoal.table.schema import KINDS, Schema
 from shoal.table.toml_lines import key_lines
@@ -42,6 +43,8 @@ TOP = (
     "escape_formulas",
     "title",
     "history",
+    "form",
+    "keep_other",
     "columns",
 )
 COLUMN = ("type", "order", "hierarchy", "weight")
@@ -85,6 +88,8 @@ class Settings:
     escape_formulas: bool = False
     title: str | None = None
     history: str | None = None
+    form: str | None = None
+    keep_other: bool = False
     file: str = ""
     lines: dict[KeyPath, int] = field(default_factory=dict, repr=False)
 
@@ -207,6 +212,8 @@ class _Reader:
             escape_formulas=self.take("escape_formulas", bool, None) is True,
             title=self.take("title", str, None),
             history=None if history is None else self.beside(history),
+            form=self.one_of(("form",), self.take("form", str, None), FORMS),
+            keep_other=self.take("keep_other", bool, None) is True,
             file=self.name,
             lines=self.lines,
         )

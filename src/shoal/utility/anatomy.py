@@ -22,7 +22,7 @@ from shoal.table.coded import Sensitive, code_table
 from shoal.table.coding import code_column
 from shoal.table.reading import give_frame, read_table, take_frame
 from shoal.table.schema import RESERVED
-from shoal.utility.queries import Rows, TwoTables
+from shoal.utility.queries import TwoTables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,13 +127,7 @@ class Anatomized:
 
     def answers(self) -> TwoTables:
         """Return the two tables as what answers count queries."""
-        sides = []
-        for table in (self.quasi_table, self.sensitive_table):
-            groups = Groups.of(table[RESERVED].to_numpy())
-            names = [name for name in table.columns if name != RESERVED]
-            sides.append((Rows.of(table, names, self.schema, groups.order), groups.starts))
-        (first, starts), (second, _) = sides
-        return TwoTables(first, second, starts)
+        return TwoTables.of(self.quasi_table, self.sensitive_table, self.schema)
 
     def write(self, directory: str | Path) -> Measurement:
         """Write quasi.csv and sensitive.csv into a new directory, measured before it appears."""

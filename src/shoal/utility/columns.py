@@ -4,7 +4,8 @@ A number in [low, high] is taken to be any of the numbers between, all alike, in
 column's finest published decimal: whole numbers in steps of 1 ([20, 29] holds ten of them), 2.5 and
 3 in steps of 0.1; dates in days. A label in a set is any of its labels, and a node of a hierarchy
 any of the labels under it, all alike. Within a row columns are taken
-to be independent (LeFevre, DeWitt, Ramakrishnan: Mondrian. ICDE 2006; EM Section 6).
+to be independent (LeFevre, DeWitt, Ramakrishnan: Mondrian. ICDE 2006; EM Section 6). Where the
+mean of a group is published beside the ends, `tilted` says how it is used.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import interval_ends, read_set
+from shoal.audit.cells import interval_ends, interval_means, read_set
 from shoal.audit.nodes import Stated
 from shoal.errors import InputError
 from shoal.kernels.queries import interval_shares, label_shares
@@ -26,6 +27,7 @@ from shoal.table.dates import not_dates
 from shoal.table.missing import MISSING_LABEL, is_missing
 from shoal.utility.nodes import Leaves, StatedLeaves
 from shoal.utility.sets import Numbers, Ruler, Set
+from shoal.utility.tilted import Tilted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,13 +127,19 @@ class Intervals:
     highs: NDArray[np.float64]
     ruler: Ruler
     extent: float  # units in the whole domain
+    tilted: Tilted | None = None  # what means tell beside the ends
 
     numeric = True
     labels = pl.Series([], dtype=pl.String)
 
     @classmethod
-    def of(cls, texts: pl.Series, stated: dict[str, Any]) -> Intervals:
-        """Read intervals as release.csv spells them."""
+    def of(
+        cls, texts: pl.Series, stated: dict[str, Any], rows: NDArray[np.float64] | None = None
+    ) -> Intervals:
+        """Read intervals as release.csv spells them, with means where they have some.
+
+        Means are those of so many `rows`.
+        """
         name, dates = stated["name"], stated.get("type") == "date"
         low, high = interval_ends(texts)
         ends = pl.concat([low, high]).unique()
@@ -143,7 +151,19 @@ class Intervals:
         lows, highs, (least, most) = (ruler.places(part) for part in (low, high, whole))
         if (lows > highs).any() or (lows < least).any() or (highs > most).any():
             raise unreadable(name)
-        return cls(name, lows, highs, ruler, float(most - least + 1))
+        tilted = None
+        if rows is not None:
+            means = interval_means(texts).fill_null(low)
+            tilted = Tilted.of(lows, highs, ruler.exact_places(means), rows)
+        return cls(name, lows, highs, ruler, float(most - least + 1), tilted)
+
+    def with_means(
+        self, which: NDArray, means: NDArray[np.float64], rows: NDArray[np.int64]
+    ) -> Intervals:
+        """Return a cell for each group, which one it bears, with the mean of so many rows."""
+        lows, highs = self.lows[which], self.highs[which]
+        tilted = Tilted.of(lows, highs, means, rows.astype(np.float64))
+        return replace(self, lows=lows, highs=highs, tilted=tilted)
 
     @property
     def dates(self) -> bool:
@@ -158,10 +178,11 @@ class Intervals:
     def shares(self, wanted: Set) -> NDArray[np.float64]:
         """Return which part of each cell a query asks for."""
         assert isinstance(wanted, Numbers)
+        runs = wanted.units(self.ruler.units, self.ruler.origin)
+        if self.tilted is not None:
+            return self.tilted.shares(*runs)
         shares = np.empty(len(self.lows))
-        interval_shares(
-            self.lows, self.highs, *wanted.units(self.ruler.units, self.ruler.origin), shares
-        )
+        interval_shares(self.lows, self.highs, *runs, shares)
         return shares
 
 
@@ -253,11 +274,15 @@ Spread = Intervals | Sets
 
 
 def read_cells(
-    cells: pl.Series, stated: dict[str, Any], leaves: Leaves | None = None
+    cells: pl.Series,
+    stated: dict[str, Any],
+    leaves: Leaves | None = None,
+    rows: NDArray[np.int64] | None = None,
 ) -> tuple[Spread, NDArray[np.int64]]:
     """Return the distinct cells of a quasi column and which of them each row bears.
 
-    `leaves` are those of a column of nodes, where they are known by name.
+    `leaves` are those of a column of nodes, where they are known by name. `rows` says how many
+    rows the group of each has, where the cells have means: then cells differ by that too.
     """
     cells = cells.cast(pl.String).fill_null(MISSING_LABEL)
     texts = cells.unique().sort()
@@ -265,7 +290,14 @@ def read_cells(
     if stated["kind"] == "node":
         known = leaves or StatedLeaves(Stated.of_manifest(stated), stated.get("type"))
         return Sets.of_nodes(texts, stated["name"], known), which
-    return (Intervals if stated["kind"] == "interval" else Sets).of(texts, stated), which
+    if stated["kind"] != "interval":
+        return Sets.of(texts, stated), which
+    if rows is None:
+        return Intervals.of(texts, stated), which
+    most = int(rows.max()) + 1
+    keys, which = np.unique(which * most + rows, return_inverse=True)
+    place, count = np.divmod(keys, most)
+    return Intervals.of(texts.gather(place), stated, count.astype(np.float64)), which
 
 
 def _listed(ranks: Sequence[Sequence[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

@@ -17,7 +17,7 @@ from shoal.errors import InputError
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import RESERVED
 from shoal.utility.columns import Intervals, Spread
-from shoal.utility.queries import BoxTable, open_answers
+from shoal.utility.queries import BoxTable
 from shoal.utility.sets import Ruler
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Measured:
             boxes = BoxTable.of(published, manifest, manifest_schema(manifest))
         else:
             published, manifest = plain_text(source), source.manifest
-            boxes = open_answers(source)  # type: ignore[assignment]
+            boxes = source.boxes
             original = source.given if original is None else original
             hierarchies = source.listed
         return cls(published, manifest, boxes, _coded(original, manifest, hierarchies))

@@ -9,21 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
-from shoal.audit.files import manifest_schema, read_published
+from shoal.audit.files import manifest_schema, read_tables
 from shoal.audit.manifest import read_manifest
-from shoal.audit.verify import check_rows
+from shoal.audit.verify import alike, check_rows
 from shoal.errors import InputError, UnknownColumn
 from shoal.kernels.queries import box_counts, count_rows, spread_count
 from shoal.principles.groups import Groups
+from shoal.table.forms import MEANS
 from shoal.table.reading import read_table, take_frame
+from shoal.table.schema import RESERVED
 from shoal.utility.columns import Exact, Spread, read_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    import polars as pl
 
     from shoal.table.schema import Schema
     from shoal.utility.nodes import Leaves
@@ -183,11 +184,15 @@ class BoxTable:
         check_rows(published)
         stated = {column["name"]: column for column in manifest["columns"]}
         quasi, which = {}, {}
+        rows = None
+        if manifest["form"] == MEANS:
+            groups = alike(published, (RESERVED,))
+            rows = groups.sizes[groups.labels]
         for name in schema.quasi:
             if name not in published.columns:
                 raise UnknownColumn(name, published.columns)
             quasi[name], which[name] = read_cells(
-                published[name], stated[name], (leaves or {}).get(name)
+                published[name], stated[name], (leaves or {}).get(name), rows
             )
         # Boxes stand in the order of the column with the most cells, whose shares are then read
         # one after the other.
@@ -197,9 +202,8 @@ class BoxTable:
         )
         firsts = boxes.order[boxes.starts[:-1]]
         shown = np.array([cells[firsts] for cells in which.values()], np.int32)
-        exact = [name for name in stated if name not in quasi]
-        rows = Rows.of(published, exact, schema, boxes.order)
-        return cls(quasi, shown, boxes.starts, rows)
+        exact = [name for name in stated if name not in quasi and name in published.columns]
+        return cls(quasi, shown, boxes.starts, Rows.of(published, exact, schema, boxes.order))
 
     def __len__(self) -> int:
         return int(self.starts[-1])
@@ -241,6 +245,17 @@ class TwoTables:
     second: Rows
     starts: NDArray[np.int64]
 
+    @classmethod
+    def of(cls, people: pl.DataFrame, values: pl.DataFrame, schema: Schema) -> TwoTables:
+        """Take two tables that share their groups."""
+        sides = []
+        for table in (people, values):
+            groups = Groups.of(table[RESERVED].cast(pl.Int64).to_numpy())
+            names = [name for name in table.columns if name != RESERVED]
+            sides.append((Rows.of(table, names, schema, groups.order), groups.starts))
+        (first, starts), (second, _) = sides
+        return cls(first, second, starts)
+
     def __len__(self) -> int:
         return len(self.first)
 
@@ -269,8 +284,11 @@ def open_answers(source: Any) -> Answers:
         return source
     if isinstance(source, str | Path):
         manifest = read_manifest(Path(source))
-        published = read_published(Path(source), manifest)
-        return BoxTable.of(published, manifest, manifest_schema(manifest))
+        tables, schema = read_tables(Path(source), manifest), manifest_schema(manifest)
+        if tables.people is None:
+            return BoxTable.of(tables.rows, manifest, schema)
+        secret = tables.rows.select(RESERVED, *schema.sensitive)
+        return TwoTables.of(tables.people, secret, schema)
     if hasattr(source, "answers"):
         return source.answers()
     msg = f"A release or its directory is needed, not a {type(source).__name__}."

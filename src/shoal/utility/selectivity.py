@@ -11,9 +11,11 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
+from shoal.release.means import mean_texts
+from shoal.table.forms import TWO_TABLES
 from shoal.utility.columns import Exact, Intervals, Sets, Spread
 from shoal.utility.nodes import Leaves
-from shoal.utility.queries import BoxTable, ExactTable, Rows
+from shoal.utility.queries import BoxTable, ExactTable, Rows, TwoTables
 from shoal.utility.sets import Ruler
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ def errors_by_selectivity(release: ReleaseData, *, work: int | None = WORK) -> d
     from shoal.utility.workload import Workload  # kernels that a small table does not need
 
     chance = 0 if release.manifest.get("reproducible") else None
-    original, published = exact_table(release), box_table(release)
+    original, published = exact_table(release), published_answers(release)
     quasi = min(2, len(release.schema.quasi))
     sensitive = min(1, len(release.schema.sensitive))
     found, skipped = [], []
@@ -77,11 +79,14 @@ def errors_by_selectivity(release: ReleaseData, *, work: int | None = WORK) -> d
 def exact_table(release: ReleaseData) -> ExactTable:
     """Return the rows that are published, as they were."""
     return ExactTable(
-        Rows(_exact((*release.coded.quasi, *release.coded.sensitive)), len(release.coded))
+        Rows(
+            _exact((*release.recoding.quasi.values(), *release.coded.sensitive)),
+            len(release.coded),
+        )
     )
 
 
-def box_table(release: ReleaseData) -> BoxTable:
+def published_answers(release: ReleaseData) -> BoxTable | TwoTables:
     """Return what `release.answers()` reads from the published text, straight from the recoding.
 
     Boxes are cells as they were recoded, so two groups with equal cells are two boxes; counts are
@@ -89,14 +94,23 @@ def box_table(release: ReleaseData) -> BoxTable:
     """
     layout, kinds = release.recoding.layout, release.recoding.kinds
     order = np.argsort(layout.bears)
-    quasi, cells = {}, []
-    for column in release.coded.quasi:
-        kind = kinds[column.name]
-        quasi[column.name], which = _spread(column, kind.spans)
-        cells.append(which[kind.which])
     columns = _exact(release.coded.sensitive)
     rows = Rows(columns, len(release.coded), layout.carries[order])
     starts = np.concatenate([[0], np.cumsum(layout.bearers)]).astype(np.int64)
+    if release.form == TWO_TABLES:
+        people = _exact(tuple(release.recoding.quasi.values()))
+        return TwoTables(Rows(people, len(release.coded), layout.carries[order]), rows, starts)
+    quasi, cells = {}, []
+    for column in release.recoding.quasi.values():
+        kind = kinds[column.name]
+        quasi[column.name], which = _spread(column, kind.spans)
+        cells.append(which[kind.which])
+        spread = quasi[column.name]
+        if kind.means is not None and isinstance(spread, Intervals):
+            texts = mean_texts(column, kind.means.only(kind.which))
+            means = spread.ruler.exact_places(texts)
+            quasi[column.name] = spread.with_means(kind.which, means, layout.bearers)
+            cells[-1] = np.arange(len(kind.which))
     return BoxTable(quasi, np.array(cells, np.int32), starts, rows)
 
 

@@ -168,6 +168,12 @@ class Ruler:
             return (integers(texts) - self.origin).astype(np.float64)
         return np.rint(texts.cast(pl.Float64).to_numpy() * float(self.units)) - self.origin
 
+    def exact_places(self, texts: pl.Series) -> NDArray[np.float64]:
+        """Return numbers or dates in units from the origin, not only whole ones."""
+        if self.dates:
+            return self.places(texts)
+        return texts.cast(pl.Float64).to_numpy() * float(self.units) - self.origin
+
     def shift(self, finer: Ruler) -> tuple[float, float]:
         """Return by what a place has to be multiplied, and what added, for a finer ruler."""
         factor = finer.units / self.units

@@ -23,6 +23,8 @@ class Heterogeneous(Method):
 
     k: int | None
 
+    grouped = False
+
     def agreed_k(self, task: Task) -> int:
         """Return the k that is required, which has to be the method's own where it names one."""
         for one in task.requirements:

@@ -1,0 +1,258 @@
+"""Reading the tables of a release, whichever form they have, into one: a row with cells for each.
+
+Bounds, and means with them, become the one cell that they stand for, `[low, high]` or `[low, mean,
+high]`, so that everything that asks which rows are alike sees all that is published. Two tables
+become the boxes that a reader can make of them: beside the values of a group what its people span.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.audit.cells import (
+    as_text,
+    interval_ends,
+    interval_means,
+    interval_text,
+    spell_set,
+    without_escapes,
+)
+from shoal.table.coding import NUMBER, code_column
+from shoal.table.columns import is_dictionary, top_code
+from shoal.table.dates import date_parts
+from shoal.table.forms import (
+    INTERVALS,
+    MEANS,
+    PEOPLE,
+    TWO_TABLES,
+    VALUES,
+    has_ends,
+    headers,
+    spelled_as,
+)
+from shoal.table.formulas import unescape_name
+from shoal.table.missing import MISSING_LABEL
+from shoal.table.schema import RESERVED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from shoal.table.coding import Column
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The published tables as one, what is wrong with them, and people, where they are apart."""
+
+    rows: pl.DataFrame
+    problems: tuple[str, ...] = ()
+    people: pl.DataFrame | None = None
+
+
+def flat_cells(table: pl.DataFrame, manifest: Mapping[str, Any]) -> pl.DataFrame:
+    """Return a table, or a part of one, with intervals and sets of any type as text."""
+    named = unescape_name if manifest.get("escaped") else str
+    ends = [column["name"] for column in manifest["columns"] if has_ends(column)]
+    return table.with_columns(
+        interval_text(column) if named(column.name) in ends else as_text(column)
+        for column in table
+        if column.dtype.is_nested()
+    )
+
+
+def one_cell_each(table: pl.DataFrame, manifest: Mapping[str, Any]) -> pl.DataFrame:
+    """Return a table with bounds, and means with them, in the one cell that they stand for."""
+    if manifest["form"] in {INTERVALS, TWO_TABLES}:
+        return table
+    named = unescape_name if manifest.get("escaped") else str
+    found = {named(name): name for name in table.columns}
+    for column in filter(has_ends, manifest["columns"]):
+        name = column["name"]
+        asked = spelled_as(name, manifest["form"], interval=True)
+        if found.keys() >= set(asked):
+            columns = [table[found[one]] for one in asked]
+            whole = _whole(columns, dates=column.get("type") == "date")
+            place = table.columns.index(found[asked[0]])
+            table = table.drop(found[one] for one in asked)
+            table = table.insert_column(place, whole.alias(name))
+    return table
+
+
+def _whole(columns: list[pl.Series], *, dates: bool) -> pl.Series:
+    """Return the one cell of several columns; each different one is spelled once."""
+    keys = np.zeros(len(columns[0]), np.int64)
+    for cells in columns:
+        column = cells if is_dictionary(cells) else cells.cast(pl.String)
+        column = column.cast(pl.Categorical(pl.Categories.random()))
+        missing = top_code(column) + 1
+        codes = column.to_physical().cast(pl.Int64).fill_null(missing).to_numpy()
+        _, keys = np.unique(keys * (missing + 1) + codes, return_inverse=True)
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    texts = _joined([column.gather(first).cast(pl.String) for column in columns], dates=dates)
+    return texts.cast(pl.Categorical(pl.Categories.random())).gather(which)
+
+
+def _joined(cells: list[pl.Series], *, dates: bool) -> pl.Series:
+    """Return the one cell of two ends, or of a mean and two ends; equal ones are a bare value."""
+    low, high = cells[-2:]
+    mark = '"{}"' if dates else "{}"
+    inner = [low, high] if len(cells) == 2 else [low, cells[0], high]
+    both = pl.format(f"[{', '.join([mark] * len(inner))}]", *inner)
+    return pl.select(pl.when(_all_equal(cells, dates=dates)).then(low).otherwise(both)).to_series()
+
+
+def _all_equal(cells: list[pl.Series], *, dates: bool) -> pl.Series:
+    """Return where ends are spelled alike, and a mean, however it is spelled, is no other value."""
+    low, high = cells[-2:]
+    same = low == high
+    if len(cells) == 3:
+        if dates:
+            mean, end = date_parts(cells[0]), date_parts(low)
+            alike = (mean[0] == end[0]) & (mean[1] == end[1])
+        else:
+            alike = cells[0].cast(pl.Float64, strict=False) == low.cast(pl.Float64, strict=False)
+        same &= (cells[0] == low) | alike.fill_null(value=False)
+    return same.fill_null(value=False)
+
+
+def wrong_headers(tables: Mapping[str, pl.DataFrame], manifest: Mapping[str, Any]) -> list[str]:
+    """Return a sentence for every table that does not have the columns of its form."""
+    expected = headers(
+        manifest["form"], manifest["columns"], grouped=manifest["groups"] is not None
+    )
+    named = unescape_name if manifest.get("escaped") else str
+    found = {stem: [named(name) for name in table.columns] for stem, table in tables.items()}
+    return [
+        f"The columns of {stem} are {found[stem]}, the manifest says {names}."
+        for stem, names in expected.items()
+        if found[stem] != names
+    ]
+
+
+# Two tables
+
+
+def put_together(tables: Mapping[str, pl.DataFrame], manifest: Mapping[str, Any]) -> Tables:
+    """Return the boxes of people beside the values of their groups."""
+    people, values = tables[PEOPLE], tables[VALUES]
+    problems = wrong_headers(tables, manifest)
+    if problems:
+        return Tables(values, tuple(problems), people)
+    if manifest.get("escaped"):
+        people = without_escapes(people, manifest["columns"])
+        values = without_escapes(values, manifest["columns"])
+    sizes = [
+        table[RESERVED].cast(pl.String).value_counts().sort(RESERVED) for table in (people, values)
+    ]
+    if not sizes[0].equals(sizes[1]):
+        problems.append("The groups of people and of values are not the same, or not as large.")
+        return Tables(values, tuple(problems), people)
+    groups = people[RESERVED].cast(pl.String)
+    names = groups.unique().sort()
+    labels = groups.cast(pl.Enum(names)).to_physical().to_numpy().astype(np.int64)
+    order = np.argsort(labels, kind="stable")
+    starts = np.searchsorted(labels[order], np.arange(len(names)))
+    mine = values[RESERVED].cast(pl.String).cast(pl.Enum(names)).to_physical()
+    rows = {RESERVED: values[RESERVED]}
+    for column in manifest["columns"]:
+        name = column["name"]
+        if column["role"] == "quasi":
+            rows[name] = _boxes(people[name], column, order, starts).gather(mine)
+        elif column["role"] == "sensitive":
+            rows[name] = values[name]
+    return Tables(pl.DataFrame(rows), (), people)
+
+
+def _boxes(
+    cells: pl.Series, stated: Mapping[str, Any], order: NDArray[np.int64], starts: NDArray[np.int64]
+) -> pl.Series:
+    """Return what the people of each group span of a column."""
+    texts = cells.cast(pl.String).fill_null(MISSING_LABEL)
+    if stated["kind"] != "interval":
+        return _label_boxes(texts, order, starts)
+    dates = stated.get("type") == "date"
+    readable = date_parts(texts)[0].is_not_null() if dates else texts.str.contains(NUMBER)
+    if not readable.all():  # outside any domain, as the check of cells will say
+        return _label_boxes(texts, order, starts)
+    column: Column = code_column(texts, kind="date" if dates else "numeric")
+    ranks = column.codes[order]
+    low, high = np.minimum.reduceat(ranks, starts), np.maximum.reduceat(ranks, starts)
+    ends = [column.spellings.gather(end) for end in (low, high)]
+    return _joined(ends, dates=dates).alias(cells.name)
+
+
+def _label_boxes(
+    texts: pl.Series, order: NDArray[np.int64], starts: NDArray[np.int64]
+) -> pl.Series:
+    labels = texts.unique().sort()
+    ranks = texts.cast(pl.Enum(labels)).to_physical().to_numpy().astype(np.int64)[order]
+    owner = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    cell, rank = np.divmod(np.unique(owner * len(labels) + ranks), len(labels))
+    held = pl.DataFrame({"cell": cell, "label": labels.gather(rank)})
+    sets = held.group_by("cell", maintain_order=True).agg("label")["label"]
+    return pl.Series(texts.name, [spell_set(some.to_list()) for some in sets], pl.String)
+
+
+# Means
+
+
+def wrong_means(published: pl.DataFrame, manifest: Mapping[str, Any]) -> list[str]:
+    """Return a sentence for every column with a mean that its group cannot have.
+
+    Of n values with a smallest and a largest one the mean is at least an n-th of the way from
+    either end. A release of another form has no means.
+    """
+    problems = []
+    for column in manifest["columns"]:
+        if not has_ends(column):
+            continue
+        name = column["name"]
+        counted = (
+            published.select(
+                pl.col(RESERVED) if manifest["form"] == MEANS else pl.lit(0).alias(RESERVED),
+                pl.col(name).cast(pl.String),
+            )
+            .group_by(RESERVED, name)
+            .len()
+        )
+        means = interval_means(counted[name])
+        if manifest["form"] != MEANS:
+            if means.is_not_null().any():
+                problems.append(f"Column {name!r} has means, and the form says none.")
+            continue
+        bad = _impossible(counted[name], counted["len"], means, dates=column.get("type") == "date")
+        if bad:
+            problems.append(f"{bad} groups have a mean of {name!r} that no such rows have.")
+    return problems
+
+
+def _impossible(cells: pl.Series, sizes: pl.Series, means: pl.Series, *, dates: bool) -> int:
+    """Count the cells that lack a mean, or whose mean no rows with these ends have."""
+    low, high = interval_ends(cells)
+    wide = (low != high).to_numpy() | means.is_not_null().to_numpy()
+    ends = [_as_numbers(one, dates=dates) for one in (low, means, high)]
+    least, mean, most = (end[wide] for end in ends)
+    rows = sizes.to_numpy()[wide]
+    if dates:
+        slack = np.full(len(mean), 86_400.0)  # as coarse as dates can be
+    else:
+        digits = means.str.extract(r"\.([0-9]+)$").str.len_chars().fill_null(0).to_numpy()[wide]
+        slack = 0.5 * 10.0 ** -digits.astype(np.float64)
+    slack = slack + 1e-9 * np.maximum(np.abs(least), np.abs(most))
+    step = (most - least) / rows
+    possible = (mean >= least + step - slack) & (mean <= most - step + slack)
+    return int((~possible).sum())
+
+
+def _as_numbers(texts: pl.Series, *, dates: bool) -> NDArray[np.float64]:
+    if dates:
+        seconds, rest = date_parts(texts)
+        both = seconds.cast(pl.Float64) + rest.cast(pl.Float64) / 1e9
+        return both.fill_null(float("nan")).to_numpy()
+    return texts.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()

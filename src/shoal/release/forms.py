@@ -1,0 +1,225 @@
+"""The cells of each form of a release, and whether a form can be had for what is required.
+
+A cell of a group becomes one column or several; `two-tables` takes rows apart instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import UsageError
+from shoal.release.cells import Kinds, Spans, cells, typed_cells, typed_kind, typed_values
+from shoal.release.means import mean_texts, mean_values
+from shoal.table.forms import (
+    BOUNDS,
+    INTERVALS,
+    MEANS,
+    PEOPLE,
+    RELEASE,
+    TWO_TABLES,
+    VALUES,
+    check_name,
+    ends_of,
+    spelled_as,
+)
+from shoal.table.formulas import escape
+from shoal.table.missing import MISSING_LABEL
+from shoal.table.schema import RESERVED
+from shoal.wording import option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from shoal.principles.requirement import Requirement
+    from shoal.release.release import Recoding
+    from shoal.table.coding import Column
+    from shoal.table.schema import Schema
+
+    Spell = Callable[[Column, Kinds, str], list[pl.Series]]
+
+
+def check_form(
+    form: str,
+    requirements: Sequence[Requirement],
+    schema: Schema,
+    *,
+    grouped: bool = True,
+    keep_other: bool = False,
+) -> None:
+    """Raise where a form would break what is required, or says more than was allowed."""
+    check_name(form)
+    if form == MEANS:
+        _refuse_means(requirements, grouped=grouped)
+    if form != TWO_TABLES:
+        return
+    for one in requirements:
+        if one.principle.columns == 0:
+            msg = (
+                f"{one!r} is about quasi cells, and two tables publish everybody's as they are. "
+                f"Choose another {option('form')}, or require something about sensitive values."
+            )
+            raise UsageError(msg)
+    if not schema.sensitive:
+        msg = "Two tables need a sensitive column for the second one."
+        raise UsageError(msg)
+    if not grouped:
+        msg = (
+            "Two tables are linked by groups, and this method makes none. Choose another "
+            f"{option('form')} or another {option('method')}."
+        )
+        raise UsageError(msg)
+    others = [*schema.other, *schema.pseudonymize]
+    if others and not keep_other:
+        msg = (
+            f"Two tables would publish {', '.join(map(repr, others))} beside everybody's quasi "
+            "values as they are, so whoever knows these learns the rest. Leave them out, or say "
+            f"{option('keep_other', 'True')}."
+        )
+        raise UsageError(msg)
+
+
+def _refuse_means(requirements: Sequence[Requirement], *, grouped: bool) -> None:
+    for one in requirements:
+        if one.principle.population:
+            msg = (
+                f"{one!r} is about who is in the table, and means tell more of that than their "
+                f"cells cover. Choose another {option('form')}."
+            )
+            raise UsageError(msg)
+    if not grouped:
+        msg = (
+            "Means are those of groups, and this method makes none. Choose another "
+            f"{option('form')} or another {option('method')}."
+        )
+        raise UsageError(msg)
+
+
+def check_names(form: str, schema: Schema, quasi: Sequence[Column]) -> None:
+    """Raise where a column that a form adds has the name of one that is published anyway."""
+    taken = {*schema.published, *schema.pseudonymize, RESERVED}
+    for column in quasi:
+        named = spelled_as(column.name, form, interval=is_interval(column))
+        for name in named:
+            if name != column.name and name in taken:
+                msg = (
+                    f"Column {column.name!r} is published as {' and '.join(named)}, and the "
+                    f"table has a column {name!r} already. Rename one of them first."
+                )
+                raise UsageError(msg)
+            taken.add(name)
+
+
+def is_interval(column: Column) -> bool:
+    """Return whether the cells of a column have two ends."""
+    return column.numeric and column.tree is None
+
+
+def as_it_was(column: Column) -> Column:
+    """Return a column without its hierarchy, for two tables, which have no nodes."""
+    if column.grown is None:
+        return column
+    source = column.grown.source
+    if source.numeric and MISSING_LABEL in source.spellings:
+        return replace(source, values=None)  # a missing number lies in no interval
+    return source
+
+
+# Cells
+
+
+def text_columns(column: Column, kinds: Kinds, form: str) -> list[pl.Series]:
+    """Return the different cells of a column as text, in the columns of a form."""
+    if form == TWO_TABLES:
+        return [column.spellings.alias(column.name)]
+    if form == INTERVALS or not is_interval(column):
+        return [cells(column, kinds.spans)]
+    low, high = ends_of(column.name)
+    ends = [
+        column.spellings.gather(kinds.spans.low).alias(low),
+        column.spellings.gather(kinds.spans.high).alias(high),
+    ]
+    return ends if form == BOUNDS else [_means(column, kinds, typed=False), *ends]
+
+
+def typed_columns(column: Column, kinds: Kinds, form: str) -> list[pl.Series]:
+    """Return the different cells of a column with types, in the columns of a form."""
+    if form == TWO_TABLES:
+        return [_typed_values(column)]
+    if form == INTERVALS or not is_interval(column):
+        return [typed_cells(column, kinds.spans)]
+    low, high = ends_of(column.name)
+    values = typed_values(column)
+    ends = [
+        values.gather(kinds.spans.low).alias(low),
+        values.gather(kinds.spans.high).alias(high),
+    ]
+    return ends if form == BOUNDS else [_means(column, kinds, typed=True), *ends]
+
+
+def flat_columns(column: Column, kinds: Kinds, form: str) -> list[pl.Series]:
+    """Return the different cells of a column without nested types: numbers, dates, else text."""
+    plain = form == INTERVALS or (form != TWO_TABLES and not is_interval(column))
+    return (text_columns if plain else typed_columns)(column, kinds, form)
+
+
+def whole_cells(column: Column, kinds: Kinds, form: str) -> list[pl.Series]:
+    """Return everything that a form tells of a group's values as one cell, for the audit.
+
+    That is the interval, with the mean between its ends where there is one.
+    """
+    if form != MEANS or not is_interval(column):
+        return [cells(column, kinds.spans)]
+    low, high = (column.spellings.gather(end) for end in (kinds.spans.low, kinds.spans.high))
+    texts = pl.DataFrame({"low": low, "mean": _means(column, kinds, typed=False), "high": high})
+    three = '["{}", "{}", "{}"]' if column.dates else "[{}, {}, {}]"
+    bare = pl.Series(kinds.spans.low == kinds.spans.high)
+    whole = pl.when(bare).then("low").otherwise(pl.format(three, "low", "mean", "high"))
+    return [texts.select(whole.alias(column.name))[column.name]]
+
+
+def _means(column: Column, kinds: Kinds, *, typed: bool) -> pl.Series:
+    assert kinds.means is not None
+    return (mean_values if typed else mean_texts)(column, kinds.means).alias(column.name)
+
+
+def _typed_values(column: Column) -> pl.Series:
+    if column.numeric:
+        return typed_values(column).alias(column.name)
+    kind = None if column.grown is None else typed_kind(column.spellings, spelled=True)
+    return column.spellings.cast(kind or pl.String).alias(column.name)
+
+
+def escaped(column: Column, kinds: Kinds, form: str, spell: Spell) -> list[pl.Series]:
+    """Return cells with every label escaped; numbers need nothing."""
+    if column.tree is not None:
+        return [escape(part) for part in spell(column, kinds, form)]
+    if not column.numeric:
+        column = replace(column, spellings=escape(column.spellings))
+    return spell(column, kinds, form)
+
+
+# Two tables
+
+
+def take_apart(recoding: Recoding) -> dict[str, Recoding]:
+    """Return what the tables of a release are made of: one, or people and values."""
+    if recoding.form != TWO_TABLES:
+        return {RELEASE: recoding}
+    schema = recoding.schema
+    secret = [name for name in recoding.names if name in schema.sensitive]
+    shown = [name for name in recoding.names if name not in schema.sensitive]
+    exact = {name: every_value(column) for name, column in recoding.quasi.items()}
+    return {
+        PEOPLE: replace(recoding, names=shown, kinds=exact, layout=recoding.layout.of_people()),
+        VALUES: replace(recoding, names=secret),
+    }
+
+
+def every_value(column: Column) -> Kinds:
+    """Return the values of a column as cells, of which every row bears its own."""
+    ranks = np.arange(column.distinct, dtype=np.int32)
+    return Kinds(Spans(ranks, ranks, ranks, np.ones(len(ranks), np.int64)), column.codes)

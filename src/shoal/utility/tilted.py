@@ -1,0 +1,100 @@
+"""Where the rows of a group lie between two ends, when their mean is known.
+
+One row lies at either end, because ends are values of rows. The other n - 2 rows have a mean that
+follows from that of the group; a single one is known from it, and several are spread by the
+distribution that says nothing else: that of the largest entropy on the units from low to high with
+this mean, whose weights are e^(λk) for unit k (Jaynes: Information Theory and Statistical
+Mechanics. Physical Review 1957). Where the mean lies in the middle, these are all alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Reals = NDArray[np.float64]
+
+STEEPEST = 50.0  # of λ: from here on all weight is on the end
+HALVINGS = 80
+
+
+@dataclass(frozen=True, eq=False)
+class Tilted:
+    """Cells with the number of rows that bear each, and where those between the ends lie.
+
+    `centres` are places of the units from the low end; `rates` are λ, by cell.
+    """
+
+    lows: Reals
+    highs: Reals
+    rows: Reals
+    centres: Reals
+    rates: Reals
+
+    @classmethod
+    def of(cls, lows: Reals, highs: Reals, means: Reals, rows: Reals) -> Tilted:
+        """Take ends and means in units, and how many rows there are in each group."""
+        between = np.maximum(rows - 2, 1)
+        centres = np.clip((rows * means - lows - highs) / between, lows, highs) - lows
+        return cls(lows, highs, rows, centres, tilt_rates(highs - lows + 1, centres))
+
+    def shares(self, firsts: Reals, lasts: Reals) -> Reals:
+        """Return which part of each cell's rows lies in any of some disjoint runs of units."""
+        found = np.zeros(len(self.lows))
+        for first, last in zip(firsts, lasts, strict=True):
+            found += self._share(first, last)
+        return found
+
+    def _share(self, first: float, last: float) -> Reals:
+        lows, highs, rows = self.lows, self.highs, self.rows
+        sizes = highs - lows + 1
+        begin = np.clip(first - lows, 0, sizes)
+        end = np.maximum(np.clip(last - lows + 1, 0, sizes), begin)
+        spread = tilt_below(sizes, self.rates, end) - tilt_below(sizes, self.rates, begin)
+        middle = np.rint(self.centres)
+        inner = np.where(rows == 3, (begin <= middle) & (middle < end), spread)
+        at_ends = ((first <= lows) & (lows <= last)).astype(np.float64)
+        at_ends += (first <= highs) & (highs <= last)
+        several = np.maximum(rows, 2)
+        return np.where(sizes == 1, spread, (at_ends + (several - 2) * inner) / several)
+
+
+def tilt_rates(sizes: Reals, centres: Reals) -> Reals:
+    """Return λ for each run of units 0 … size - 1, so that the mean is the centre.
+
+    By halving, for the nearer end: the mean falls from the middle to that end as |λ| grows.
+    """
+    upper = centres > (sizes - 1) / 2
+    distance = np.where(upper, sizes - 1 - centres, centres)
+    low, high = np.zeros(len(sizes)), np.full(len(sizes), STEEPEST)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        above = _falling_mean(sizes, middle) > distance
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    rates = np.where(sizes > 1, (low + high) / 2, 0.0)
+    return np.where(upper, rates, -rates)
+
+
+def _falling_mean(sizes: Reals, steepness: Reals) -> Reals:
+    """Return the mean of units whose weights fall as e^(-ak): 1/(e^a - 1) - n/(e^(an) - 1)."""
+    flat = steepness * sizes < 1e-4
+    a = np.where(flat, 1.0, steepness)
+    with np.errstate(over="ignore"):
+        mean = 1 / np.expm1(a) - sizes / np.expm1(a * sizes)
+    return np.where(flat, (sizes - 1) / 2 - steepness * (sizes**2 - 1) / 12, mean)
+
+
+def tilt_below(sizes: Reals, rates: Reals, places: Reals) -> Reals:
+    """Return the weight of the units before a place in each run."""
+    a = np.abs(rates)
+    flat = a * sizes < 1e-9
+    a = np.where(flat, 1.0, a)
+    whole = np.expm1(-a * sizes)
+    falling = np.expm1(-a * places) / whole
+    rising = 1 - np.expm1(-a * (sizes - places)) / whole
+    return np.where(flat, places / sizes, np.where(rates < 0, falling, rising))
