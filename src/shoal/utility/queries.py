@@ -185,7 +185,7 @@ class BoxTable:
         stated = {column["name"]: column for column in manifest["columns"]}
         quasi, which = {}, {}
         rows = None
-        if manifest["form"] == MEANS:
+        if manifest.get("form") == MEANS:
             groups = alike(published, (RESERVED,))
             rows = groups.sizes[groups.labels]
         for name in schema.quasi:
