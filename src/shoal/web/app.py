@@ -44,8 +44,9 @@ def make_app(
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        for worker in (shelf.desk, shelf.bench):  # while the owner reads the first page
-            threading.Thread(target=_warm, args=(worker,), daemon=True).start()
+        # While the owner reads the first page; the one that looks does not search.
+        for worker, search in ((shelf.desk, False), (shelf.bench, True)):
+            threading.Thread(target=_warm, args=(worker, search), daemon=True).start()
         yield
         shelf.close()
 
@@ -68,9 +69,9 @@ def make_app(
     return made
 
 
-def _warm(worker: Worker) -> None:
+def _warm(worker: Worker, search: bool) -> None:  # noqa: FBT001 - of a thread
     with suppress(Refused, Stopped):  # whatever it is, the first click will say it
-        worker.call("warm_up")
+        worker.call("warm_up", search=search)
 
 
 async def _nowhere(_request: Request, _problem: Exception) -> Response:

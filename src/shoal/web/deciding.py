@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
@@ -25,6 +26,7 @@ KEPT = ("missing", "suppress", "method", "form", "title", "seconds", "rows", "mo
 OF_COLUMNS = ("type", "hierarchy", "weight", "round", "top", "bottom", "missing", "date_format")
 USED = {"quasi", "sensitive", "never-mix", "person"}  # roles for which missing cells matter
 MOST_REQUIRED = 8
+SURE = re.compile(r"\b([mlk])=[0-9]+\b")  # one in how many, in the notation
 MOST_FIELDS = 20_000  # a table may have many columns
 
 
@@ -262,7 +264,7 @@ async def require(request: Request) -> Response:
     if name and place.isdecimal() and int(place) < len(draft.require):
         await _move(shelf, draft, int(place), {name: said.get("value", "")})
     elif "most" in said:  # who will read it
-        await _everybody(shelf, draft, said["most"])
+        await everybody(shelf, draft, said["most"])
     elif "start" in said:
         _start(draft, said["start"])
     elif said.get("less", "").isdecimal():
@@ -283,13 +285,15 @@ async def _move(shelf: Shelf, draft: Draft, place: int, numbers: dict[str, str])
     draft.require[place] = changed
 
 
-async def _everybody(shelf: Shelf, draft: Draft, most: str) -> None:
-    """Set how sure a reader may be in every requirement that says so."""
-    for place, text in enumerate(draft.require):
-        for name in ("m", "l", "k"):
-            if f"{name}=" in text:
-                await _move(shelf, draft, place, {name: most})
-                break
+async def everybody(shelf: Shelf, draft: Draft, most: str) -> None:
+    """Set how sure a reader may be in every requirement that says so, or in one more."""
+    own = [place for place, text in enumerate(draft.require) if SURE.search(text)]
+    for place in own:
+        found = SURE.search(draft.require[place])
+        assert found is not None
+        await _move(shelf, draft, place, {found[1]: most})
+    if not own and most.isdecimal():
+        draft.require.append(f"KAnonymity(k={most})")
 
 
 def _start(draft: Draft, kind: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import time
 import zipfile
 from pathlib import Path
@@ -20,7 +19,7 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
-from shoal.web.deciding import MOST_FIELDS, MOST_REQUIRED, table_of
+from shoal.web.deciding import MOST_FIELDS, MOST_REQUIRED, everybody, table_of
 from shoal.web.draft import ROLES
 from shoal.web.guard import REPORT_POLICY
 from shoal.web.pages import fill, page
@@ -38,6 +37,9 @@ if TYPE_CHECKING:
 TICK = 0.15  # seconds between two looks at a run
 STATUS = 5.0  # seconds between two sentences that a screen reader speaks
 RELEASE = "release"
+REMEDIES = {  # what a button may set that stands beside an error
+    "suppress", "missing", "method", "form", "rows", "most_rows", "escape_formulas", "keep_other",
+}  # fmt: skip
 
 
 def job_of(request: Request, *, done: bool = False) -> Job:
@@ -152,21 +154,14 @@ async def again(request: Request) -> Response:
     if table is None:
         raise HTTPException(404)
     async with request.form(max_files=0) as form:
-        for key, value in form.items():
-            if key in {
-                "suppress",
-                "missing",
-                "method",
-                "form",
-                "rows",
-                "most_rows",
-                "escape_formulas",
-                "keep_other",
-            }:
-                plain = str(value)
-                table.asked.rest[key] = (
-                    True if plain == "True" else int(plain) if plain.isdecimal() else plain
-                )
+        said = {key: str(value) for key, value in form.items()}
+    if "most" in said:
+        await everybody(shelf, table.asked, said.pop("most"))
+    for key in said.keys() & REMEDIES:
+        value = said[key]
+        table.asked.rest[key] = (
+            True if value == "True" else int(value) if value.isdecimal() else value
+        )
     return start(shelf, table)
 
 
@@ -224,16 +219,6 @@ async def folder(request: Request) -> Response:
     return HTMLResponse(fill("part_saved.html", place=said))
 
 
-async def forget(request: Request) -> Response:
-    """Remove a run and everything that was made."""
-    shelf: Shelf = request.app.state.shelf
-    job = job_of(request)
-    await run_in_threadpool(job.worker.stop)
-    shutil.rmtree(job.folder, ignore_errors=True)
-    shelf.jobs.pop(job.id, None)
-    return RedirectResponse("/", 303)
-
-
 ROUTES = [
     Route("/tables/{table}/publish", publish, methods=["POST"]),
     Route("/runs/{job}", run_page),
@@ -246,5 +231,4 @@ ROUTES = [
     Route("/runs/{job}/release.zip", download),
     Route("/runs/{job}/shoal.toml", schema),
     Route("/runs/{job}/folder", folder, methods=["POST"]),
-    Route("/runs/{job}/forget", forget, methods=["POST"]),
 ]

@@ -33,13 +33,14 @@ class Hand:
     found: dict[str, shoal.Inspection] = field(default_factory=dict)
     codes: dict[str, pl.DataFrame] = field(default_factory=dict)
 
-    def warm_up(self) -> None:
+    def warm_up(self, *, search: bool) -> None:
         """Load what the first click needs."""
         from shoal.datasets.census import census
 
         table = census(400)
         found = shoal.inspect(table)
-        shoal.anonymize(table, found.schema, require="EpsilonM(epsilon=100, m=2)")
+        if search:
+            shoal.anonymize(table, found.schema, require="EpsilonM(epsilon=100, m=2)")
 
     def make_demo(self, path: str) -> None:
         """Write the embedded table."""

@@ -1,0 +1,254 @@
+"""The page in a browser: the whole journey, by mouse and by keyboard, and everything else."""
+
+import io
+import re
+import time
+import zipfile
+from contextlib import contextmanager
+
+import pytest
+from playwright.sync_api import expect
+
+import chromium
+import pages
+
+pytestmark = pytest.mark.browser
+
+AGES = "".join(f"{20 + i * 7 % 40},{i % 9},{1000 * (i * 13 % 50)},name {i}\n" for i in range(400))
+TABLE = "age,ward,income,name\n" + AGES
+SLOW = "EpsilonM(epsilon=4000, m=8)"  # on the demo table
+HOSTILE = "<script>document.title='taken'</script>"
+STEPS = 20_000  # milliseconds that anything may take on a busy machine
+expect.set_options(timeout=STEPS)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    with pages.opened(home=tmp_path_factory.mktemp("home")) as open_page:
+        yield open_page
+
+
+@pytest.fixture(scope="module")
+def started():
+    with chromium.browser() as browser:
+        yield browser
+
+
+def grave(said):
+    """Whether something on the console is more than a question that a newer one overtook."""
+    return said.type == "error" and not said.text.startswith(
+        ("htmx:afterRequest", "htmx:sendAbort")
+    )
+
+
+@contextmanager
+def tab(started, served, **settings):
+    """Open a tab; it must ask nobody but this page, break no rule and raise nothing."""
+    context = started.new_context(**settings)
+    context.set_default_timeout(STEPS)
+    page = context.new_page()
+    asked, wrong = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", lambda said: wrong.append(said.text) if grave(said) else None)
+    page.goto(served.address)
+    yield page
+    context.close()
+    away = [url for url in asked if not url.startswith((served.base, "data:"))]
+    assert not away
+    assert not wrong
+
+
+def choose(page, text=TABLE, name="people.csv"):
+    file = {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
+    page.get_by_test_id("table-file").set_input_files(file)
+    expect(page.get_by_test_id("requirement")).to_be_visible()
+
+
+def demo(page):
+    page.get_by_role("button", name="Open the demo table").click()
+    expect(page.get_by_test_id("requirement")).to_be_visible()
+
+
+def holds(page):
+    expect(page.get_by_test_id("verdict")).to_contain_text(re.compile(r"^\s*Holds"))
+
+
+def test_the_whole_journey(started, served):
+    with tab(started, served) as page:
+        choose(page)
+        for column, role in {"age": "quasi", "ward": "quasi", "income": "sensitive"}.items():
+            page.get_by_test_id(f"role-{column}").select_option(role)
+        page.get_by_test_id("role-name").select_option("identifying")
+        page.get_by_test_id("requirement").fill("EpsilonM(epsilon=2000, m=3)")
+        page.get_by_test_id("publish").click()
+        expect(page.get_by_test_id("progress").first).to_be_visible()
+        holds(page)
+        expect(page.get_by_test_id("verdict")).to_contain_text("1 in 3")
+        with page.expect_download() as waiting:
+            page.get_by_test_id("download").click()
+        with zipfile.ZipFile(io.BytesIO(waiting.value.path().read_bytes())) as packed:
+            header = packed.read("release/release.csv").decode().splitlines()[0]
+        assert header == "group,age,ward,income"
+        page.get_by_role("link", name="Read the report").click()
+        report = page.frame_locator("iframe")
+        expect(report.locator("body")).to_contain_text("EpsilonM(epsilon=2000, m=3)")
+
+
+def test_the_keyboard_alone_is_enough(started, served):
+    def reach(page, what):
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            if what.evaluate("one => one === document.activeElement"):
+                return
+        msg = "the keyboard does not get there"
+        raise AssertionError(msg)
+
+    with tab(started, served) as page:
+        reach(page, page.get_by_role("button", name="Open the demo table"))
+        page.keyboard.press("Enter")
+        expect(page.get_by_test_id("requirement")).to_be_visible()
+        role = page.get_by_test_id("role-occupation")
+        reach(page, role)
+        page.keyboard.press("End")  # not needed: leave out
+        expect(role).to_have_value("drop")
+        expect(page.locator("#unique")).not_to_contain_text("occupation")
+        expect(role).to_be_focused()  # the answer took nothing away from under the hands
+        slider = page.locator("#slide-0-m")
+        reach(page, slider)
+        page.keyboard.press("ArrowLeft")
+        expect(page.get_by_test_id("requirement")).to_have_value(re.compile(r"m=4\)"))
+        reach(page, page.get_by_test_id("publish"))
+        page.keyboard.press("Enter")
+        expect(page.get_by_test_id("verdict")).to_be_visible(timeout=120_000)
+        expect(page.get_by_test_id("verdict")).to_contain_text("1 in 4")
+
+
+def test_what_is_out_of_reach_has_a_remedy_that_works(started, served):
+    with tab(started, served) as page:
+        choose(page)
+        page.get_by_test_id("requirement").fill("FrequencyL(l=300)")
+        page.get_by_test_id("requirement").blur()
+        expect(page.get_by_test_id("error")).to_contain_text("Not achievable")
+        page.get_by_test_id("remedy").first.click()
+        expect(page.get_by_test_id("requirement")).not_to_have_value("FrequencyL(l=300)")
+        expect(page.get_by_test_id("error")).to_have_count(0)
+        page.get_by_test_id("publish").click()
+        holds(page)
+
+
+def test_a_run_is_cancelled_and_started_again(started, served):
+    with tab(started, served) as page:
+        demo(page)
+        page.get_by_test_id("requirement").fill(SLOW)
+        page.get_by_test_id("publish").click()
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.locator("h1")).to_have_text("Cancelled")
+        page.get_by_role("button", name="Start again").click()
+        expect(page.get_by_test_id("progress")).to_be_visible()
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.locator("h1")).to_have_text("Cancelled")
+
+
+def test_two_tabs_and_a_reload_show_the_same_run(started, served):
+    with tab(started, served) as page:
+        choose(page)
+        page.get_by_test_id("requirement").fill("EpsilonM(epsilon=1000, m=4)")
+        page.get_by_test_id("publish").click()
+        page.wait_for_url("**/runs/*")
+        page.reload()
+        other = page.context.new_page()
+        other.goto(page.url)
+        for one in (page, other):
+            holds(one)
+        other.goto(served.base)
+        expect(other.locator("#runs")).to_contain_text("EpsilonM(epsilon=1000, m=4)")
+        other.get_by_role("link", name="people.csv").first.click()
+
+
+def test_two_tabs_have_two_tables(started, served):
+    with tab(started, served) as page:
+        choose(page, name="first.csv")
+        other = page.context.new_page()
+        other.goto(served.base)
+        choose(other, TABLE.replace("ward", "clinic"), "second.csv")
+        page.get_by_test_id("role-ward").select_option("drop")
+        other.get_by_test_id("role-clinic").select_option("other")
+        for one in (page, other):
+            one.reload()
+        expect(page.get_by_test_id("role-ward")).to_have_value("drop")
+        expect(other.get_by_test_id("role-clinic")).to_have_value("other")
+
+
+def test_a_hostile_table_stays_text(started, served):
+    rows = "".join(f'{i % 30},"{HOSTILE}{i % 4}",{i * 10 % 170}\n' for i in range(200))
+    header = f'"<img src=x onerror=document.title=\'taken\'>","{HOSTILE}","\'""><b>"\n'
+    with tab(started, served) as page:
+        choose(page, header + rows, f"{HOSTILE}.csv")
+        page.get_by_test_id(f"role-{HOSTILE}").select_option("quasi")
+        page.get_by_test_id("role-'\"><b>").select_option("sensitive")
+        page.get_by_test_id("requirement").fill("KAnonymity(k=3)")
+        page.get_by_test_id("publish").click()
+        holds(page)
+        assert "taken" not in page.title()
+        page.get_by_role("link", name="Read the report").click()
+        frame = page.frame_locator("iframe").locator("body")
+        expect(frame).to_contain_text("KAnonymity")
+        assert "taken" not in page.title()
+
+
+def test_what_is_typed_survives_an_answer_that_comes_late(started, served):
+    with tab(started, served) as page:
+        choose(page)
+        page.get_by_test_id("role-ward").select_option("drop")
+        page.get_by_test_id("requirement").fill("KAnonymity(k=7)")
+        time.sleep(2)
+        expect(page.get_by_test_id("requirement")).to_have_value("KAnonymity(k=7)")
+
+
+def test_a_schema_file_that_is_pasted_in_decides_everything(started, served):
+    with tab(started, served) as page:
+        choose(page)
+        page.get_by_text("The same as a schema file").click()
+        said = 'quasi = ["age"]\nsensitive = "income"\nrequire = "FrequencyL(l=3)"\n'
+        page.locator("#schema-text").fill(said)
+        page.get_by_role("button", name="Use this file").click()
+        expect(page.get_by_test_id("requirement")).to_have_value("FrequencyL(l=3)")
+        expect(page.get_by_test_id("role-ward")).to_have_value("drop")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"viewport": {"width": 1200, "height": 900}, "color_scheme": "light"},
+        {"viewport": {"width": 1200, "height": 900}, "color_scheme": "dark"},
+        {"viewport": {"width": 400, "height": 800}, "color_scheme": "light"},
+    ],
+    ids=["light", "dark", "narrow"],
+)
+def test_every_step_is_open_to_everybody(started, served, settings):
+    def look(page):
+        assert chromium.complaints(page) == []
+        wide, seen = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert wide <= seen
+
+    with tab(started, served, **settings) as page:
+        look(page)
+        choose(page)
+        expect(page.locator("#price")).to_contain_text("Tried on")
+        page.get_by_text("The same as a schema file").click()
+        look(page)
+        page.get_by_test_id("requirement").fill("FrequencyL(l=300)")
+        page.get_by_test_id("requirement").blur()
+        expect(page.get_by_test_id("error")).to_be_visible()
+        look(page)
+        page.get_by_test_id("publish").click()
+        expect(page.get_by_test_id("error")).to_be_visible()
+        look(page)
+        page.go_back()
+        page.get_by_test_id("requirement").fill("KAnonymity(k=5)")
+        page.get_by_test_id("publish").click()
+        holds(page)
+        look(page)
+        page.goto(served.base)
+        look(page)
