@@ -12,6 +12,7 @@ from shoal.audit.exposure import Vulnerability, vulnerability, widths
 from shoal.audit.guessing import Lesson, learn
 from shoal.audit.linking import Intersection, Link, intersect, link
 from shoal.audit.published import Published, open_published
+from shoal.audit.together import Difference, Together, differences, intersect_all
 from shoal.audit.verify import GUESSED
 from shoal.distances.labels import Equality
 from shoal.distances.numeric import Absolute
@@ -46,6 +47,8 @@ class Attack:
     lessons: tuple[Lesson, ...] = ()
     intersections: tuple[Intersection, ...] = ()
     remarks: tuple[str, ...] = ()
+    together: tuple[Together, ...] = ()
+    differences: tuple[Difference, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; every entry has its sentence."""
@@ -54,6 +57,8 @@ class Attack:
             "linking": [one.to_dict() for one in self.links],
             "learning": [one.to_dict() for one in self.lessons],
             "intersection": [one.to_dict() for one in self.intersections],
+            "together": [one.to_dict() for one in self.together],
+            "difference": [one.to_dict() for one in self.differences],
             "minimality": MINIMALITY,
             "remarks": list(self.remarks),
         }
@@ -78,7 +83,8 @@ def attack(
     releases : release directories, paths of tables, or frames.
     schema : the quasi and sensitive columns, for plain tables.
     original : the path or frame of the original table, which the attacker links with; with it come
-        linking, learning and, for several releases, their intersections two by two.
+        linking, learning and, for several releases, their intersections, two by two and all
+        together. How releases differ needs none.
     group : the column that names the groups of plain tables.
     epsilons, deltas : the grid of the vulnerability; chosen from the first release by default.
     distance : how far apart sensitive values are, all columns together.
@@ -110,7 +116,11 @@ def attack(
             if one.heterogeneous
         ]
         remarks.append("Linking, learning and intersection need the original table.")
-        return Attack(tuple(vulnerability(opened, **options)), remarks=tuple(remarks))
+        return Attack(
+            tuple(vulnerability(opened, **options)),
+            remarks=tuple(remarks),
+            differences=tuple(differences(opened)),
+        )
     people = _known(original, opened, remarks)
     sample = draw(people.height, PEOPLE, seed)
     covers = [CellCover(one, one.schema.read_numbers(people, "quasi")) for one in opened]
@@ -181,7 +191,11 @@ def _against(
         for name in sensitive
         for one, two in combinations(covers, 2)
     )
-    return Attack(grid, tuple(links), lessons, pairs, tuple(remarks))
+    every = tuple(
+        intersect_all(covers, people, name, sample) for name in sensitive if len(covers) > 2
+    )
+    differ = tuple(differences([cover.published for cover in covers]))
+    return Attack(grid, tuple(links), lessons, pairs, tuple(remarks), every, differ)
 
 
 def _named(releases: list[Published]) -> list[Published]:

@@ -380,6 +380,8 @@ def print_attack(facts: dict[str, Any]) -> None:
         ("Linking", "linking"),
         ("Learning", "learning"),
         ("Intersection of two releases", "intersection"),
+        ("Intersection of all releases", "together"),
+        ("Difference of two releases", "difference"),
     ):
         if facts[key]:
             _heading(console, title)

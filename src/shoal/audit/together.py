@@ -1,0 +1,186 @@
+"""Any number of releases, read together: what remains of candidates, and what differs.
+
+Intersection: the true value of a person is a candidate in every release that the person is in, so
+only values that are candidates in all of them remain. Difference: where a group is published again
+and rows have gone or come, these are the values of whoever left or joined, and one row alone is
+the value of one person.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.sampling import Sample, drawn_from, within
+from shoal.table.coding import QUANTITY, code_column
+from shoal.table.missing import MISSING_LABEL
+from shoal.table.schema import REAL, RESERVED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shoal.audit.covers import CellCover
+    from shoal.audit.published import Published
+
+
+@dataclass(frozen=True)
+class Together:
+    """What remains of candidate values when all releases are read together.
+
+    `sample` are the people who were looked at, `matched` those of them whom rows of two releases
+    match at least; means and shares are over these.
+    """
+
+    releases: tuple[str, ...]
+    column: str
+    sample: Sample
+    matched: Sample
+    values: float  # mean number of candidate values that remain
+    pinned: float  # share with one value, their own
+    misled: float  # share with one value, not their own
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, and a sentence."""
+        error = self.matched.share_error(self.pinned)
+        return {
+            "releases": list(self.releases),
+            "column": self.column,
+            "people": len(self.sample),
+            "people_in_all": self.sample.whole,
+            "in_several": len(self.matched),
+            "mean_values": self.values,
+            "pinned": self.pinned,
+            "pinned_error": error,
+            "misled": self.misled,
+            "sentence": (
+                f"Of {len(self.matched):,} people with candidates in at least two of the "
+                f"{len(self.releases)} releases, all together give away the {self.column} of "
+                f"{self.pinned:.1%}{within(error)}; {self.values:.3g} values remain on average."
+                f"{drawn_from(self.sample, 'people')}"
+            ),
+        }
+
+
+def intersect_all(
+    covers: Sequence[CellCover], original: pl.DataFrame, name: str, sample: Sample
+) -> Together:
+    """Intersect the candidate values of some people over all releases that match them."""
+    releases = [cover.published for cover in covers]
+    numeric = all(one.sensitive(name).numeric for one in releases)
+    texts = [table[name].cast(pl.String) for table in (original, *(r.table for r in releases))]
+    column = code_column(
+        pl.concat([text.alias(name) for text in texts]), kind=QUANTITY if numeric else "categorical"
+    )
+    own, *carried = np.split(column.codes, np.cumsum([len(text) for text in texts])[:-1])
+    seen = np.zeros(len(sample), np.int64)
+    left = np.zeros(len(sample), np.int64)
+    right = np.zeros(len(sample), bool)
+    for place, person in enumerate(sample.places.tolist()):
+        found = [codes[c.candidates(person)] for c, codes in zip(covers, carried, strict=True)]
+        matching = [np.unique(some) for some in found if len(some)]
+        seen[place] = len(matching)
+        if len(matching) > 1:
+            shared = matching[0]
+            for some in matching[1:]:
+                shared = np.intersect1d(shared, some, assume_unique=True)
+            left[place] = len(shared)
+            right[place] = bool(np.isin(own[person], shared))
+    several = seen > 1
+    alone, right = left[several] == 1, right[several]
+    return Together(
+        tuple(one.name for one in releases),
+        name,
+        sample,
+        sample.only(several),
+        float(left[several].mean()) if several.any() else 0.0,
+        float((alone & right).mean()) if several.any() else 0.0,
+        float((alone & ~right).mean()) if several.any() else 0.0,
+    )
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Groups that two releases share, and rows that only one of them has.
+
+    `alone` counts the rows that went or came by themselves: whoever knows who left or joined knows
+    whose they are.
+    """
+
+    releases: tuple[str, str]
+    shared: int
+    changed: int
+    gone: int
+    new: int
+    alone: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers, and a sentence."""
+        first, second = self.releases
+        return {
+            "releases": list(self.releases),
+            "shared_groups": self.shared,
+            "changed_groups": self.changed,
+            "rows_gone": self.gone,
+            "rows_new": self.new,
+            "rows_alone": self.alone,
+            "sentence": (
+                f"{self.shared:,} groups of {first} are in {second} again, {self.changed:,} of "
+                f"them with other rows: {self.gone:,} rows went and {self.new:,} came, "
+                f"{self.alone:,} of them alone in their group, which gives away the values of "
+                "whoever left or joined."
+            ),
+        }
+
+
+def differences(releases: Sequence[Published]) -> list[Difference]:
+    """Compare every release with the one after it, where they share any group.
+
+    A group is the same where its published cells are, and, in a series, its number.
+    """
+    grouped = [one for one in releases if not one.heterogeneous]
+    found = (_difference(one, two) for one, two in pairwise(grouped))
+    return [one for one in found if one.shared]
+
+
+def _difference(first: Published, second: Published) -> Difference:
+    series = all(REAL in one.table.columns for one in (first, second))
+    counted = [_counts(one, series=series) for one in (first, second)]
+    both = (
+        counted[0]["key"].unique().to_frame().join(counted[1]["key"].unique().to_frame(), on="key")
+    )
+    rows = (
+        counted[0]
+        .join(counted[1], on=["key", "row"], how="full", coalesce=True, suffix="_after")
+        .join(both, on="key", how="semi")
+        .fill_null(0)
+        .with_columns(more=pl.col("len_after").cast(pl.Int64) - pl.col("len").cast(pl.Int64))
+        .group_by("key")
+        .agg(
+            gone=(-pl.col("more")).clip(0).sum(),
+            new=pl.col("more").clip(0).sum(),
+        )
+    )
+    alone = [int((rows[which] == 1).sum()) for which in ("gone", "new")]
+    return Difference(
+        (first.name, second.name),
+        both.height,
+        int(((rows["gone"] > 0) | (rows["new"] > 0)).sum()),
+        int(rows["gone"].sum()),
+        int(rows["new"].sum()),
+        sum(alone),
+    )
+
+
+def _counts(one: Published, *, series: bool) -> pl.DataFrame:
+    """Count the values of every group, by what a reader knows it by."""
+
+    def texts(names: Sequence[str]) -> pl.Expr:
+        return pl.struct(pl.col(names).cast(pl.String).fill_null(MISSING_LABEL))
+
+    known_by = [*([RESERVED] if series else []), *one.schema.quasi]
+    table = one.table.select(key=texts(known_by), row=texts(one.schema.sensitive))
+    return table.group_by("key", "row").len()
