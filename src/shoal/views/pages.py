@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import OutputError
-from shoal.exact import at_least, at_most
+from shoal.exact import at_least
 from shoal.views.charts.base import drawn
+from shoal.views.words import FILTERS, extent
 from shoal.wording import option
 
 PRIVATE = 0o600
@@ -105,9 +106,12 @@ def render(template: str, **values: Any) -> str:
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(
-        loader=PackageLoader("shoal.views"), autoescape=True, trim_blocks=True
+        loader=PackageLoader("shoal.views"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    environment.filters |= {"at_most": at_most, "at_least": at_least}
+    environment.filters |= FILTERS | {"at_least": at_least, "extent": extent}
     return environment.get_template(template).render(**values)
 
 

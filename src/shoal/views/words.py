@@ -1,0 +1,129 @@
+"""How pages write numbers: chances as "1 in 12", shares in per cent, counts with commas."""
+
+from __future__ import annotations
+
+import math
+
+from shoal.exact import at_most
+
+CERTAIN = 1.0
+SPACE = "\u00a0"  # that does not break
+
+
+def one_in(risk: float) -> str:
+    """Write a chance as one in so many, never as a smaller chance than it is.
+
+    >>> one_in(0.0833), one_in(0.2), one_in(0.15), one_in(0.62), one_in(1), one_in(0)
+    ('1\\xa0in\\xa012', '1\\xa0in\\xa05', '1\\xa0in\\xa06', '62\\xa0in\\xa0100', 'certain', 'none')
+    """
+    if risk >= CERTAIN:
+        return "certain"
+    if risk <= 0:
+        return "none"
+    if risk > 1 / 2:
+        return _in(min(99, math.ceil(100 * risk - 1e-9)), 100)
+    return _in(1, math.floor(1 / risk + 1e-9))
+
+
+def _in(part: int, whole: int) -> str:
+    return f"{part}{SPACE}in{SPACE}{whole:,}"
+
+
+def limit(threshold: float) -> str:
+    """Write a threshold of risk as it is, and as one in so many.
+
+    >>> limit(0.09), limit(0.2)
+    ('0.09, about 1\\xa0in\\xa011', '1\\xa0in\\xa05')
+    """
+    whole = round(1 / threshold)
+    exact = abs(1 / threshold - whole) < 1e-9
+    return _in(1, whole) if exact else f"{threshold:g}, about {_in(1, whole)}"
+
+
+def share(value: float) -> str:
+    """Write a share in per cent, with as many digits as it needs.
+
+    >>> share(0.0213), share(0), share(0.00002), share(0.514)
+    ('2.1\\xa0%', '0\\xa0%', 'under 0.01\\xa0%', '51\\xa0%')
+    """
+    if value == 0:
+        return f"0{SPACE}%"
+    if value < 0.0001:
+        return f"under 0.01{SPACE}%"
+    digits = 2 if value < 0.01 else 1 if value < 0.1 else 0
+    return f"{100 * value:.{digits}f}{SPACE}%"
+
+
+def in_hundred(value: float) -> str:
+    """Write a share of people as so many in a hundred.
+
+    >>> in_hundred(0.47), in_hundred(0), in_hundred(1), in_hundred(0.0004), in_hundred(0.9999)
+    ('47\\xa0in\\xa0100', 'none', 'all', 'under\\xa01\\xa0in\\xa0100', 'over\\xa099\\xa0in\\xa0100')
+    """
+    if value <= 0:
+        return "none"
+    if value >= 1:
+        return "all"
+    part = round(100 * value)
+    if part == 0:
+        return f"under{SPACE}{_in(1, 100)}"
+    return f"over{SPACE}{_in(99, 100)}" if part == 100 else _in(part, 100)
+
+
+def count(value: int) -> str:
+    """Write a whole number."""
+    return f"{value:,}"
+
+
+def figure(value: float) -> str:
+    """Write a number of three digits, and a minus that is one.
+
+    >>> figure(-1580.0), figure(0.00553), figure(39300.0), figure(1e-7)
+    ('−1,580', '0.00553', '39,300', '1e-07')
+    """
+    large = 100 <= abs(value) < 1e15
+    text = f"{value:,.0f}" if large else f"{value:,.3g}"
+    return text.replace("-", "−") if text.startswith("-") else text
+
+
+def several(names: list[str], most: int = 6) -> str:
+    """Write names one after the other, and how many more there are.
+
+    >>> several(["age"]), several(["age", "zip"]), several(["a", "b", "c"], most=2)
+    ('age', 'age and zip', 'a, b and 1 more')
+    """
+    shown = list(names[:most])
+    if len(names) > most:
+        shown.append(f"{len(names) - most:,} more")
+    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1]))) if shown else "none"
+
+
+def plural(number: int, word: str) -> str:
+    """Write how many of something there are.
+
+    >>> plural(1, "row"), plural(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def extent(column: dict[str, object], width: float) -> str:
+    """Write how much of a column a cell covers."""
+    if not column["numeric"]:
+        return f"{width:,.0f} of {column['whole']:,.0f}"
+    if column["dates"]:
+        return "1 day" if width == 1 else f"{width:,.0f} days"
+    return f"{width:,.6g}"
+
+
+FILTERS = {
+    "one_in": one_in,
+    "limit": limit,
+    "share": share,
+    "in_hundred": in_hundred,
+    "count": count,
+    "figure": figure,
+    "several": several,
+    "plural": plural,
+    "at_most": at_most,
+}
