@@ -36,6 +36,7 @@ class Principle(Term):
     looser: ClassVar[tuple[str, ...]] = ()  # parameters that ask for less as they grow
     sizes_only: ClassVar[bool] = False  # whether it asks for so many members and nothing else
     disjoint: ClassVar[bool] = False  # whether no two descriptions may fit one person
+    chance: ClassVar[bool] = False  # whether its risk is the chance of a right guess
     by_itself: ClassVar[bool] = True  # whether a group is judged without the rest of the table
     source: ClassVar[str]
     graded: ClassVar[tuple[str, ...]]  # the parameters that `strongest` measures

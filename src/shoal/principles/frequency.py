@@ -24,6 +24,7 @@ class _Frequency(Ordered, Pairwise):
     """A bound on the share of a group that carries one value."""
 
     monotone = True
+    chance = True
 
     def band(self, sensitive: Sensitive) -> Band:
         """Return the relation in which only equal values are near."""

@@ -41,6 +41,7 @@ class KAnonymity(Principle):
     k: int
 
     monotone = True
+    chance = True
     columns = 0
     sizes_only = True
     graded = ("k",)
@@ -86,6 +87,7 @@ class KAnonymity(Principle):
 class OfPopulation(Principle):
     """A principle about how many persons of a population each description matches."""
 
+    chance = True
     columns = 0
     population = True
 

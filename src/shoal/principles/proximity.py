@@ -28,6 +28,7 @@ class _Proximity(OneDimensional, Pairwise):
     """A bound of 1/m on the share of a group near to any of its members."""
 
     monotone = False
+    chance = True
 
     def relation(self, sensitive: Sensitive) -> Band:
         """Return the private neighbourhoods."""
@@ -204,6 +205,7 @@ class Window(OneDimensional, Pairwise):
     m: int
 
     monotone = True
+    chance = True
     width_name = "width"
     source = "maxsize of Li, Tao, Xiao, SIGMOD 2008, Definition 11, as a principle"
 

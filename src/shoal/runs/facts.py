@@ -6,12 +6,19 @@ How a release is made again, and what to cite: without paths, seeds or dropped c
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.audit.identification import THRESHOLD, exposure
+from shoal.audit.identification import (
+    THRESHOLD,
+    check_threshold,
+    exposure,
+    identification,
+    least_size,
+)
 from shoal.distances.relation import counting_work
 from shoal.principles.base import OneDimensional
 from shoal.principles.dissimilarity import Dissimilarity
@@ -20,11 +27,12 @@ from shoal.principles.guarantee import PATIENCE, guarantee
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.principles.planning import frontier
 from shoal.release.boxes import exact_matches
+from shoal.release.cells import Kinds
 from shoal.table.forms import INTERVALS
 from shoal.table.groupings import Listed
 from shoal.table.population import code_people
 from shoal.table.pseudonyms import warning
-from shoal.utility.distribution import distribution
+from shoal.utility.fidelity import fidelity
 from shoal.utility.maps import loss_map
 from shoal.utility.selectivity import WORK, errors_by_selectivity
 from shoal.views.commands import Command
@@ -33,15 +41,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.audit.verify import Audit, Finding
-    from shoal.principles.groups import Measurement
-    from shoal.release.release import ReleaseData
+    from shoal.release.release import Recoding, ReleaseData
     from shoal.table.coded import Coded
     from shoal.table.schema import Schema
 
 
-BINS = 10  # of the risk from 0 to 1
 POINTS = 60  # of the frontier
-SHOWN = 6  # sensitive columns whose distribution is drawn
+ROWS = 8  # of a group that is shown as an example
+LOOSE = 6  # rows that are shown where there are no groups
 
 LIMITS_OF_ALL = (
     "It does not cover what a reader knows from elsewhere about the sensitive value, two releases "
@@ -64,40 +71,117 @@ def collect(
     `threshold` is the risk of being found that is held for acceptable; `work` limits the queries
     that are asked (see `shoal.utility.selectivity`).
     """
-    manifest = release.manifest
     before = unprotected(release.coded)
-    return {
-        "rows": manifest["rows"],
-        "suppressed": manifest["suppressed"],
-        "groups": manifest["groups"],
-        "columns": manifest["columns"],
+    limits = (*release.manifest["adversary"], *LIMITS_OF_ALL) if release.heterogeneous else LIMITS
+    hidden = release.schema.pseudonymize
+    facts = stated(release.manifest, audit, threshold)
+    return facts | {
+        "columns_in": release.settings.get("columns_in"),
         "quasi": list(release.schema.quasi),
         "sensitive": list(release.schema.sensitive),
-        "method": manifest["method"],
-        "version": manifest["shoal"],
-        "title": manifest.get("title"),
-        "digests": manifest["digests"],
-        "reproducible": manifest.get("reproducible", False),
         "requirements": [
-            _requirement(finding, release, before)
-            for finding in audit.findings
-            if finding.by != "cells"
+            entry | _requirement(finding, release, before)
+            for entry, finding in zip(facts["requirements"], required(audit), strict=True)
         ],
         "guarded": any(one.columns for one in release.requirements),
-        "cells": [finding.to_dict() for finding in audit.findings if finding.by == "cells"],
-        "loss": manifest["loss"],
         "sizes": _counted(_sizes(release, audit)),
         "map": loss_map(release),
         "exposure": exposure(release, audit, before, threshold),
-        "values": [distribution(column) for column in release.coded.sensitive[:SHOWN]],
+        "fidelity": fidelity(release),
+        "example": example(release),
         "queries": errors_by_selectivity(release, work=work),
         "reproduce": reproduction(release),
-        "seconds": manifest["seconds"],
-        "limits": (
-            *((*manifest["adversary"], *LIMITS_OF_ALL) if release.heterogeneous else LIMITS),
-            *([warning(hidden)] if (hidden := release.schema.pseudonymize) else []),
-        ),
+        "limits": (*limits, *([warning(hidden)] if hidden else [])),
     }
+
+
+STATED = (
+    "id", "title", "form", "rows", "rows_in", "dropped", "suppressed", "capped", "people",
+    "rows_known", "groups", "columns", "method", "loss", "seconds", "digests",
+)  # fmt: skip
+SEEDED = (
+    "Do not publish it. This release was made with a fixed seed, for testing: the order of its "
+    "rows can be worked out again."
+)
+
+
+def stated(manifest: dict[str, Any], audit: Audit, threshold: float) -> dict[str, Any]:
+    """Gather what a manifest and an audit of the files tell, without the table as it was."""
+    limit = check_threshold(threshold)
+    if audit.alike is not None:
+        found = identification(audit.alike, audit.alike, limit)
+    elif audit.matches is not None:
+        found = identification(audit.matches, np.ones_like(audit.matches), limit)
+    else:
+        found = None
+    return {
+        **{name: manifest.get(name) for name in STATED},
+        "date": datetime.now(UTC).date().isoformat(),
+        "version": manifest["shoal"],
+        "holds": audit.holds,
+        "first": first_lines(manifest),
+        "requirements": [_stated(finding) for finding in required(audit)],
+        "cells": [finding.to_dict() for finding in audit.findings if finding.by == "cells"],
+        "exposure": found
+        and {"threshold": threshold, "least_size": least_size(limit), "after": found},
+        "reproduce": {"audit": Command("audit", ("DIR",)).line},
+        "limits": (*manifest.get("adversary", LIMITS[:1]), *LIMITS[1:]),
+    }
+
+
+def required(audit: Audit) -> list[Finding]:
+    """Return the findings that the promises are about."""
+    return [finding for finding in audit.findings if finding.by != "cells"]
+
+
+def _stated(finding: Finding) -> dict[str, Any]:
+    principle, names = finding.requirement.principle, finding.requirement.columns
+    return finding.to_dict() | {
+        "promise": principle.promise_matches()
+        if finding.by == "matches" and isinstance(principle, KAnonymity)
+        else principle.promise(" and ".join(names)),
+        "source": principle.source,
+        "columns": list(names),
+        "chance": principle.chance,
+    }
+
+
+def first_lines(manifest: dict[str, Any]) -> list[str]:
+    """Return what has to be known of a release before anything else."""
+    return [SEEDED] if manifest.get("reproducible") else []
+
+
+def example(release: ReleaseData) -> dict[str, Any]:
+    """Return published rows as they stand in the table: a small group, or the first ones."""
+    layout = release.recoding.layout
+    if layout.numbers is None:
+        rows = np.arange(min(LOOSE, len(layout.bears)))
+    else:
+        sizes = layout.bearers
+        usual = np.median(sizes[sizes <= ROWS]) if (sizes <= ROWS).any() else sizes.min()
+        chosen = int(np.argmin(np.abs(sizes - usual)))
+        rows = np.flatnonzero(layout.bears == chosen)[:ROWS]
+    table = next(_only(release.recoding, rows).text())
+    kinds = {one["name"]: one.get("kind") for one in release.manifest["columns"]}
+    return {
+        "group": None if layout.numbers is None else int(layout.bearers[layout.bears[rows[0]]]),
+        "columns": [{"name": name, "kind": kinds.get(name)} for name in table.columns],
+        "rows": [list(row) for row in table.iter_rows()],
+    }
+
+
+def _only(recoding: Recoding, rows: NDArray) -> Recoding:
+    """Return what some published rows are made of."""
+    layout = recoding.layout
+    bears = layout.bears[rows]
+    numbers = None if layout.numbers is None else layout.numbers[rows]
+    every = np.arange(len(rows), dtype=np.int32)
+    kinds = {
+        name: Kinds(kind.spans.only(kind.which[bears]), every)
+        for name, kind in recoding.kinds.items()
+    }
+    some = replace(layout, bears=every, carries=layout.carries[rows], numbers=numbers)
+    return replace(recoding, kinds=kinds, layout=some)
 
 
 def _sizes(release: ReleaseData, audit: Audit) -> NDArray[np.int64]:
@@ -112,16 +196,7 @@ def _requirement(finding: Finding, release: ReleaseData, before: Groups) -> dict
     if principle.population and release.population is not None:
         places = code_people(release.population, release.coded).places(release.coded)
         before = replace(before, people=exact_matches(release.coded, before, places))
-    unprotected_risk = principle.measure(before, value)
-    entry = finding.to_dict() | {
-        "promise": principle.promise_matches()
-        if finding.by == "matches" and isinstance(principle, KAnonymity)
-        else principle.promise(" and ".join(names)),
-        "source": principle.source,
-        "columns": list(names),
-        "risk_before": float(unprotected_risk.risk),
-        "risks": _shares(unprotected_risk, "before") + _shares(finding.measurement, "after"),
-    }
+    entry: dict[str, Any] = {"risk_before": float(principle.measure(before, value).risk)}
     if isinstance(principle, OneDimensional) and value is not None:
         (column,) = value.columns
         relative = getattr(principle, "relative", False)
@@ -150,16 +225,6 @@ def _requirement(finding: Finding, release: ReleaseData, before: Groups) -> dict
 def unprotected(coded: Coded) -> Groups:
     """Return the groups a reader would see if the quasi columns were published as they are."""
     return Groups.alike(len(coded), ((column.codes, column.distinct) for column in coded.quasi))
-
-
-def _shares(measurement: Measurement, when: str) -> list[dict[str, Any]]:
-    """Return the share of rows by the risk of their group, in equal bins."""
-    places = np.clip(np.ceil(measurement.risks * BINS - 1e-9).astype(int) - 1, 0, BINS - 1)
-    rows = np.bincount(places, weights=measurement.sizes, minlength=BINS)
-    return [
-        {"when": when, "risk": (place + 1) / BINS, "share": float(count / rows.sum())}
-        for place, count in enumerate(rows)
-    ]
 
 
 def group_sizes(release: ReleaseData) -> list[dict[str, int]]:

@@ -12,11 +12,15 @@ from shoal.audit.published import plain_text
 from shoal.audit.survey import survey
 from shoal.table.coding import Column, code_column
 from shoal.table.schema import RESERVED, Schema
+from shoal.utility.bands import spelled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
     from shoal.release.release import ReleaseData
+    from shoal.table.coded import Coded
 
 GROUPS = 8  # whose values are shown
 VALUES = 200  # of one group, at most
@@ -27,6 +31,8 @@ def collect_owner(release: ReleaseData) -> dict[str, Any]:
     """Gather what is private, as plain values."""
     facts: dict[str, Any] = {
         "suppression": str(release.suppression),
+        "changed": release.settings.get("changed", []),
+        "answer": "No column was named as sensitive, so nobody's value is at risk by this table.",
         "columns": [],
         "strips": [],
         "candidates": [],
@@ -40,7 +46,51 @@ def collect_owner(release: ReleaseData) -> dict[str, Any]:
         return facts
     columns = survey(plain_text(release), published_schema(release), group=RESERVED).columns
     strips = [_strips(release, one) for one in columns]
-    return facts | {"columns": list(columns), "strips": strips}
+    return facts | {"columns": list(columns), "strips": strips, "answer": _answer(columns)}
+
+
+def _answer(columns: Sequence[dict[str, Any]]) -> str:
+    """Name the group and the record that are most at risk."""
+    worst = max(columns, key=lambda one: one["riskiest_records"][0]["risk"])
+    first = worst["riskiest_records"][0]
+    return (
+        f"Row {first['row']:,} of the release, in group {first['group']}: by its "
+        f"{worst['column']} {first['why']}."
+    )
+
+
+def what_changed(everybody: Coded, kept: Coded) -> list[dict[str, str]]:
+    """Return what leaving rows out changed: means of numbers, the share that moved most of labels.
+
+    A mean with and without one row gives the row away, so this is for the owner alone.
+    """
+    if len(everybody) == len(kept):
+        return []
+    changed = []
+    before = {one.name: one for one in (*everybody.quasi, *everybody.sensitive)}
+    for after in (*kept.quasi, *kept.sensitive):
+        whole = before[after.name]
+        if whole.numeric and after.numeric:
+            means = [float(one.numbers[one.codes].mean()) for one in (whole, after)]
+            texts = [spelled(mean, dates=whole.dates) for mean in means]
+            entry = {"what": "mean", "all": texts[0], "published": texts[1]}
+        else:
+            label, shares = _most_moved(whole, after)
+            entry = {"what": f"share of {label}", "all": shares[0], "published": shares[1]}
+        changed.append({"column": after.name} | entry)
+    return changed
+
+
+def _most_moved(whole: Column, after: Column) -> tuple[str, list[str]]:
+    """Return the label whose share changed most, and its share before and after."""
+    counts = np.bincount(whole.codes, minlength=whole.distinct)
+    place = {label: rank for rank, label in enumerate(after.spellings.to_list())}
+    left = np.bincount(after.codes, minlength=after.distinct)
+    own = [place.get(label) for label in whole.spellings.to_list()]
+    kept = np.array([0 if rank is None else left[rank] for rank in own])
+    shares = counts / counts.sum(), kept / kept.sum()
+    most = int(np.argmax(np.abs(shares[0] - shares[1])))
+    return whole.spellings[most] or "(missing)", [f"{one[most]:.4%}" for one in shares]
 
 
 def published_schema(release: ReleaseData) -> Schema:

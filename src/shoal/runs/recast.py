@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.identification import check_threshold, identification, least_size
-from shoal.exact import upward
-from shoal.runs.facts import LIMITS, SHOWN, citations, group_sizes
-from shoal.utility.distribution import distribution
+from shoal.runs.facts import LIMITS, citations, group_sizes, stated
+from shoal.utility.fidelity import kept_columns
 from shoal.utility.maps import loss_map
 from shoal.views.commands import Command
 
@@ -33,30 +31,12 @@ SERIES = (
 
 def collect_recast(release: ReleaseData, audit: Audit, threshold: float) -> dict[str, Any]:
     """Gather what published rows tell."""
-    manifest = release.manifest
-    limit = check_threshold(threshold)
-    assert audit.alike is not None
-    series = "previous" in manifest
-    return {
-        "manifest": manifest,
+    series = "previous" in release.manifest
+    return stated(release.manifest, audit, threshold) | {
         "series": series,
-        "requirements": [
-            finding.to_dict()
-            | {
-                "promise": finding.requirement.principle.promise(
-                    " and ".join(finding.requirement.columns)
-                ),
-                "source": finding.requirement.principle.source,
-                "risk": upward(finding.measurement.risk),
-            }
-            for finding in audit.findings
-        ],
         "sizes": group_sizes(release),
-        "found": identification(audit.alike, audit.alike, limit),
-        "threshold": threshold,
-        "least_size": least_size(limit),
         "map": loss_map(release),
-        "values": [distribution(column) for column in release.coded.sensitive[:SHOWN]],
+        "fidelity": {"columns": kept_columns(release)},
         "limits": (*(SERIES if series else NESTED), *LIMITS),
         "citations": citations(release),
         "command": _command(release).folded,

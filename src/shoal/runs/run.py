@@ -32,6 +32,7 @@ from shoal.release.release import build_release, check_title, columns_of
 from shoal.runs.checks import check_budget, check_places, checked_settings, reads_files
 from shoal.runs.estimate import search_seconds, whole_run
 from shoal.runs.outlets import is_outlet
+from shoal.runs.owner import what_changed
 from shoal.runs.release import Release
 from shoal.runs.remarks import Remark, Tell, about_columns, about_release, unheard
 from shoal.table.coded import code_table
@@ -329,6 +330,8 @@ class Run:
         release.manifest["seconds"] = times
         for name in REPEATED:
             release.settings[name] = getattr(self, name)
+        changed = what_changed(prepared.task.coded, task.coded)
+        release.settings.update(columns_in=table.width, changed=changed)
         return Release.of(release)
 
     def compare(self, **options: Any) -> Comparison:
@@ -360,7 +363,7 @@ class Run:
         check_places(self)
         self._check_asked()
         target = str(self.output)
-        if not is_outlet(target):
+        if self.trials or self.owner_report is not None:
             from shoal.views.charts.base import warm_up
 
             warm_up()

@@ -57,7 +57,7 @@ class Bands:
     def names(self) -> list[str]:
         """How the bands are called."""
         if self.edges is None:
-            return [*self.labels, *([f"{self.rare:,} rare ones"] if self.rare else [])]
+            return [*self.labels, *([f"{self.rare:,} others"] if self.rare else [])]
         shown = [spelled(edge, dates=self.column.dates) for edge in self.edges.tolist()]
         if not shown:
             return ["all"]

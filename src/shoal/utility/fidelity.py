@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.release.cells import ncp_by_group
+from shoal.release.cells import Spans, ncp_by_group
 from shoal.sampling import draw
 from shoal.utility.bands import HUGE, LEAST, Bands, as_facts, bands, spelled
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.release.cells import Spans
     from shoal.release.release import ReleaseData
     from shoal.table.coding import Column
 
@@ -78,8 +77,13 @@ def fidelity(release: ReleaseData, persons: NDArray | None = None) -> dict[str, 
         found = bands(column, kind.spans, borne.astype(np.int64), count)
         parted[column.name] = found
         columns.append(_column(column, found, kind.spans, borne, count))
-        seen.append(_quasi(column, found, kind.spans, rows, cells[column.name]))
-    seen += [_kept(column, rows, count) for column in coded.sensitive if column.tree is None]
+        if _moderate(column):
+            seen.append(_seen(column, found, kind.spans, rows, cells[column.name]))
+    for column in coded.sensitive[:COLUMNS]:
+        found, covered, entry = _kept(column, count)
+        columns.append(entry)
+        if _moderate(column):
+            seen.append(_seen(column, found, covered, rows, column.codes[rows], "sensitive"))
     target, lost = _target(seen), _lost(release)
     among = _counter(None if persons is None else persons[rows])
     return {
@@ -121,6 +125,7 @@ def _column(
     after = found.shares @ borne / borne.sum()
     facts = {
         "column": column.name,
+        "role": "quasi",
         "dates": column.dates,
         "numeric": column.numeric,
         "distinct": column.distinct,
@@ -131,8 +136,8 @@ def _column(
         "people": [int(three(one)) for one in count(found.place[column.codes])],
         **_widths(column, covered, borne),
     }
-    if column.numeric:
-        values = _scaled(column)
+    if column.numeric and _moderate(column):
+        values = column.numbers.astype(np.float64)
         span = float(values[-1] - values[0])
         middle = (values[covered.low] + values[covered.high]) / 2
         means = (values[column.codes].mean(), float(middle @ borne / borne.sum()))
@@ -140,10 +145,9 @@ def _column(
     return facts
 
 
-def _scaled(column: Column) -> NDArray[np.float64]:
-    values = column.numbers.astype(np.float64)
-    most = float(np.abs(values).max())
-    return values / most if most > HUGE else values
+def _moderate(column: Column) -> bool:
+    """Return whether sums and squares of a column's numbers can be taken."""
+    return not column.numeric or float(np.abs(column.numbers).max()) <= HUGE
 
 
 def _mean(column: Column, value: float, span: float) -> str:
@@ -165,8 +169,8 @@ def _widths(column: Column, covered: Spans, borne: NDArray[np.float64]) -> dict[
     elif column.numeric:
         values = column.numbers.astype(np.float64)
         with np.errstate(over="ignore"):
-            width = values[covered.high] - values[covered.low]
-            whole = float(values[-1] - values[0])
+            width = np.nan_to_num(values[covered.high] - values[covered.low])
+            whole = float(np.nan_to_num(values[-1] - values[0]))
         exact = covered.low == covered.high
     else:
         assert covered.labels is not None
@@ -186,35 +190,50 @@ def _widths(column: Column, covered: Spans, borne: NDArray[np.float64]) -> dict[
     }
 
 
-def _quasi(column: Column, found: Bands, covered: Spans, rows: NDArray, cells: NDArray) -> Seen:
+def kept_columns(release: ReleaseData, persons: NDArray | None = None) -> list[dict[str, Any]]:
+    """Return how the sensitive columns are distributed, which are published as they were."""
+    if len(release.coded) < 2 * LEAST:
+        return []
+    count = _counter(persons)
+    return [_kept(column, count)[2] for column in release.coded.sensitive[:COLUMNS]]
+
+
+def _kept(
+    column: Column, count: Callable[[NDArray], NDArray]
+) -> tuple[Bands, Spans, dict[str, Any]]:
+    covered, borne = _exact(column)
+    found = bands(column, covered, borne.astype(np.int64), count)
+    return found, covered, _column(column, found, covered, borne, count) | {"role": "sensitive"}
+
+
+def _exact(column: Column) -> tuple[Spans, NDArray[np.float64]]:
+    """Return the cells of a column that is published as it was: one for each value."""
+    every = np.arange(column.distinct, dtype=np.int32)
+    labels = (None, None) if column.numeric else (every, np.ones(column.distinct, np.int64))
+    borne = np.bincount(column.codes, minlength=column.distinct).astype(np.float64)
+    return Spans(every, every, *labels), borne
+
+
+def _seen(
+    column: Column,
+    found: Bands,
+    covered: Spans,
+    rows: NDArray,
+    cells: NDArray,
+    role: str = "quasi",
+) -> Seen:
     codes = column.codes[rows]
     if column.numeric:
-        values = _scaled(column)
+        values = column.numbers.astype(np.float64)
         middle = (values[covered.low] + values[covered.high]) / 2
-        return Seen(column.name, "quasi", [], values[codes], middle[cells])
+        return Seen(column.name, role, [], values[codes], middle[cells])
     return Seen(
         column.name,
-        "quasi",
+        role,
         found.names,
         np.eye(len(found))[found.place[codes]],
         found.shares.T[cells],
     )
-
-
-def _kept(column: Column, rows: NDArray, count: Callable[[NDArray], NDArray]) -> Seen:
-    """Return a sensitive column, which is published as it was."""
-    codes = column.codes[rows]
-    if column.numeric:
-        values = _scaled(column)[codes]
-        return Seen(column.name, "sensitive", [], values, values)
-    people = count(column.codes)
-    order = np.argsort(-people, kind="stable")
-    kept = order[people[order] >= LEAST][: TERMS + 1]
-    place = np.full(column.distinct, len(kept))
-    place[kept] = np.arange(len(kept))
-    names = [column.spellings[int(one)] or "(missing)" for one in kept] + ["others"]
-    shares = np.eye(len(names))[place[codes]]
-    return Seen(column.name, "sensitive", names, shares, shares)
 
 
 def _pairs(seen: list[Seen]) -> list[dict[str, Any]]:

@@ -47,4 +47,9 @@ class Command:
 def _typed(option: tuple[str, ...]) -> tuple[str, ...]:
     """Return an option, its name and its values, as a shell takes it."""
     name, *values = option
-    return f"--{name.replace('_', '-')}", *values
+    return flag(name), *values
+
+
+def flag(name: str) -> str:
+    """Return the name of an option as it is typed."""
+    return f"--{name.replace('_', '-')}"

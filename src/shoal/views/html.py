@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.views.charts.base import drawn
 from shoal.views.charts.release import (
+    column_chart,
     frontier_chart,
-    histogram_chart,
     map_chart,
     reach_chart,
-    risk_chart,
     size_chart,
-    strip_chart,
+    values_chart,
 )
+from shoal.views.charts.strips import strip_chart
+from shoal.views.commands import flag
 from shoal.views.pages import comparison_values, frontier_values, render
+from shoal.views.sentences import cost_sentence, first_values, report_values, scale_of
 from shoal.views.tables import level_name, level_value
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 def render_release(facts: dict[str, Any], trials: dict[str, Any] | None = None) -> str:
     """Return the report of a release as HTML, from what `shoal.runs.facts` has gathered."""
     tried = None if trials is None else trial_values(trials)
-    return render("release.html", facts=facts, charts=release_charts(facts), tried=tried)
+    return render("release.html", **_values(facts), tried=tried)
 
 
 def render_recast(facts: dict[str, Any]) -> str:
@@ -38,8 +40,11 @@ def render_recast(facts: dict[str, Any]) -> str:
     charts = {
         "sizes": drawn(size_chart, facts["sizes"], grouped=True),
         "map": drawn(map_chart, facts["map"]) if facts["map"] else None,
+        "columns": _column_charts(facts),
     }
-    return render("recast.html", facts=facts, charts=charts | value_charts(facts))
+    scale = scale_of(list(facts["loss"]["ncp"].values()))
+    said = first_values(facts) | {"cost_sentence": cost_sentence(facts), "scale": scale}
+    return render("recast.html", facts=facts, charts=charts, **said)
 
 
 def render_owner(facts: dict[str, Any], own: dict[str, Any], trials: dict[str, Any]) -> str:
@@ -52,13 +57,23 @@ def render_owner(facts: dict[str, Any], own: dict[str, Any], trials: dict[str, A
     ]
     return render(
         "owner.html",
-        facts=facts,
-        charts=release_charts(facts),
+        **_values(facts),
         tried=trial_values(trials),
         own=own | {"strips": strips},
         name=level_name,
         value=level_value,
     )
+
+
+def render_certificate(facts: dict[str, Any]) -> str:
+    """Return the certificate of a release as HTML: two pages to sign."""
+    certified = facts | {"certified": True}
+    return render("certificate.html", facts=certified, **first_values(facts))
+
+
+def _values(facts: dict[str, Any]) -> dict[str, Any]:
+    facts = facts | {"before_known": True}
+    return {"facts": facts, "charts": release_charts(facts), "option": flag} | report_values(facts)
 
 
 def trial_values(trials: dict[str, Any]) -> dict[str, Any]:
@@ -76,31 +91,22 @@ def release_charts(facts: dict[str, Any]) -> dict[str, Any]:
     asked = facts["requirements"]
     return {
         "sizes": drawn(size_chart, facts["sizes"], grouped=facts["groups"] is not None),
-        "risks": [drawn(risk_chart, r["risks"], r["bound"]) for r in asked],
         "frontiers": [
             drawn(frontier_chart, r["frontier"]) if "frontier" in r else None for r in asked
         ],
         "reaches": [drawn(reach_chart, r["reach"]) if "reach" in r else None for r in asked],
         "map": drawn(map_chart, facts["map"]) if facts["map"] else None,
-    } | value_charts(facts)
-
-
-def value_charts(facts: dict[str, Any]) -> dict[str, Any]:
-    """Draw how sensitive values are distributed."""
-    return {
-        "histograms": [
-            None if "labels" in one else drawn(histogram_chart, one) for one in facts["values"]
-        ],
-        "labels": [_labels(one) if "labels" in one else None for one in facts["values"]],
+        "columns": _column_charts(facts),
     }
 
 
-def _labels(found: dict[str, Any]) -> list[tuple[str, float]]:
-    """Return the bars of a column of labels, the rare ones together."""
-    bars = [(one["label"] or "(missing)", one["share"]) for one in found["labels"]]
-    if found["others"]:
-        bars.append((f"{found['others']:,} more", found["rest"]))
-    return bars
+def _column_charts(facts: dict[str, Any]) -> list[Any]:
+    return [
+        drawn(column_chart if one["role"] == "quasi" else values_chart, one)
+        if one["numeric"]
+        else None
+        for one in facts["fidelity"].get("columns", ())
+    ]
 
 
 SHOWN = 12  # points of a plan's frontier

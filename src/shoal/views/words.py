@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from datetime import date
 
 from shoal.exact import at_most
 
@@ -11,10 +13,10 @@ SPACE = "\u00a0"  # that does not break
 
 
 def one_in(risk: float) -> str:
-    """Write a chance as one in so many, never as a smaller chance than it is.
+    r"""Write a chance as one in so many, never as a smaller chance than it is.
 
     >>> one_in(0.0833), one_in(0.2), one_in(0.15), one_in(0.62), one_in(1), one_in(0)
-    ('1\\xa0in\\xa012', '1\\xa0in\\xa05', '1\\xa0in\\xa06', '62\\xa0in\\xa0100', 'certain', 'none')
+    ('1\xa0in\xa012', '1\xa0in\xa05', '1\xa0in\xa06', '62\xa0in\xa0100', 'certain', 'none')
     """
     if risk >= CERTAIN:
         return "certain"
@@ -30,21 +32,25 @@ def _in(part: int, whole: int) -> str:
 
 
 def limit(threshold: float) -> str:
-    """Write a threshold of risk as it is, and as one in so many.
+    r"""Write a threshold of risk as it is, and as one in so many.
 
     >>> limit(0.09), limit(0.2)
-    ('0.09, about 1\\xa0in\\xa011', '1\\xa0in\\xa05')
+    ('0.09, about 1\xa0in\xa011', '1\xa0in\xa05')
     """
-    whole = round(1 / threshold)
-    exact = abs(1 / threshold - whole) < 1e-9
-    return _in(1, whole) if exact else f"{threshold:g}, about {_in(1, whole)}"
+    exact = abs(1 / threshold - round(1 / threshold)) < 1e-9
+    return nearly(threshold) if exact else f"{threshold:g}, about {nearly(threshold)}"
+
+
+def nearly(threshold: float) -> str:
+    """Write a threshold of risk as about one in so many."""
+    return _in(1, round(1 / threshold))
 
 
 def share(value: float) -> str:
-    """Write a share in per cent, with as many digits as it needs.
+    r"""Write a share in per cent, with as many digits as it needs.
 
     >>> share(0.0213), share(0), share(0.00002), share(0.514)
-    ('2.1\\xa0%', '0\\xa0%', 'under 0.01\\xa0%', '51\\xa0%')
+    ('2.1\xa0%', '0\xa0%', 'under 0.01\xa0%', '51\xa0%')
     """
     if value == 0:
         return f"0{SPACE}%"
@@ -55,10 +61,10 @@ def share(value: float) -> str:
 
 
 def in_hundred(value: float) -> str:
-    """Write a share of people as so many in a hundred.
+    r"""Write a share of people as so many in a hundred.
 
     >>> in_hundred(0.47), in_hundred(0), in_hundred(1), in_hundred(0.0004), in_hundred(0.9999)
-    ('47\\xa0in\\xa0100', 'none', 'all', 'under\\xa01\\xa0in\\xa0100', 'over\\xa099\\xa0in\\xa0100')
+    ('47\xa0in\xa0100', 'none', 'all', 'under\xa01\xa0in\xa0100', 'over\xa099\xa0in\xa0100')
     """
     if value <= 0:
         return "none"
@@ -81,8 +87,8 @@ def figure(value: float) -> str:
     >>> figure(-1580.0), figure(0.00553), figure(39300.0), figure(1e-7)
     ('−1,580', '0.00553', '39,300', '1e-07')
     """
-    large = 100 <= abs(value) < 1e15
-    text = f"{value:,.0f}" if large else f"{value:,.3g}"
+    rounded = float(f"{value:.3g}")
+    text = f"{rounded:,.0f}" if 100 <= abs(rounded) < 1e15 else f"{rounded:,.3g}"
     return text.replace("-", "−") if text.startswith("-") else text
 
 
@@ -116,9 +122,38 @@ def extent(column: dict[str, object], width: float) -> str:
     return f"{width:,.6g}"
 
 
+def cell(text: str | None, kind: str | None) -> str:
+    """Write a published cell as one would say it.
+
+    >>> cell("[30, 34]", "interval"), cell('["flu", "cold"]', "set"), cell("7", "interval")
+    ('30 to 34', 'flu or cold', '7')
+    """
+    if text is None:
+        return "(missing)"
+    if kind not in {"interval", "set"} or not text.startswith("["):
+        return text
+    try:
+        parts = json.loads(text, parse_int=str, parse_float=str)
+    except ValueError:
+        return text
+    return (" to " if kind == "interval" else " or ").join(map(str, parts))
+
+
+def day(text: str) -> str:
+    """Write a day in words.
+
+    >>> day("2026-11-05")
+    '5 November 2026'
+    """
+    return f"{(one := date.fromisoformat(text)).day} {one:%B %Y}"
+
+
 FILTERS = {
+    "day": day,
+    "cell": cell,
     "one_in": one_in,
     "limit": limit,
+    "nearly": nearly,
     "share": share,
     "in_hundred": in_hundred,
     "count": count,

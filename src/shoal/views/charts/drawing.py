@@ -5,9 +5,12 @@ Every picture is one SVG element that says in words what it shows; colours come 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 from markupsafe import escape
+
+from shoal.views.words import figure
 
 TALL = 40.0  # units of a histogram that fills whatever room it is given
 
@@ -15,7 +18,8 @@ TALL = 40.0  # units of a histogram that fills whatever room it is given
 def draw(parts: list[str], *, height: int, says: str, kind: str = "chart") -> str:
     """Return a picture of so many pixels in height, as wide as the page lets it be."""
     inside = "".join(parts)
-    return f'<svg class="{kind}" role="img" aria-label="{escape(says)}" height="{height}">{inside}</svg>'
+    label = escape(says)
+    return f'<svg class="{kind}" role="img" aria-label="{label}" height="{height}">{inside}</svg>'
 
 
 def histogram(
@@ -46,24 +50,19 @@ def band_widths(edges: list[float] | None, bands: int) -> list[float]:
     """Return how wide bands are drawn: by their numbers, the open ones as wide as the usual one."""
     if edges is None or len(edges) < 2:
         return [1.0] * bands
-    inner = [two - one for one, two in zip(edges, edges[1:], strict=False)]
+    inner = [two - one for one, two in pairwise(edges)]
     usual = sorted(inner)[len(inner) // 2]
     return [1.0, *(width / usual for width in inner), 1.0]
 
 
-def columns(
-    values: list[tuple[str, float]], *, says: str, unit: str, mark: str | None = None
-) -> str:
-    """Draw upright bars with the value on the grid lines, named beneath as far as there is room."""
+def columns(values: list[tuple[str, float]], *, says: str) -> str:
+    """Draw upright bars, named beneath and with the value above as far as there is room."""
     high, foot, head = 190.0, 24.0, 18.0
     most = max(value for _, value in values) or 1.0
     ground = head + high
     wide = 100 / len(values)
     every = max(1, -(-len(values) // 12))
     parts = []
-    for share in (0.5, 1.0):
-        y = ground - high * share
-        parts.append(f'<line class="grid" x1="0" x2="100%" y1="{y:g}" y2="{y:g}"/>')
     for place, (name, value) in enumerate(values):
         tall = high * value / most
         left = wide * place + wide * 0.08
@@ -71,21 +70,15 @@ def columns(
             f'<rect class="bar" x="{left:.2f}%" width="{wide * 0.84:.2f}%" y="{ground - tall:.1f}" '
             f'height="{tall:.1f}"/>'
         )
-        if place % every == 0 or name == mark:
-            parts.append(
-                f'<text x="{wide * (place + 0.5):.2f}%" y="{ground + 17:g}" text-anchor="middle">'
-                f"{escape(name)}</text>"
-            )
-    for share in (0.5, 1.0):
-        y = ground - high * share - 4
-        parts.append(f'<text x="0" y="{y:g}">{escape(f"{most * share:,.4g} {unit}")}</text>')
+        if place % every == 0:
+            middle = f'x="{wide * (place + 0.5):.2f}%" text-anchor="middle"'
+            parts.append(f'<text {middle} y="{ground + 17:g}">{escape(name)}</text>')
+            parts.append(f'<text {middle} y="{ground - tall - 5:.1f}">{figure(value)}</text>')
     parts.append(f'<line class="base" x1="0" x2="100%" y1="{ground:g}" y2="{ground:g}"/>')
     return draw(parts, height=int(ground + foot), says=says)
 
 
-def staircase(
-    points: list[tuple[float, float]], chosen: tuple[float, float], *, says: str, unit: str
-) -> str:
+def staircase(points: list[tuple[float, float]], chosen: tuple[float, float], *, says: str) -> str:
     """Draw what can be had under a falling line of steps, and the choice as a dot."""
     high, head, foot = 200.0, 20.0, 26.0
     ground = head + high
@@ -109,8 +102,7 @@ def staircase(
         )
     for share in (0.5, 1.0):
         y = ground - high * share - 4
-        parts.append(f'<text x="100%" y="{y:g}" text-anchor="end">{most * share:,.4g}</text>')
-    parts.append(f'<text x="100%" y="12" text-anchor="end">{escape(unit)}</text>')
+        parts.append(f'<text x="100%" y="{y:g}" text-anchor="end">{figure(most * share)}</text>')
     x, y = across(chosen[0] + 0.5), ground - high * min(chosen[1] / most, 1)
     parts.append(f'<circle class="dot" cx="{x:.2f}%" cy="{y:.1f}" r="7"/>')
     side, shift = ("end", -14) if x > 60 else ("start", 14)
@@ -119,11 +111,11 @@ def staircase(
         "asked for</text>"
     )
     step = max(1, round((last - first) / 10))
-    for value in range(int(first), int(last), step):
-        parts.append(
-            f'<text x="{across(value + 0.5):.2f}%" y="{ground + 18:g}" text-anchor="middle">'
-            f"{value}</text>"
-        )
+    parts += [
+        f'<text x="{across(value + 0.5):.2f}%" y="{ground + 18:g}" text-anchor="middle">'
+        f"{value}</text>"
+        for value in range(int(first), int(last), step)
+    ]
     parts.append(f'<line class="base" x1="0" x2="100%" y1="{ground:g}" y2="{ground:g}"/>')
     return draw(parts, height=int(ground + foot), says=says)
 

@@ -17,7 +17,7 @@ def size_chart(sizes: list[dict[str, int]], *, grouped: bool = True) -> str:
     if rest:
         values.append((f"{TOP}+", float(rest)))
     told = ", ".join(f"{value:,.0f} {whom} of {name} {what}" for name, value in values[:6])
-    return columns(values, says=told, unit=whom)
+    return columns(values, says=told)
 
 
 def column_chart(found: dict[str, Any]) -> str:
@@ -28,28 +28,29 @@ def column_chart(found: dict[str, Any]) -> str:
 
 
 def values_chart(found: dict[str, Any]) -> str:
-    """Draw how the numbers (or dates) of a sensitive column are distributed."""
-    shares = found["shares"]
-    return histogram(shares, None, [1.0] * len(shares), says=f"How {found['column']} is spread.")
+    """Draw how the values of a column that is published as it was are distributed."""
+    widths = band_widths(found["edges"], len(found["names"]))
+    return histogram(found["before"], None, widths, says=f"How {found['column']} is spread.")
 
 
 def frontier_chart(frontier: dict[str, Any]) -> str:
     """Draw what is achievable, m against the width that must not be reached, and the choice."""
-    unit = "relative width" if frontier["relative"] else f"width in {frontier['column']}"
     points = [(p["m"], p["bound"]) for p in frontier["points"] if p["bound"] > 0]
     chosen = frontier["chosen"]
     says = f"What is achievable for {frontier['column']}: the width must stay under the steps."
     asked = (chosen["m"], chosen["width"])
-    return staircase(points or [asked], asked, says=says, unit=unit)
+    return staircase(points or [asked], asked, says=says)
 
 
 def reach_chart(reach: dict[str, Any]) -> str:
     """Draw the largest delta that is certain to be achievable, by k."""
     values = [(f"{p['k']}", p["delta"]) for p in reach["points"]]
     says = "The largest delta that is certain to be achievable, by the least size of a group."
-    return columns(values, says=says, unit="delta")
+    return columns(values, says=says)
 
 
 def map_chart(found: dict[str, Any]) -> str:
     """Draw group boxes gathered on a grid."""
-    return squares(found, says=f"Map of the loss over {found['x']['name']} and {found['y']['name']}.")
+    return squares(
+        found, says=f"Map of the loss over {found['x']['name']} and {found['y']['name']}."
+    )
