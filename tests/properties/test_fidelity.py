@@ -38,9 +38,9 @@ def table(seed: int) -> pl.DataFrame:
 SCHEMA = shoal.Schema(quasi=["age", "pay", "job"], sensitive=["score", "ill"])
 
 
-def made(seed: int, **options: object) -> shoal.Release:
+def made(seed: int) -> shoal.Release:
     method = ["Split()", "Mondrian()", "Freeform()"][seed % 3]
-    return shoal.anonymize(table(seed), SCHEMA, require="KAnonymity(k=3)", method=method, **options)
+    return shoal.anonymize(table(seed), SCHEMA, require="KAnonymity(k=3)", method=method)
 
 
 def three(value: float) -> float:

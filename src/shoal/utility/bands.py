@@ -169,8 +169,8 @@ def _labels(column: Column, covered: Spans, heads: Callable[[NDArray], NDArray])
     """Part labels, or the lowest nodes that the manifest names: frequent ones, and the others."""
     if column.tree is None:
         names, place = column.spellings.to_list(), np.arange(column.distinct)
-        cell, rank, counts = covered.listed()
-        weight = 1 / counts[cell]
+        cell, ranks, counts = covered.listed()
+        rank, weight = ranks.astype(np.int64), 1 / counts[cell]
     else:
         names, place, (cell, rank, weight) = _nodes(column, covered)
     people = np.zeros(len(names), np.int64)

@@ -73,7 +73,9 @@ def fidelity(release: ReleaseData, persons: NDArray | None = None) -> dict[str, 
     columns, seen = [], []
     for column in coded.quasi:
         kind = kinds[column.name]
-        borne = np.bincount(kind.which, weights=layout.bearers, minlength=len(kind.spans))
+        weights = layout.bearers.astype(np.float64)
+        borne = np.zeros(len(kind.spans))
+        np.add.at(borne, kind.which, weights)
         found = bands(column, kind.spans, borne.astype(np.int64), count)
         parted[column.name] = found
         columns.append(_column(column, found, kind.spans, borne, count))
@@ -238,7 +240,7 @@ def _seen(
 
 def _pairs(seen: list[Seen]) -> list[dict[str, Any]]:
     """Return how strongly columns go together, before and after, the strongest first."""
-    pairs = []
+    pairs: list[dict[str, Any]] = []
     for one, two in combinations(seen[:COLUMNS], 2):
         if one.role == two.role == "sensitive":
             continue  # both are published as they were

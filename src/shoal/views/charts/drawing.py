@@ -30,7 +30,9 @@ def histogram(
     heights = [[share / width for share, width in zip(some, widths, strict=True)]
                for some in (before, after or before)]  # fmt: skip
     most = max(map(max, heights)) or 1.0
-    bars, line, left = [], [], 0.0
+    bars: list[str] = []
+    line: list[str] = []
+    left = 0.0
     for place, width in enumerate(widths):
         step = 100 * width / whole
         gap = min(0.5, step / 8)
