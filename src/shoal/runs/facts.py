@@ -27,8 +27,7 @@ from shoal.principles.guarantee import PATIENCE, guarantee
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.principles.planning import frontier
 from shoal.release.boxes import exact_matches
-from shoal.release.cells import Kinds
-from shoal.table.forms import INTERVALS
+from shoal.table.forms import BOUNDS, INTERVALS, TWO_TABLES
 from shoal.table.groupings import Listed
 from shoal.table.population import code_people
 from shoal.table.pseudonyms import warning
@@ -105,6 +104,12 @@ SEEDED = (
 )
 
 
+APART = (
+    "Everybody's quasi values are published as they were, in a table of their own: who is in the "
+    "table is no secret. What is promised is about the sensitive values alone."
+)
+
+
 def stated(manifest: dict[str, Any], audit: Audit, threshold: float) -> dict[str, Any]:
     """Gather what a manifest and an audit of the files tell, without the table as it was."""
     limit = check_threshold(threshold)
@@ -148,11 +153,17 @@ def _stated(finding: Finding) -> dict[str, Any]:
 
 def first_lines(manifest: dict[str, Any]) -> list[str]:
     """Return what has to be known of a release before anything else."""
-    return [SEEDED] if manifest.get("reproducible") else []
+    lines = [APART] if manifest.get("form") == TWO_TABLES else []
+    return [*lines, SEEDED] if manifest.get("reproducible") else lines
 
 
-def example(release: ReleaseData) -> dict[str, Any]:
-    """Return published rows as they stand in the table: a small group, or the first ones."""
+def example(release: ReleaseData) -> dict[str, Any] | None:
+    """Return published rows as they stand in the table: a small group, or the first ones.
+
+    None where the form has cells that say more than what they cover.
+    """
+    if release.form not in {INTERVALS, BOUNDS}:
+        return None
     layout = release.recoding.layout
     if layout.numbers is None:
         rows = np.arange(min(LOOSE, len(layout.bears)))
@@ -177,7 +188,7 @@ def _only(recoding: Recoding, rows: NDArray) -> Recoding:
     numbers = None if layout.numbers is None else layout.numbers[rows]
     every = np.arange(len(rows), dtype=np.int32)
     kinds = {
-        name: Kinds(kind.spans.only(kind.which[bears]), every)
+        name: replace(kind, spans=kind.spans.only(kind.which[bears]), which=every)
         for name, kind in recoding.kinds.items()
     }
     some = replace(layout, bears=every, carries=layout.carries[rows], numbers=numbers)

@@ -90,6 +90,8 @@ def may_publish(facts: dict[str, Any]) -> str:
 
 def what_it_means(facts: dict[str, Any]) -> str:
     """Say what a reader sees of one person, by the example that follows."""
+    if not facts["example"]:
+        return "What the verdict says, to everybody alike."
     rows = facts["example"]["group"]
     if rows is None:
         smallest = facts["exposure"]["after"]["smallest"]
