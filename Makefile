@@ -6,10 +6,14 @@ READY := $(VENV)/kernels
 KERNELS := $(shell find src/shoal/kernels -name '*.py')
 DEMO ?= shoal-demo
 
-.PHONY: demo test lint types check format docs references outputs lock benchmark clean
+.PHONY: demo page test lint types check format docs references outputs lock benchmark clean
 
 demo: $(READY)
 	$(BIN)/shoal demo --output $(DEMO)
+
+# The local page, in the browser.
+page: $(READY)
+	$(BIN)/shoal serve
 
 test: lint types check
 

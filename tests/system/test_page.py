@@ -331,3 +331,70 @@ def test_a_port_that_is_taken_is_told(page, home):
         pages.opened("--port", port, home=home),
     ):
         pass
+
+
+def test_a_release_is_checked_from_its_files_and_a_spoiled_one_does_not_hold(page):
+    with page.client() as client:
+        run = publish(client, upload(client), require="KAnonymity(k=4)")
+        finished(client, run)
+        packed = client.get(f"{run}/release.zip").content
+        for spoiled in (False, True):
+            if spoiled:
+                packed = changed(packed, "release/release.csv", lambda text: text[:-20])
+            answer = client.post("/check", files={"release": ("release.zip", packed)})
+            said = finished(client, answer.headers["location"])
+            verdict = "Does not hold" if spoiled else "Holds"
+            assert re.search(rf'data-testid="verdict">\s*<p class="says">{verdict}', said)
+
+
+def changed(packed, name, change):
+    """Return a zip file with one of its files changed."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(packed)) as old, zipfile.ZipFile(made, "w") as new:
+        for one in old.namelist():
+            content = old.read(one)
+            new.writestr(one, change(content) if one == name else content)
+    return made.getvalue()
+
+
+def test_names_in_a_zip_file_never_become_paths(page, home):
+    for names in (
+        ["../../escaped.csv", "../../manifest.json"],
+        ["/escaped.csv", "/manifest.json"],
+        ["a/manifest.json", "b/manifest.json"],
+        ["manifest.json", "..", "."],
+        ["manifest.json", "x\\..\\escaped.csv"],
+    ):
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w") as packed:
+            for name in names:
+                packed.writestr(name, "{}")
+        with page.client() as client:
+            answer = client.post("/check", files={"release": ("r.zip", made.getvalue())})
+            assert answer.status_code in {303, 422}
+            if answer.status_code == 303:
+                assert 'data-testid="error"' in finished(client, answer.headers["location"])
+    (made_in,) = home.glob("shoal-page-*")
+    assert not [path for path in home.parent.rglob("*escaped*") if made_in not in path.parents]
+
+
+@pytest.mark.parametrize("kind", ["survey", "compare", "tune"])
+def test_what_a_command_prints_is_a_page(page, kind):
+    with page.client() as client:
+        place = upload(client)
+        client.post(f"{place}/require", data={"require": "EpsilonM(epsilon=1000, m=3)"})
+        answer = client.post(f"{place}/check/{kind}")
+        said = finished(client, answer.headers["location"])
+        assert "iframe" in said, said
+        found = client.get(f"{answer.headers['location']}/page.html")
+        assert "<html" in found.text
+        assert "sandbox" in found.headers["content-security-policy"]
+        assert "script-src" not in found.headers["content-security-policy"]
+
+
+def test_a_release_that_was_made_here_is_attacked(page):
+    with page.client() as client:
+        run = publish(client, upload(client), require="EpsilonM(epsilon=1000, m=3)")
+        finished(client, run)
+        answer = client.post(f"{run}/check/attack")
+        assert "iframe" in finished(client, answer.headers["location"])

@@ -2,9 +2,150 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import shutil
+import zipfile
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, RedirectResponse
+from starlette.routing import Route
+
+from shoal.web.deciding import table_of
+from shoal.web.guard import REPORT_POLICY
+from shoal.web.opening import opened, store
+from shoal.web.pages import page
+from shoal.web.publishing import RELEASE, job_of
+from shoal.web.state import Job, Table, stored_name
+from shoal.web.worker import Refusal, Refused
 
 if TYPE_CHECKING:
-    from starlette.routing import Route
+    from starlette.requests import Request
+    from starlette.responses import Response
 
-ROUTES: list[Route] = []
+    from shoal.web.state import Shelf
+
+MANIFEST = "manifest.json"
+PAGE = "page.html"
+MOST_FILES = 1_000
+MOST_UNPACKED = 4 * 2**30  # bytes
+OF_TABLES = {"survey": "Levels", "compare": "Methods compared", "tune": "Tuned"}
+
+
+async def check_page(request: Request) -> Response:
+    """Show what can be checked."""
+    shelf: Shelf = request.app.state.shelf
+    made = [one for one in shelf.jobs.values() if one.kind == "publish" and one.state == "done"]
+    return page("check.html", made=made[::-1], tables=list(shelf.tables.values())[::-1])
+
+
+async def upload(request: Request) -> Response:
+    """Take a release as a zip file and check it, or any published table and look at it."""
+    shelf: Shelf = request.app.state.shelf
+    async with request.form(max_files=1, max_fields=1) as form:
+        file = form.get("release")
+        if not isinstance(file, UploadFile) or not file.filename:
+            raise Refused(Refusal("No file came. Choose a release or a table."))
+        name = Path(file.filename.replace("\\", "/")).name or "table"
+        folder = shelf.folder("runs")
+        kept = folder / stored_name(file.filename)
+        await run_in_threadpool(store, file, kept)
+    if not await run_in_threadpool(is_release, kept):
+        return opened(shelf, Table(name, kept, folder))
+    release = folder / RELEASE
+    await run_in_threadpool(unpack, kept, release)
+    job = Job(name, "audit", "check of a release", folder)
+    return _started(shelf, job, "audit", folder=str(release))
+
+
+def is_release(path: Path) -> bool:
+    """Whether a file is a zip file that has a manifest."""
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as packed:
+        return any(PurePosixPath(name).name == MANIFEST for name in packed.namelist())
+
+
+def unpack(path: Path, target: Path) -> None:
+    """Unpack the files that stand beside the manifest; of their paths only plain names are kept."""
+    with zipfile.ZipFile(path) as packed:
+        entries = [one for one in packed.infolist() if not one.is_dir()]
+        (home, *more) = [
+            PurePosixPath(one.filename).parent
+            for one in entries
+            if PurePosixPath(one.filename).name == MANIFEST
+        ]
+        beside = [one for one in entries if PurePosixPath(one.filename).parent == home]
+        if more or len(beside) > MOST_FILES or sum(one.file_size for one in beside) > MOST_UNPACKED:
+            msg = "This zip file holds several releases, or more than a release has."
+            raise Refused(Refusal(msg))
+        target.mkdir(mode=0o700)
+        for one in beside:
+            name = PurePosixPath(one.filename).name
+            if not name.strip(".") or "\\" in name or "\0" in name:
+                raise Refused(Refusal("This zip file has a file without a proper name."))
+            with packed.open(one) as source, (target / name).open("xb") as kept:
+                shutil.copyfileobj(source, kept)
+
+
+async def check_run(request: Request) -> Response:
+    """Check an earlier release, or attack it, or all that were made of its table."""
+    shelf: Shelf = request.app.state.shelf
+    job = job_of(request, done=True)
+    kind = request.path_params["kind"]
+    release = job.folder / RELEASE
+    if kind not in {"audit", "attack"} or not release.is_dir():
+        raise HTTPException(404)
+    folder = shelf.folder("runs")
+    if kind == "audit":
+        made = Job(job.table, kind, "check of a release", folder, about=job.about)
+        return _started(shelf, made, kind, folder=str(release))
+    made = Job(job.table, kind, "what an attacker learns", folder, about=job.about)
+    table = shelf.tables.get(job.about)
+    known = {"original": None if table is None else str(table.path)}
+    return _started(shelf, made, kind, folders=[str(release)], page=str(folder / PAGE), **known)
+
+
+async def check_table(request: Request) -> Response:
+    """Survey a table as it is, or compare methods or tune a parameter on it."""
+    shelf: Shelf = request.app.state.shelf
+    table = table_of(request)
+    kind = request.path_params["kind"]
+    if kind not in OF_TABLES:
+        raise HTTPException(404)
+    folder = shelf.folder("runs")
+    file = folder / "shoal.toml"
+    file.write_text(table.asked.toml(), "utf-8")
+    made = Job(table.name, kind, OF_TABLES[kind], folder, about=table.id)
+    how = {"encoding": table.encoding, "delimiter": table.delimiter}
+    known: dict[str, Any] = {"file": str(file), "path": str(table.path), "page": str(folder / PAGE)}
+    return _started(shelf, made, kind, **known, **how)
+
+
+def _started(shelf: Shelf, job: Job, name: str, **arguments: Any) -> Response:
+    try:
+        shelf.start(job, name, **arguments)
+    except Refused as refused:
+        return page("error.html", 429, refusal=refused.refusal, back="/check")
+    return RedirectResponse(f"/runs/{job.id}", 303)
+
+
+async def found_page(request: Request) -> Response:
+    """Show what a command found; it runs nothing, so it may bring its own style."""
+    path = job_of(request, done=True).folder / PAGE
+    if not path.exists():
+        raise HTTPException(404)
+    return FileResponse(
+        path, media_type="text/html", headers={"content-security-policy": REPORT_POLICY}
+    )
+
+
+ROUTES = [
+    Route("/check", check_page),
+    Route("/check", upload, methods=["POST"]),
+    Route("/runs/{job}/page.html", found_page),
+    Route("/runs/{job}/check/{kind}", check_run, methods=["POST"]),
+    Route("/tables/{table}/check/{kind}", check_table, methods=["POST"]),
+]

@@ -42,9 +42,9 @@ async def upload(request: Request) -> Response:
             raise Refused(Refusal("No file came. Choose a table."))
         folder = shelf.folder("tables")
         path = folder / stored_name(file.filename)
-        await run_in_threadpool(_store, file, path)
+        await run_in_threadpool(store, file, path)
         name = Path(file.filename.replace("\\", "/")).name or "table"
-    return _opened(shelf, Table(name, path, folder))
+    return opened(shelf, Table(name, path, folder))
 
 
 async def open_demo(request: Request) -> Response:
@@ -53,7 +53,7 @@ async def open_demo(request: Request) -> Response:
     folder = shelf.folder("tables")
     path = folder / "table.csv"
     await run_in_threadpool(shelf.desk.call, "make_demo", path=str(path))
-    return _opened(shelf, Table(DEMO, path, folder))
+    return opened(shelf, Table(DEMO, path, folder))
 
 
 async def open_given(request: Request) -> Response:
@@ -64,15 +64,17 @@ async def open_given(request: Request) -> Response:
     if place >= len(given):
         raise Refused(Refusal("Shoal was not started with so many tables."))
     path = Path(given[place])
-    return _opened(shelf, Table(path.name, path, shelf.folder("tables")))
+    return opened(shelf, Table(path.name, path, shelf.folder("tables")))
 
 
-def _store(file: UploadFile, path: Path) -> None:
+def store(file: UploadFile, path: Path) -> None:
+    """Keep an upload."""
     with path.open("xb") as kept:
         shutil.copyfileobj(file.file, kept, 2**20)
 
 
-def _opened(shelf: Shelf, table: Table) -> Response:
+def opened(shelf: Shelf, table: Table) -> Response:
+    """Go to a table, which is read there."""
     shelf.tables[table.id] = table
     return RedirectResponse(f"/tables/{table.id}", 303)
 

@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
+from shoal.exact import at_most
 from shoal.views.commands import Command
 from shoal.web import words
 from shoal.web.draft import GONE, ROLES
@@ -42,6 +43,7 @@ def environment() -> Environment:
         "seconds": words.seconds,
         "said": said,
         "number": words.number,
+        "at_most": at_most,
     }
     made.filters |= filters
     made.globals |= {

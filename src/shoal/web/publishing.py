@@ -124,7 +124,8 @@ async def events(request: Request) -> Response:
         while not job.done and not await request.is_disconnected():
             if job.version != seen:
                 seen = job.version
-                yield _event("progress", fill("part_progress.html", job=job, now=time.time()))
+                part = "part_progress.html" if job.kind == "publish" else "part_working.html"
+                yield _event("progress", fill(part, job=job, now=time.time()))
                 if time.time() - spoken > STATUS:
                     spoken = time.time()
                     yield _event("status", left(job))

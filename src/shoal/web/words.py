@@ -52,6 +52,22 @@ STARTS = {
     "KAnonymity": "KAnonymity(k={most})",
     "TCloseness": "TCloseness(t=0.2)",
 }
+DOING = {
+    "publish": "Making the release",
+    "audit": "Checking the release",
+    "attack": "Attacking the release",
+    "survey": "Measuring the table",
+    "compare": "Comparing ways to publish it",
+    "tune": "Trying more and less protection",
+}
+DONE = {
+    "publish": "Verdict",
+    "audit": "Verdict",
+    "attack": "What an attacker learns",
+    "survey": "What the table keeps as it is",
+    "compare": "Ways to publish it, compared",
+    "tune": "What more protection costs",
+}
 TYPES = {
     "numeric": "number",
     "date": "date",

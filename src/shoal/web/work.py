@@ -16,6 +16,13 @@ from shoal.runs import consider as considering
 from shoal.runs.look import codes, picture, uniqueness
 from shoal.runs.proposal import propose as proposing
 from shoal.runs.run import Run
+from shoal.views.pages import (
+    attack_page,
+    comparison_page,
+    frontier_page,
+    survey_page,
+    write_page,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -102,6 +109,44 @@ class Hand:
             "files": {one.name: one.stat().st_size for one in made.files if one.is_file()},
         }
 
+    def audit(self, folder: str) -> dict[str, Any]:
+        """Measure what a release keeps, from its files."""
+        found = shoal.audit_files(folder)
+        return {
+            "audit": found.to_dict(),
+            "complaints": found.complaints(),
+            "promises": [
+                (
+                    one.requirement.principle.promise(" and ".join(one.requirement.columns)),
+                    one.holds,
+                )
+                for one in found.findings
+                if one.by != "cells"
+            ],
+            "smallest": None if found.alike is None else int(found.alike.min()),
+        }
+
+    def attack(self, folders: list[str], page: str, original: str | None) -> None:
+        """Write a page about what an attacker learns from releases."""
+        write_page(page, attack_page(shoal.attack(folders, original=original).to_dict()))
+
+    def survey(self, file: str, path: str, page: str, **how: str | None) -> None:
+        """Write a page about the level of every principle on a table as it is."""
+        asked = Run.load(file, table=[path], **how)
+        known = shoal.Schema(quasi=asked.schema.quasi, sensitive=asked.schema.sensitive)
+        found = shoal.survey(asked.frame(self.progress), known)
+        write_page(page, survey_page(found.to_dict()))
+
+    def compare(self, file: str, path: str, page: str, **how: str | None) -> None:
+        """Write a page about what several methods make of a table."""
+        found = Run.load(file, table=[path], **how).compare(progress=self.progress)
+        write_page(page, comparison_page(_reached(found)))
+
+    def tune(self, file: str, path: str, page: str, **how: str | None) -> None:
+        """Write a page about what a table loses as what is required grows."""
+        found = Run.load(file, table=[path], **how).tune(progress=self.progress)
+        write_page(page, frontier_page(_reached(found)))
+
     def save(self, source: str, target: str) -> str:
         """Copy a release into a folder that is not there yet; return which."""
         from shoal.runs.copies import copy_release
@@ -119,3 +164,10 @@ def _proposal(table: pl.DataFrame, found: shoal.Inspection) -> dict[str, Any] | 
     if made is None:
         return None
     return {"require": made.require, "missing": made.missing, "reasons": list(made.reasons)}
+
+
+def _reached(found: shoal.Comparison | shoal.Frontier) -> dict[str, Any]:
+    """Return what was tried as plain values, or raise where nothing was reached."""
+    if not found.reached:
+        raise shoal.NotAchievable(found.refusal)
+    return found.to_dict()
