@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 SAMPLE = 4_000  # rows that a price is tried on
-SECONDS = 0.6  # of the search for a price
+SECONDS = 3.0  # of the search for a price at most; it mostly takes a tenth of one
 
 
 @dataclass
