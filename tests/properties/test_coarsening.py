@@ -156,3 +156,25 @@ def test_columns_that_are_never_mixed_stay_so(tmp_path):
     assert {rows[0]["sex"] for rows in groups.values()} == {"f", "m"}
     assert min(map(len, groups.values())) >= 9
     assert shoal.audit_series([tmp_path / "fine", tmp_path / "coarse"]).holds
+
+
+@pytest.mark.parametrize(
+    ("form", "made"),
+    [("bounds", "bounds"), ("means", "intervals"), ("two-tables", "intervals")],
+)
+def test_every_form_is_made_coarser_and_nests(form, made, tmp_path):
+    draw = random.Random(11)
+    frame = pl.DataFrame(
+        {
+            "age": [draw.randint(20, 60) for _ in range(60)],
+            "town": [draw.choice("abcd") for _ in range(60)],
+            "salary": draw.sample(range(1000), 60),
+        }
+    )
+    schema = shoal.Schema(quasi=["age", "town"], sensitive="salary")
+    require = "EpsilonM(epsilon=3, m=3)"
+    shoal.anonymize(frame, schema, require=require, form=form).write(tmp_path / "fine")
+    shoal.coarsen(tmp_path / "fine", require="FrequencyL(l=6)").write(tmp_path / "coarse")
+    assert json.loads((tmp_path / "coarse" / "manifest.json").read_text())["form"] == made
+    found = shoal.audit_series([tmp_path / "fine", tmp_path / "coarse"])
+    assert found.holds, found.complaints()

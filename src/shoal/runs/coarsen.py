@@ -26,7 +26,7 @@ from shoal.release.layout import Randomness, Suppression
 from shoal.release.release import build_release, check_title
 from shoal.runs.release import Release
 from shoal.runs.run import timed
-from shoal.table.forms import MEANS, TWO_TABLES
+from shoal.table.forms import BOUNDS, INTERVALS
 from shoal.table.schema import RESERVED
 from shoal.wording import option
 
@@ -49,7 +49,8 @@ def coarsen(
     """Make a coarser release from a release, by joining its groups and from nothing else.
 
     Both together tell what the finer one tells: the coarser is made from it and fresh chance.
-    What the finer release promises is kept as well.
+    What the finer release promises is kept as well. The form is kept where it shows boxes alone
+    (`intervals`, `bounds`), and is `intervals` otherwise.
 
     Parameters
     ----------
@@ -92,7 +93,8 @@ def coarsen(
             randomness=Randomness(seed),
             escape_formulas=manifest.get("escaped", False),
             title=title,
-            form=manifest["form"],
+            form=BOUNDS if manifest["form"] == BOUNDS else INTERVALS,
+            given=table.drop(RESERVED),
             progress=progress,
         )
     release.manifest.update(
@@ -112,12 +114,6 @@ def _check_finer(manifest: Mapping[str, Any]) -> None:
     if manifest["groups"] is None:
         msg = (
             "A release without groups has none to join. Make both releases with a method that has."
-        )
-        raise UsageError(msg)
-    if manifest["form"] in {MEANS, TWO_TABLES}:
-        msg = (
-            f"A release of the form {manifest['form']} tells more than boxes, and a coarser one is "
-            "made of boxes alone. Make both releases of intervals or bounds."
         )
         raise UsageError(msg)
     if "previous" in manifest:
