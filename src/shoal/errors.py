@@ -76,6 +76,15 @@ class BadParameter(UsageError):
         super().__init__(f"The '{name}' parameter of {owner} must be {allowed}. Got {shown}.")
 
 
+class BadColumnOption(UsageError):
+    """Something said of a column that is outside what is allowed."""
+
+    def __init__(self, column: str, name: str, allowed: str, got: object) -> None:
+        self.column, self.name, self.allowed, self.got = column, name, allowed, got
+        shown = repr(got) if len(repr(got)) <= 80 else repr(got)[:80] + "…"
+        super().__init__(f"The '{name}' of column {column!r} must be {allowed}. Got {shown}.")
+
+
 class UnknownColumn(UsageError):
     """A column that the table does not have."""
 

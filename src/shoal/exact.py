@@ -106,3 +106,17 @@ def exponential(power: Fraction) -> Fraction:
     reached = max(power, Fraction(VANISHED))
     rounded = PRECISE.divide(Decimal(reached.numerator), Decimal(reached.denominator))
     return Fraction(PRECISE.exp(rounded)) * (1 + LOST)
+
+
+def tidy(value: float) -> float:
+    """Return the largest of 1, 2 and 5 times a power of ten that is at most a value.
+
+    >>> [tidy(value) for value in (4999, 23.5, 0.07, 0)]
+    [2000, 20, 0.05, 0]
+    """
+    if value <= 0 or not math.isfinite(value):
+        return 0
+    power = math.floor(math.log10(value))
+    step = max((lead for lead in (1, 2, 5) if lead * 10.0**power <= value), default=0)
+    exact = float(f"{step}e{power}")
+    return int(exact) if exact >= 1 else exact

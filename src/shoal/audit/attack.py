@@ -19,6 +19,7 @@ from shoal.distances.numeric import Absolute
 from shoal.errors import InputError, UnknownColumn, UsageError
 from shoal.sampling import draw
 from shoal.table.reading import read_table, take_frame
+from shoal.table.settling import trimmed
 from shoal.wording import option
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def attack(
         )
     people = _known(original, opened, remarks)
     sample = draw(people.height, PEOPLE, seed)
-    covers = [CellCover(one, one.schema.read_numbers(people, "quasi")) for one in opened]
+    covers = [CellCover(one, _as_known(people, one.schema)) for one in opened]
     grid = vulnerability(opened, covers=covers, sample=sample, **options)
     own = epsilons if distance is None or isinstance(distance, Absolute) else None
     return _against(covers, people, sample, own, tuple(grid), remarks)
@@ -159,7 +160,13 @@ def _known(original: Any, releases: list[Published], remarks: list[str]) -> pl.D
     if not known.height:
         msg = "Nobody in the original has a value of every sensitive column to be guessed."
         raise InputError(msg)
-    return releases[0].schema.read_numbers(known, "sensitive")
+    first = releases[0].schema
+    return first.read_numbers(trimmed(known, first, "sensitive"), "sensitive")
+
+
+def _as_known(people: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """Return what is known of people as a release has it: whoever reads it rounds likewise."""
+    return schema.read_numbers(trimmed(people, schema, "quasi"), "quasi")
 
 
 def _against(

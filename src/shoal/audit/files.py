@@ -39,6 +39,7 @@ from shoal.table.forms import INTERVALS, RELEASE, TWO_TABLES, stems
 from shoal.table.groupings import Hierarchy
 from shoal.table.reading import read_lean, read_table, take_frame
 from shoal.table.schema import PSEUDONYM, RESERVED, Schema
+from shoal.table.settling import trimmed, with_date_formats
 from shoal.wording import option
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def audit_files(
     known = replace(schema, other=tuple(n for n in schema.other if n != RESERVED))
     known.check(table.columns)
     texts = table.with_columns(as_text(table[name]) for name in schema.quasi)
+    schema = with_date_formats(texts, schema, "sensitive")
     texts = schema.read_numbers(texts, "sensitive")
     return audit_table(texts, schema, requirements(require, schema.sensitive), everybody)
 
@@ -199,8 +201,10 @@ def code_original(
         },
         hierarchies=stated.hierarchies,
         decimal=stated.decimal,
+        **stated.said_of((*stated.quasi, *stated.sensitive)),
     )
     schema.check(table.columns)
+    table = trimmed(table, schema, "quasi", "sensitive")
     fewer = manifest["rows"] + manifest["suppressed"] < table.height
     return code_table(table, schema, missing="drop" if fewer else "value")
 
@@ -344,8 +348,21 @@ def manifest_schema(
         pseudonymize=named[PSEUDONYM],
         types={name: kind for name, kind in types.items() if kind != "ordered"},
         decimal=manifest.get("decimal"),
+        **{
+            said: {c["name"]: c[key] for c in manifest["columns"] if key in c}
+            for said, key in SETTLED.items()
+        },
         hierarchies={name: Stated.of_manifest(c, owned.get(name)) for name, c in nodes.items()},
     )
+
+
+SETTLED = {  # what a schema says of columns, and the key of each in a manifest
+    "date_formats": "date_format",
+    "round": "round",
+    "bottom": "bottom",
+    "top": "top",
+    "missing_cells": "missing",
+}
 
 
 def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:

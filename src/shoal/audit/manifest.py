@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import stat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from shoal.audit.shapes import (
     Check,
@@ -28,11 +28,13 @@ from shoal.errors import InputError, UsageError
 from shoal.notation import parse
 from shoal.principles.requirement import requirements
 from shoal.release.release import TITLE
+from shoal.table.date_formats import check_format
 from shoal.table.dates import not_dates
 from shoal.table.ends import backwards
 from shoal.table.files import tables_named
 from shoal.table.forms import FORMS, MEANS, TWO_TABLES, stems
 from shoal.table.hierarchy import DEPTH
+from shoal.table.missing import Missing
 from shoal.table.schema import KINDS, LABELS, NUMERIC, PSEUDONYM, RESERVED
 from shoal.table.strict import read_json
 
@@ -175,6 +177,15 @@ def _date(value: Any, place: str) -> None:
         raise Wrong(problem)
 
 
+def _date_format(value: Any, place: str) -> None:
+    text()(value, place)
+    try:
+        check_format("", value)
+    except UsageError:
+        problem = f"{place} has to be a way of writing dates, not {value[:40]!r}"
+        raise Wrong(problem) from None
+
+
 def _node_domain(domain: Any, place: str) -> None:
     NODES(domain, place)
     nodes = {node["name"]: node for node in domain["nodes"]}
@@ -215,7 +226,15 @@ NODES = shaped(
         ),
     }
 )
-PLAIN = shaped({"name": text(), "role": one_of(*ROLES)}, {"type": one_of(*KINDS)})
+SAID = {  # of any column
+    "type": one_of(*KINDS),
+    "date_format": _date_format,
+    "round": finite(above=0),
+    "bottom": finite(),
+    "top": finite(),
+    "missing": one_of(*get_args(Missing)),
+}
+PLAIN = shaped({"name": text(), "role": one_of(*ROLES)}, SAID)
 QUASI = shaped(
     {
         "name": text(),
@@ -223,7 +242,7 @@ QUASI = shaped(
         "kind": one_of("interval", "set", "node"),
         "domain": lambda _value, _place: None,  # checked by kind
     },
-    {"type": one_of(*KINDS), "weight": finite(above=0), "hierarchy": text(), "never_mix": true},
+    SAID | {"weight": finite(above=0), "hierarchy": text(), "never_mix": true},
 )
 SHARE = finite(least=0, most=1)
 REQUIRED: dict[str, Check] = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from shoal.audit.covers import UNKNOWN, CellCover
 from shoal.audit.published import Published
 from shoal.table.population import check_people, refuse_missing
+from shoal.table.settling import trimmed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +34,7 @@ def count_people(
     may not have any.
     """
     check_people(population, schema.quasi)
-    population = schema.read_numbers(population, "quasi")
+    population = schema.read_numbers(trimmed(population, schema, "quasi"), "quasi")
     described = Published("table", published, schema, None, kinds=kinds or {})
     cover = CellCover(described, population)
     for name, column in zip(schema.quasi, cover.columns, strict=True):

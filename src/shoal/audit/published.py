@@ -22,6 +22,7 @@ from shoal.table.databases.access import is_address, name_of
 from shoal.table.missing import is_missing
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import RESERVED, Schema
+from shoal.table.settling import with_date_formats
 from shoal.wording import option
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ def open_published(
     if group is None and RESERVED in table.columns and schema.role(RESERVED) is None:
         group = RESERVED
     texts = table.with_columns(as_text(table[name]) for name in schema.quasi)
+    schema = with_date_formats(texts, schema, "sensitive")
     texts = schema.read_numbers(texts, "sensitive")
     name = (name_of(source) if is_address(source) else path.name) if path else "table"
     return Published(name, texts, schema, group)
@@ -135,6 +137,7 @@ def replace_types(stated: Schema, chosen: Schema | None) -> Schema:
         types=_of_columns({**stated.types, **chosen.types}, (*stated.quasi, *sensitive)),
         hierarchies=stated.hierarchies,
         decimal=stated.decimal,
+        **stated.said_of((*stated.quasi, *sensitive)),
     )
 
 

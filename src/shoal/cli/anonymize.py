@@ -53,6 +53,10 @@ def anonymize(
     keep_other: Annotated[
         bool, typer.Option("--keep-other", help="Keep other columns in two tables.")
     ] = False,
+    date_format: show.DateFormats = None,
+    round: show.Rounds = None,
+    bottom: show.Bottoms = None,
+    top: show.Tops = None,
     format: Annotated[
         str | None,
         typer.Option(
@@ -128,6 +132,10 @@ def anonymize(
         decimal=decimal,
         form=form,
         keep_other=keep_other,
+        date_format=date_format,
+        round=round,
+        bottom=bottom,
+        top=top,
         format=format,
         linkage=linkage,
         trials=trials,

@@ -24,6 +24,10 @@ def compare(
     hierarchy: show.Hierarchies = None,
     weight: show.Weights = None,
     decimal: show.Decimal = None,
+    date_format: show.DateFormats = None,
+    round: show.Rounds = None,
+    bottom: show.Bottoms = None,
+    top: show.Tops = None,
     queries: Annotated[
         int, typer.Option(min=0, help="Count queries to ask every release; 0 for none.")
     ] = 1000,
@@ -62,6 +66,10 @@ def compare(
         hierarchy=hierarchy,
         weight=weight,
         decimal=decimal,
+        date_format=date_format,
+        round=round,
+        bottom=bottom,
+        top=top,
         seconds=seconds,
         missing=missing,
         population=population,

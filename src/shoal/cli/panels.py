@@ -21,6 +21,10 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
         "hierarchy": "COLUMN=TREE",
         "weight": "COLUMN=NUMBER",
         "decimal": "SIGN",
+        "date_format": "COLUMN=FORMAT",
+        "round": "COLUMN=NUMBER",
+        "bottom": "COLUMN=NUMBER",
+        "top": "COLUMN=NUMBER",
         "missing": "POLICY",
     },
     "What must hold": {

@@ -85,7 +85,28 @@ Weights = Annotated[
 Decimal = Annotated[
     str | None, typer.Option(help="Decimal sign of numbers such as 1.234,56: ',' or '.'.")
 ]
-MissingCells = Annotated[str | None, typer.Option(help="Missing cells: error, drop or value.")]
+MissingCells = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Missing cells: error, drop or value; of one column as age=value. Repeatable."
+    ),
+]
+DateFormats = Annotated[
+    list[str] | None,
+    typer.Option("--date-format", help="How dates are written, as born=dd/mm/yyyy. Repeatable."),
+]
+Rounds = Annotated[
+    list[str] | None,
+    typer.Option("--round", help="Round numbers before all else, as charges=100. Repeatable."),
+]
+Bottoms = Annotated[
+    list[str] | None,
+    typer.Option("--bottom", help="Cut numbers off below, as age=18 or age=1%. Repeatable."),
+]
+Tops = Annotated[
+    list[str] | None,
+    typer.Option("--top", help="Cut numbers off above, as charges=99%. Repeatable."),
+]
 Report = Annotated[
     str | None, typer.Option(help="HTML file with the picture, readable by its owner.")
 ]
@@ -122,7 +143,15 @@ def names(text: str | None) -> list[str] | None:
 
 
 ROLES = ("quasi", "sensitive", "identifying", "other", "pseudonymize", "never_mix")
-BY_COLUMN = {"type": "types", "hierarchy": "hierarchies", "weight": "weights"}
+BY_COLUMN = {
+    "type": "types",
+    "hierarchy": "hierarchies",
+    "weight": "weights",
+    "date_format": "date_formats",
+    "round": "round",
+    "bottom": "bottom",
+    "top": "top",
+}
 
 
 def asked(schema: str | None, **options: Any) -> Run:
@@ -133,8 +162,11 @@ def asked(schema: str | None, **options: Any) -> Run:
         name: names(text) if name in ROLES else text for name, text in options.items()
     }
     for flag, parameter in BY_COLUMN.items():
-        said = by_column(f"--{flag}", read.pop(flag, None))
+        said = by_column(f"--{flag.replace('_', '-')}", read.pop(flag, None))
         read[parameter] = said if flag != "weight" else {c: weight(c, w) for c, w in said.items()}
+    policies = read.pop("missing", None)
+    read["missing"] = policy([text for text in policies or () if "=" not in text])
+    read["missing_cells"] = by_column("--missing", [one for one in policies or () if "=" in one])
     return shoal.load(schema, **read) if schema else shoal.Run.of(**read)
 
 
@@ -153,6 +185,16 @@ def by_column(option: str, said: list[str] | None) -> dict[str, str]:
             raise shoal.UsageError(msg)
         found[column] = value
     return found
+
+
+def policy(said: list[str]) -> str | None:
+    """Return what to do about missing cells of columns that have no policy of their own."""
+    import shoal
+
+    if len(said) > 1:
+        msg = f"--missing has two policies for all columns: {' and '.join(said)}. Choose one."
+        raise shoal.UsageError(msg)
+    return said[0] if said else None
 
 
 def weight(column: str, text: str) -> float:

@@ -235,7 +235,9 @@ class ReleaseData:
 
     def _framed(self, recoding: Recoding) -> Any:
         mixed = recoding.mixed()
-        kept = [n for n in (*self.schema.sensitive, *self.schema.other) if n in mixed.columns]
+        carried = (*self.schema.sensitive, *self.schema.other)
+        changed = self.schema.trims
+        kept = [name for name in carried if name in mixed.columns and name not in changed]
         if recoding.escape:
             plain = replace(recoding, escape=False).mixed()
             kept = [name for name in kept if mixed[name].equals(plain[name], null_equal=True)]
@@ -422,6 +424,12 @@ def _describe(name: str, recoding: Recoding) -> dict[str, Any]:
             entry["weight"] = recoding.schema.weights[name]
     if name in recoding.schema.types:
         entry["type"] = recoding.schema.types[name]
+    if name in recoding.schema.date_formats:
+        entry["date_format"] = recoding.schema.date_formats[name]
+    if name in recoding.schema.trims:
+        entry |= recoding.schema.trims[name].to_dict()
+    if name in recoding.schema.missing_cells:
+        entry["missing"] = recoding.schema.missing_cells[name]
     return entry
 
 

@@ -147,8 +147,8 @@ def compared(
 ) -> Comparison:
     """Publish the table of a run by several methods, whichever it names itself."""
     run = replace(run, suppress=None)
+    table, run = run.settled(take_frame(run.frame()))
     asked, schema = run.asked, run.schema
-    table = take_frame(run.frame())
     prepared = run.prepare(table)
     task, coded = prepared.task, prepared.task.coded
     chosen = [choose_method(one, asked) for one in methods] if methods else _fitting(task)

@@ -7,10 +7,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
 from shoal.errors import ShoalError, UsageError
+from shoal.exact import tidy
 from shoal.principles.planning import Plan
 from shoal.principles.requirement import read_requirement, requirements
 from shoal.runs.plan import plan
-from shoal.runs.proposal import tidy
 from shoal.table.schema import Schema
 from shoal.table.settings import read_settings
 

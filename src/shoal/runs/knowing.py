@@ -105,8 +105,9 @@ def knows_method(
     ----------
     frame, schema, require, method, missing : as for `anonymize`.
     """
-    run = Run(schema=schema, require=require, method=method, missing=missing)
-    task = run.prepare(take_frame(frame)).task
+    asked = Run(schema=schema, require=require, method=method, missing=missing)
+    table, run = asked.settled(take_frame(frame))
+    task = run.prepare(table).task
     if len(task.coded) > ROWS:
         msg = (
             f"The table has {len(task.coded):,} rows. What a reader learns who knows the method is "
@@ -129,6 +130,7 @@ def knowing_release(directory: str | Path, original: Any, schema: Schema | None 
         hierarchies=stated.hierarchies,
         weights=schema.weights if schema else {},
         decimal=stated.decimal,
+        **stated.said_of((*stated.quasi, *stated.sensitive)),
     )
     people = read_table(original) if isinstance(original, str | Path) else take_frame(original)
     return knows_method(people, known, require=manifest["require"], method=manifest["method"])

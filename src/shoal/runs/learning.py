@@ -31,6 +31,7 @@ from shoal.table.coding import code_column, code_known
 from shoal.table.missing import Missing, complete_rows, is_missing
 from shoal.table.reading import take_frame
 from shoal.table.schema import Schema
+from shoal.table.settling import settle, trimmed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -235,11 +236,10 @@ def part(
     Whether a column is numeric, the whole table decides, not one part of it. `who` says whom each
     row is about; else identifying columns do. Nobody has rows in both parts.
     """
-    table = take_frame(frame)
-    schema.check(table.columns)
+    table, schema = settle(take_frame(frame), schema)
     table = schema.read_numbers(table, *READ)
     name = find_target(schema, target)
-    keep = complete_rows(table, (*schema.quasi, *schema.sensitive), missing)
+    keep = complete_rows(table, (*schema.quasi, *schema.sensitive), missing, schema.missing_cells)
     kept = (keep & ~is_missing(table[name])).to_numpy()
     table = table.filter(pl.Series(kept))
     if table.height < 2:
@@ -270,20 +270,25 @@ def learning_of(
 
     `held_out` are rows of the same kind as those that were anonymized, and none of them.
     """
-    given = release.schema.read_numbers(take_frame(release.given), *READ)
+    given = _as_read(release.given, release.schema)
     kinds = {
         column.name: kind_of(column if column.numeric else code_known(given[column.name]))
         for column in (*release.coded.quasi, *release.coded.sensitive)
     }
     trial = Trial(
         given,
-        release.schema.read_numbers(take_frame(held_out), *READ),
+        _as_read(held_out, release.schema),
         release.schema,
         target=target,
         kinds=kinds,
         seed=seed,
     )
     return trial.score(release)
+
+
+def _as_read(frame: Any, schema: Schema) -> pl.DataFrame:
+    """Return a table with its cells read, rounded and cut off as those of a release were."""
+    return schema.read_numbers(trimmed(take_frame(frame), schema, *READ), *READ)
 
 
 def kind_of(column: Column) -> str:

@@ -106,4 +106,5 @@ def _coded(run: Run, require: Require) -> tuple[Coded, Requirement]:
     table = take_frame(run.frame())
     run.schema.only("sensitive").check(table.columns)
     schema = run.schema.only("sensitive", among=asked.columns)
-    return replace(run, schema=schema, require=asked).coded(table), asked
+    table, settled = replace(run, schema=schema, require=asked).settled(table)
+    return settled.coded(table), asked

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.errors import NotAchievable
+from shoal.exact import tidy
 from shoal.methods.choice import choose_method
 from shoal.methods.split import Split
 from shoal.principles.planning import width_bound
@@ -139,17 +140,3 @@ def _shares(column: Column) -> Iterator[tuple[str, tuple[str, ...]]]:
     if alpha <= ALPHA:
         why = f"No value of {column.name} is carried by more than {alpha:.0%} of a group."
         yield f"AlphaK(alpha={alpha}, k={min(MOST, rows)})", (why, f"Not much: {share}.")
-
-
-def tidy(value: float) -> Any:
-    """Return the largest of 1, 2 and 5 times a power of ten that is at most a value.
-
-    >>> [tidy(value) for value in (4999, 23.5, 0.07, 0)]
-    [2000, 20, 0.05, 0]
-    """
-    if value <= 0 or not math.isfinite(value):
-        return 0
-    power = math.floor(math.log10(value))
-    step = max((lead for lead in (1, 2, 5) if lead * 10.0**power <= value), default=0)
-    exact = float(f"{step}e{power}")
-    return int(exact) if exact >= 1 else exact

@@ -44,6 +44,7 @@ from shoal.table.pseudonyms import check_key, pseudonymize, read_key
 from shoal.table.reading import read_lean, read_table, take_frame
 from shoal.table.schema import Schema
 from shoal.table.settings import ROLES, Settings, is_said
+from shoal.table.settling import as_settled, settle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -210,6 +211,11 @@ class Run:
         wanted += self.schema.identifying if self.history is not None else ()
         return read_lean(self.table, **how, wanted=wanted, progress=progress)
 
+    def settled(self, table: pl.DataFrame) -> tuple[pl.DataFrame, Self]:
+        """Return a table rounded and cut off, and the run with what the table has decided."""
+        table, schema = settle(table, self.schema)
+        return table, replace(self, schema=schema)
+
     def coded(self, table: pl.DataFrame, progress: Progress = silent) -> Coded:
         """Code a table for what is asked of it."""
         asked = asked_of(self.asked)
@@ -219,7 +225,8 @@ class Run:
         """Return what is to be searched for: the one place where a task is made."""
         everybody = self._everybody()
         self.schema.check_quasi()
-        coded, people = code_both(everybody, self.coded(table, progress))
+        known = as_settled(everybody, self.schema)
+        coded, people = code_both(known, self.coded(table, progress))
         budget = check_budget(self.seconds)
         orders = Randomness(self.seed).permutations
         task = Task(coded, tuple(self.asked), progress, budget, people, orders=orders)
@@ -252,8 +259,9 @@ class Run:
 
     def ready(self, frame: Any) -> tuple[Task, Method]:
         """Return what would be searched for and how, or raise as a search would at once."""
-        task = self.prepare(take_frame(frame)).task
-        chosen = self.chosen(task)
+        table, run = self.settled(take_frame(frame))
+        task = run.prepare(table).task
+        chosen = run.chosen(task)
         check_task(task)
         check_least_risk(task)
         return task, chosen
@@ -302,7 +310,8 @@ class Run:
                 given = Handed(self._read(progress, tell))
         table = take_frame(given)
         with timed(times, "code", progress):
-            prepared = self.prepare(table, progress)
+            table, run = self.settled(table)
+            prepared = run.prepare(table, progress)
             table = pseudonymize(table, self.schema.pseudonymize, self.key)
             table = without_cells(table, self.schema.quasi)  # their ranks are enough from here on
         task = prepared.task
@@ -314,7 +323,7 @@ class Run:
         with timed(times, "recode", progress):
             release = build_release(
                 table,
-                self.schema,
+                run.schema,
                 task,
                 found,
                 suppression=suppression,

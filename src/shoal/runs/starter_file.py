@@ -7,8 +7,9 @@ import re
 import textwrap
 from typing import TYPE_CHECKING
 
+from shoal.exact import tidy
 from shoal.inspection.inspect import inspect
-from shoal.runs.proposal import propose, tidy
+from shoal.runs.proposal import propose
 from shoal.views.commands import Command
 
 if TYPE_CHECKING:

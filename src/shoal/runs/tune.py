@@ -161,7 +161,8 @@ def tuned(run: Run, *, vary: str | None = None, progress: Progress = silent) -> 
     grid = grid_of(asked, vary)
     tried = [_with(asked, grid, value) for value in grid.values]
     chosen = choose_method(run.method, asked)
-    base = run.prepare(take_frame(run.frame())).task
+    table, run = run.settled(take_frame(run.frame()))
+    base = run.prepare(table).task
     coded = base.coded
     points = []
     for place, (value, required) in enumerate(zip(grid.values, tried, strict=True)):

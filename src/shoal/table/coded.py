@@ -212,7 +212,7 @@ def code_table(
     for name in (*schema.quasi, *schema.sensitive):
         check_type(table[name])
     table = schema.read_numbers(table, "quasi", "sensitive")
-    keep = complete_rows(table, (*schema.quasi, *schema.sensitive), missing)
+    keep = complete_rows(table, (*schema.quasi, *schema.sensitive), missing, schema.missing_cells)
     rows = keep.arg_true().to_numpy().astype(np.int64)
     if len(rows) < table.height:
         table = table.filter(keep)

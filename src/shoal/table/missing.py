@@ -1,4 +1,6 @@
-"""The one policy for missing cells: null, NaN, or nothing between two commas.
+"""What to do about missing cells, in a table and in columns with a policy of their own.
+
+Missing is null, NaN, or nothing between two commas.
 
 `error` refuses quasi and sensitive columns that have any; `drop` leaves out their rows; `value`
 takes missing for a label of its own. A number cannot be missing and have a place in an interval, so
@@ -8,12 +10,16 @@ that a requirement is about is refused. Others keep missing cells as they are.
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, get_args
 
 import polars as pl
 
 from shoal.errors import BadCells, InputError, UsageError
 from shoal.wording import option
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Missing = Literal["error", "drop", "value"]
 MISSING_LABEL = ""  # what a missing cell is among labels
@@ -31,18 +37,29 @@ def first_rows(where: pl.Series) -> list[int]:
     return [row + 1 for row in where.arg_true().head(FIRST)]
 
 
-def complete_rows(table: pl.DataFrame, columns: tuple[str, ...], policy: Missing) -> pl.Series:
-    """Return which rows stay, raising where the policy says so."""
+def check_policy(policy: str) -> None:
+    """Raise where a policy is none."""
     if policy not in get_args(Missing):
         msg = f"{option('missing')} takes {', '.join(get_args(Missing))}. Got {policy!r}."
         raise UsageError(msg)
+
+
+def complete_rows(
+    table: pl.DataFrame,
+    columns: tuple[str, ...],
+    policy: Missing,
+    own: Mapping[str, str] = MappingProxyType({}),
+) -> pl.Series:
+    """Return which rows stay, raising where the policy of a column, or of all, says so."""
+    check_policy(policy)
     keep = pl.repeat(value=True, n=table.height, eager=True)
     for name in columns:
         missing = is_missing(table[name])
         count = int(missing.sum())
         if not count:
             continue
-        if policy == "error":
+        chosen = own.get(name, policy)
+        if chosen == "error":
             raise BadCells(
                 name,
                 "missing",
@@ -51,7 +68,7 @@ def complete_rows(table: pl.DataFrame, columns: tuple[str, ...], policy: Missing
                 f"Fill them in, or choose {option('missing', 'drop')} or "
                 f"{option('missing', 'value')}.",
             )
-        if policy == "drop":
+        if chosen == "drop":
             keep &= ~missing
     if table.height and not keep.any():
         msg = "No row is left after dropping rows with missing cells."

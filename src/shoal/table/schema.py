@@ -12,14 +12,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from shoal.errors import InputError, UnknownColumn, UsageError
 from shoal.table.columns import change_text, is_dictionary
+from shoal.table.date_formats import check_format, iso_column
 from shoal.table.groupings import Hierarchy
+from shoal.table.missing import check_policy
+from shoal.table.trimming import Trim, read_trim
 from shoal.wording import option
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ LABELS = ("categorical", "code", "boolean", "ordered")
 KINDS = (*NUMERIC, "date", *LABELS)
 RESERVED = "group"
 REAL = "real"  # how many people of a group are there now, in a series
+CELLS = ("date_formats", "round", "bottom", "top", "missing_cells")  # said of single columns
 PSEUDONYM = "pseudonym"  # the role of a published column of keyed hashes
 
 
@@ -58,6 +62,14 @@ class Schema:
         separated by the other sign, a space or an apostrophe. Without it, numbers are as JSON
         writes them.
     weights : how much the loss of a quasi column counts in the search, 1 where nothing is said.
+    date_formats : how columns write dates, as "dd/mm/yyyy" or "dd mon yyyy"; needed where the cells
+        do not tell, as 03/04/1948 does not.
+    round : numbers that columns are rounded to multiples of, before anything is searched.
+    bottom : numbers below which columns are cut off, or percentiles as "1%", which become round
+        numbers.
+    top : numbers above which columns are cut off, or percentiles as "99%".
+    missing_cells : what to do about missing cells of single columns, "error", "drop" or "value";
+        the policy of the run for the others.
 
     Examples
     --------
@@ -76,6 +88,11 @@ class Schema:
     hierarchies: Mapping[str, Hierarchy]
     weights: Mapping[str, float]
     decimal: str | None
+    date_formats: Mapping[str, str]
+    round: Mapping[str, Any]
+    bottom: Mapping[str, Any]
+    top: Mapping[str, Any]
+    missing_cells: Mapping[str, str]
 
     def __init__(
         self,
@@ -91,6 +108,11 @@ class Schema:
         hierarchies: Mapping[str, Any] | None = None,
         weights: Mapping[str, float] | None = None,
         decimal: str | None = None,
+        date_formats: Mapping[str, str] | None = None,
+        round: Mapping[str, Any] | None = None,
+        bottom: Mapping[str, Any] | None = None,
+        top: Mapping[str, Any] | None = None,
+        missing_cells: Mapping[str, str] | None = None,
     ) -> None:
         replaced = (pseudonymize,) if isinstance(pseudonymize, str) else tuple(pseudonymize)
         named = (identifying,) if isinstance(identifying, str) else tuple(identifying)
@@ -121,7 +143,13 @@ class Schema:
         )
         object.__setattr__(self, "weights", dict(weights or {}))
         object.__setattr__(self, "decimal", check_decimal(decimal))
+        formats = {name: check_format(name, said) for name, said in (date_formats or {}).items()}
+        object.__setattr__(self, "date_formats", formats)
+        for name, numbers in (("round", round), ("bottom", bottom), ("top", top)):
+            object.__setattr__(self, name, dict(numbers or {}))
+        object.__setattr__(self, "missing_cells", dict(missing_cells or {}))
         self._check_types()
+        self._check_cells()
         self._check_quasi_only("hierarchy", self.hierarchies)
         self._check_quasi_only("weight", self.weights)
         for name, weight in self.weights.items():
@@ -147,6 +175,44 @@ class Schema:
                 msg = f"Column {name!r} has a {what} but is no quasi column."
                 raise UsageError(msg)
 
+    def _check_cells(self) -> None:
+        """Check what is said of the cells of columns."""
+        for what, said, kinds in (
+            ("date format", self.date_formats, ("date",)),
+            ("rounding or threshold", self.trims, NUMERIC),
+        ):
+            for name in said:
+                if name not in self.published:
+                    msg = f"Column {name!r} has a {what} but is not published: give it a role."
+                    raise UsageError(msg)
+                if self.types.get(name, kinds[0]) not in kinds or name in self.order:
+                    kind = self.types.get(name, "ordered")
+                    msg = f"Column {name!r} is {kind} and cannot have a {what}."
+                    raise UsageError(msg)
+        for name, policy in self.missing_cells.items():
+            check_policy(policy)
+            if name not in (*self.quasi, *self.sensitive):
+                msg = f"Column {name!r} has a policy for missing cells, which it keeps in any case."
+                raise UsageError(msg)
+
+    @cached_property
+    def trims(self) -> Mapping[str, Trim]:
+        """What is done to the numbers of columns before anything else."""
+        steps, bottoms, tops = self.round, self.bottom, self.top
+        return {
+            name: read_trim(
+                name, step=steps.get(name), bottom=bottoms.get(name), top=tops.get(name)
+            )
+            for name in dict.fromkeys((*steps, *bottoms, *tops))
+        }
+
+    def said_of(self, names: Collection[str]) -> dict[str, dict[str, Any]]:
+        """Return what is said of the cells of some columns, as arguments of another schema."""
+        return {
+            key: {name: one for name, one in getattr(self, key).items() if name in names}
+            for key in CELLS
+        }
+
     @property
     def published(self) -> tuple[str, ...]:
         """The columns whose cells a release has, recoded or not, in no particular order."""
@@ -167,19 +233,27 @@ class Schema:
             return {name: one for name, one in entries.items() if name in names}
 
         return Schema(
-            **kept,
+            **kept,  # type: ignore[arg-type]
             never_mix=[name for name in self.never_mix if name in names],
             types=said(self.types),
             order=said(self.order),
             hierarchies=said(self.hierarchies),
             weights=said(self.weights),
             decimal=self.decimal,
+            **self.said_of(names),
         )
 
     def read_numbers(self, table: pl.DataFrame, *roles: str) -> pl.DataFrame:
-        """Return a table with the numbers of the columns that have these roles spelled plainly."""
+        """Return a table with the numbers of the columns that have these roles spelled plainly.
+
+        So are their dates: as ISO 8601 spells them.
+        """
         numeric = [name for name, kind in self.types.items() if kind in NUMERIC]
         names = [name for name in table.columns if self.role(name) in roles]
+        dated = [name for name in names if name in self.date_formats]
+        table = table.with_columns(
+            iso_column(table[name], self.date_formats[name]) for name in dated
+        )
         return plain_numbers(table, names, self.decimal, numeric=numeric)
 
     def role(self, column: str) -> str | None:
@@ -201,7 +275,8 @@ class Schema:
     def check(self, columns: list[str]) -> None:
         """Raise where the schema names what the table does not have, or a reserved name."""
         shown = (*self.published, *self.pseudonymize)
-        for name in (*shown, *self.identifying, *self.types, *self.order):
+        said = (*self.types, *self.order, *(name for key in CELLS for name in getattr(self, key)))
+        for name in (*shown, *self.identifying, *said):
             if name not in columns:
                 raise UnknownColumn(name, columns)
         if RESERVED in shown:

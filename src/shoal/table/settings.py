@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from shoal.errors import InputError, UnknownColumn, UsageError, nearest
 from shoal.table.databases.access import is_address, seen_from
+from shoal.table.date_formats import check_format as check_date_format
 from shoal.table.delimited import check_encoding
 from shoal.table.forms import FORMS
 from shoal.table.missing import Missing
-from shoal.table.schema import KINDS, Schema
+from shoal.table.schema import CELLS, KINDS, Schema
 from shoal.table.toml_lines import key_lines
+from shoal.table.trimming import read_trim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,7 +49,8 @@ TOP = (
     "keep_other",
     "columns",
 )
-COLUMN = ("type", "order", "hierarchy", "weight")
+TRIMS = ("round", "bottom", "top")
+COLUMN = ("type", "order", "hierarchy", "weight", "date_format", *TRIMS, "missing")
 FILE = re.compile(r"""\bfile\s*=\s*(?:'([^'\\]*)'|"([^"\\]*)")""")
 
 
@@ -76,6 +79,11 @@ class Settings:
     order: dict[str, list[str]] = field(default_factory=dict)
     hierarchies: dict[str, Any] = field(default_factory=dict)
     weights: dict[str, float] = field(default_factory=dict)
+    date_formats: dict[str, str] = field(default_factory=dict)
+    round: dict[str, Any] = field(default_factory=dict)
+    bottom: dict[str, Any] = field(default_factory=dict)
+    top: dict[str, Any] = field(default_factory=dict)
+    missing_cells: dict[str, str] = field(default_factory=dict)
     require: list[str] = field(default_factory=list)
     method: str | None = None
     output: str | None = None
@@ -127,6 +135,8 @@ class Settings:
                 ("order", used),
                 ("hierarchies", chosen.quasi),
                 ("weights", chosen.quasi),
+                *((name, chosen.published) for name in CELLS[:-1]),
+                ("missing_cells", (*chosen.quasi, *chosen.sensitive)),
             )
         }
         for name in options:
@@ -200,6 +210,11 @@ class _Reader:
             order=said_of("order"),
             hierarchies=said_of("hierarchy"),
             weights=said_of("weight"),
+            date_formats=said_of("date_format"),
+            round=said_of("round"),
+            bottom=said_of("bottom"),
+            top=said_of("top"),
+            missing_cells=said_of("missing"),
             require=[self.rebased(one) for one in self.texts("require")],
             method=self.take("method", str, None),
             output=None if output is None else self.beside(output),
@@ -254,7 +269,23 @@ class _Reader:
             if not 0 < weight < float("inf"):
                 raise self.bad((*path, "weight"), f"must be a number above 0. Got {weight!r}.")
             read["weight"] = weight
-        return read
+        return read | self.cells(path, entry)
+
+    def cells(self, path: KeyPath, entry: dict[str, Any]) -> dict[str, Any]:
+        """Read what is said of the cells of one column: their writing, their ends, missing ones."""
+        for key in ("date_format", *TRIMS, "missing"):
+            if key in entry:
+                self.expect((*path, key), entry[key], (str, int, float) if key in TRIMS else str)
+        try:
+            if "date_format" in entry:
+                check_date_format(str(path[1]), entry["date_format"])
+            said = {key: entry.get(key) for key in ("bottom", "top")}
+            read_trim(str(path[1]), step=entry.get("round"), **said)
+        except (UsageError, InputError) as problem:
+            raise self.bad(path, problem.sentence) from None
+        if "missing" in entry:
+            self.one_of((*path, "missing"), entry["missing"], get_args(Missing))
+        return {key: entry[key] for key in ("date_format", *TRIMS, "missing") if key in entry}
 
     def check_roles(self, roles: dict[str, list[str]]) -> None:
         """Raise where a column has two roles."""

@@ -22,6 +22,7 @@ from shoal.table.coded import Sensitive, code_table
 from shoal.table.coding import code_column
 from shoal.table.reading import give_frame, read_table, take_frame
 from shoal.table.schema import RESERVED
+from shoal.table.settling import settle
 from shoal.utility.queries import TwoTables
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Anatomy(Term):
         if not schema.sensitive:
             msg = "Anatomy is about a sensitive column: name one in the schema."
             raise UsageError(msg)
-        table = take_frame(frame)
+        table, schema = settle(take_frame(frame), schema)
         schema.check_quasi()
         coded = code_table(table, schema, missing=missing)
         value = coded.value(schema.sensitive)

@@ -17,6 +17,7 @@ from shoal.principles.requirement import Require, requirements
 from shoal.release.layout import Randomness
 from shoal.table.coding import Column, code_column
 from shoal.table.reading import give_frame, take_frame
+from shoal.table.settling import settle
 from shoal.utility.queries import ExactTable
 from shoal.utility.retention import Retention, ValueGrid, column_units
 from shoal.utility.sets import Numbers
@@ -79,7 +80,7 @@ class Perturb(Term):
         if not isinstance(one.principle, EpsilonM):
             msg = f"Perturbation is judged by EpsilonM(epsilon=…, m=…), not by {one.principle!r}."
             raise UsageError(msg)
-        column = _numeric(take_frame(frame), schema, one.columns)
+        column = _numeric(*settle(take_frame(frame), schema), one.columns)
         return Retention.of(column, one.principle, ValueGrid.of(column, domain))
 
     @classmethod
@@ -97,7 +98,7 @@ class Perturb(Term):
 
         Chance comes from the operating system; a seed, for tests only, makes it repeatable.
         """
-        table = take_frame(frame)
+        table, schema = settle(take_frame(frame), schema)
         column = _numeric(table, schema, schema.sensitive)
         grid = ValueGrid.of(column, self.domain)
         chance, rows = Randomness(seed), len(column.codes)

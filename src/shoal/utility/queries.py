@@ -21,6 +21,7 @@ from shoal.principles.groups import Groups
 from shoal.table.forms import MEANS
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import RESERVED
+from shoal.table.settling import settle
 from shoal.utility.columns import Exact, Spread, read_cells
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class ExactTable:
     def of(cls, source: Any, schema: Schema) -> ExactTable:
         """Take the columns that a schema names from a path or a frame."""
         table = read_table(source) if isinstance(source, str | Path) else take_frame(source)
-        schema.check(table.columns)
+        table, schema = settle(table, schema)
         if not table.height:
             msg = "The table has a header but no rows."
             raise InputError(msg)

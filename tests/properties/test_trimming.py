@@ -1,0 +1,166 @@
+"""Rounding and cutting off are exact, come first, and everything is measured after them."""
+
+from __future__ import annotations
+
+import json
+import random
+from fractions import Fraction
+
+import polars as pl
+import pytest
+
+import shoal
+from reference.trimming import percentile, trimmed
+from shoal.errors import InputError, ShoalError, UsageError
+from shoal.table.settling import settle
+
+STEPS = [None, "1", "5", "100", "0.5", "0.25", "7", "1e3"]
+CELLS = ["0", "-0", "1", "2.5", "-2.5", "7.5", "12.25", "1e3", "-17", "99.995", "1234567.125"]
+HUGE = ["123456789012345678901234567890", "1e30", "-3e-7", "0.1"]
+
+
+def said(value: str | None) -> dict[str, str]:
+    return {} if value is None else {"x": value}
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_cells_are_rounded_and_cut_off_as_defined(seed):
+    rng = random.Random(seed)
+    pool = CELLS + (HUGE if rng.random() < 0.3 else [])
+    cells = [rng.choice(pool) for _ in range(rng.randint(1, 12))]
+    step = rng.choice(STEPS)
+    bottom, top = rng.choice([(None, None), ("-5", "50"), (None, "12.25"), ("0.5", None)])
+    if not (step or bottom or top):
+        step = "5"
+    schema = shoal.Schema(sensitive="x", round=said(step), bottom=said(bottom), top=said(top))
+    table, _ = settle(pl.DataFrame({"x": [*cells, None]}), schema)
+    found = table["x"].to_list()
+    assert found.pop() is None
+    for cell, got in zip(cells, found, strict=True):
+        wanted = trimmed(cell, step=step, bottom=bottom, top=top)
+        assert Fraction(got) == wanted
+        if step is None and Fraction(cell) == wanted:
+            assert got == cell  # whatever nothing is done to stays, character for character
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_typed_numbers_stay_numbers(seed):
+    rng = random.Random(seed)
+    whole = rng.random() < 0.5
+    numbers = [rng.randint(-200, 200) if whole else rng.randint(-900, 900) / 4 for _ in range(9)]
+    step = rng.choice(["5", "0.5", "10"])
+    frame = pl.DataFrame({"x": [*numbers, None]})
+    table, _ = settle(frame, shoal.Schema(sensitive="x", round={"x": step}, top={"x": 100}))
+    assert table["x"].dtype.is_numeric()
+    wanted = [trimmed(str(n), step=step, bottom=None, top="100") for n in numbers]
+    assert [Fraction(n) for n in table["x"].to_list()[:-1]] == wanted
+    assert table["x"][-1] is None
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_percentile_becomes_a_round_threshold_that_hides_no_less(seed):
+    rng = random.Random(seed)
+    cells = [str(round(rng.paretovariate(1) * 1000, rng.choice([0, 2]))) for _ in range(80)]
+    share = rng.choice([90, 95, 99])
+    schema = shoal.Schema(sensitive="x", top={"x": f"{share} %"}, bottom={"x": f"{100 - share}%"})
+    _, settled = settle(pl.DataFrame({"x": cells}), schema)
+    trim = settled.trims["x"]
+    for threshold, exact in (
+        (Fraction(str(trim.top)), percentile(cells, Fraction(share, 100))),
+        (-Fraction(str(trim.bottom)), -percentile(cells, Fraction(100 - share, 100))),
+    ):
+        assert threshold <= exact
+        assert exact - threshold < abs(exact) / 10 or threshold == exact
+        assert len(str(abs(threshold.numerator)).rstrip("0")) <= 2
+    assert settle(pl.DataFrame({"x": cells}), settled)[1].trims == settled.trims
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_holds_is_measured_on_the_values_as_published(seed, tmp_path):
+    rng = random.Random(seed)
+    rows = 120
+    frame = pl.DataFrame(
+        {
+            "age": [rng.randint(18, 95) + rng.random() for _ in range(rows)],
+            "charges": [round(rng.lognormvariate(8, 1), 2) for _ in range(rows)],
+            "hours": [rng.randint(0, 99) for _ in range(rows)],
+        }
+    )
+    schema = shoal.Schema(
+        quasi="age",
+        sensitive="charges",
+        other="hours",
+        round={"age": 5, "charges": 100, "hours": 10},
+        top={"age": 85, "charges": "95%"},
+    )
+    release = shoal.anonymize(frame, schema, require=shoal.EpsilonM(epsilon=150, m=3))
+    audit = release.write(tmp_path / "out")
+    assert audit.holds
+    assert shoal.audit_files(tmp_path / "out").holds
+    columns = {c["name"]: c for c in release.manifest["columns"]}
+    assert columns["age"]["top"] == 85
+    assert columns["charges"]["round"] == 100
+    written = pl.read_csv(tmp_path / "out" / "release.csv", infer_schema=False)
+    top = columns["charges"]["top"]
+    for link, row in zip(release.linkage, written.iter_rows(named=True), strict=True):
+        wanted = trimmed(str(frame["charges"][int(link)]), step="100", bottom=None, top=str(top))
+        assert Fraction(row["charges"]) == wanted
+        age = json.loads(row["age"])
+        low, high = age if isinstance(age, list) else (age, age)
+        own = trimmed(str(frame["age"][int(link)]), step="5", bottom=None, top="85")
+        assert low <= own <= high
+    assert sorted(release.table["charges"].to_list()) == sorted(map(float, written["charges"]))
+    groups = written.group_by("group").agg(pl.col("charges").cast(pl.Float64))
+    for values in groups["charges"]:
+        for one in values:
+            assert 3 * sum(abs(one - other) <= 150 for other in values) <= len(values)
+
+
+def test_a_release_without_groups_is_audited_against_the_table_it_was_made_from(tmp_path):
+    rng = random.Random(3)
+    frame = pl.DataFrame(
+        {
+            "age": [rng.randint(18, 95) for _ in range(60)],
+            "pay": [rng.randint(0, 9000) for _ in range(60)],
+        }
+    )
+    schema = shoal.Schema(quasi="age", sensitive="pay", round={"age": 10}, top={"age": 80})
+    release = shoal.anonymize(
+        frame, schema, require=shoal.KAnonymity(k=3), method=shoal.Freeform(k=3)
+    )
+    release.write(tmp_path / "out")
+    assert shoal.audit_files(tmp_path / "out", original=frame).holds
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"round": {"x": 0}},
+        {"round": {"x": "many"}},
+        {"top": {"x": "30%"}},
+        {"top": {"x": "100%"}},
+        {"bottom": {"x": "60%"}},
+        {"bottom": {"x": 5}, "top": {"x": 5}},
+        {"round": {"y": 5}},
+        {"round": {"x": 5}, "types": {"x": "code"}},
+    ],
+)
+def test_what_makes_no_sense_is_refused(options):
+    with pytest.raises(ShoalError):
+        shoal.Schema(sensitive="x", **options)
+
+
+def test_labels_are_not_rounded():
+    with pytest.raises(InputError, match="non-numeric"):
+        settle(pl.DataFrame({"x": ["1", "a"]}), shoal.Schema(sensitive="x", round={"x": 5}))
+
+
+def test_decimal_commas_stay():
+    schema = shoal.Schema(sensitive="x", decimal=",", round={"x": "0.5"})
+    table, _ = settle(pl.DataFrame({"x": ["1.234,70", "0,10"]}), schema)
+    assert table["x"].to_list() == ["1234,5", "0,0"]
+
+
+def test_a_column_without_a_role_is_not_rounded():
+    with pytest.raises(UsageError, match="give it a role"):
+        shoal.Schema(quasi="a", top={"b": 3})
