@@ -64,8 +64,12 @@ def _lines(recoding: Recoding) -> Iterator[dict[str, str]]:
     for name in recoding.names:
         role = str(recoding.schema.role(name))
         lines = _quasi(recoding, name) if name in recoding.quasi else [_carried(recoding, name)]
+        before = recoding.schema.done_to(name)
         for line in lines:
-            yield {**line, "role": role, "column": name}
+            done = f"{before} {line['done']}".strip()
+            if name in recoding.schema.trims and role in {"sensitive", "other"}:
+                done = before
+            yield {**line, "done": done, "role": role, "column": name}
 
 
 def _quasi(recoding: Recoding, name: str) -> Iterator[dict[str, str]]:

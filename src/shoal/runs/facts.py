@@ -31,6 +31,7 @@ from shoal.table.forms import BOUNDS, INTERVALS, TWO_TABLES
 from shoal.table.groupings import Listed
 from shoal.table.population import code_people
 from shoal.table.pseudonyms import warning
+from shoal.table.trimming import stated_trim
 from shoal.utility.fidelity import fidelity
 from shoal.utility.maps import loss_map
 from shoal.utility.selectivity import WORK, errors_by_selectivity
@@ -154,7 +155,30 @@ def _stated(finding: Finding) -> dict[str, Any]:
 def first_lines(manifest: dict[str, Any]) -> list[str]:
     """Return what has to be known of a release before anything else."""
     lines = [APART] if manifest.get("form") == TWO_TABLES else []
+    lines += changes(manifest)
     return [*lines, SEEDED] if manifest.get("reproducible") else lines
+
+
+def changes(manifest: dict[str, Any]) -> list[str]:
+    """Return what was done to the table before anything was searched: rows and values."""
+    said = []
+    if dropped := manifest["dropped"]:
+        share = f"{dropped / manifest['rows_in']:.1%}"
+        said.append(
+            f"{dropped:,} of {manifest['rows_in']:,} rows ({share}) are not here because cells of "
+            "theirs were missing. What is published describes the others alone."
+        )
+    trims = [
+        f"{column['name']} ({words})"
+        for column in manifest["columns"]
+        if (words := stated_trim(column).words)
+    ]
+    if trims:
+        said.append(
+            f"Numbers were rounded or cut off first: {', '.join(trims)}. What is promised holds "
+            "for the values as they are published."
+        )
+    return said
 
 
 def example(release: ReleaseData) -> dict[str, Any] | None:

@@ -206,6 +206,14 @@ class Schema:
             for name in dict.fromkeys((*steps, *bottoms, *tops))
         }
 
+    def done_to(self, name: str) -> str:
+        """Return in words what was done to the cells of a column before anything else, if any."""
+        trim, way = self.trims.get(name), self.date_formats.get(name)
+        said = [f"First {trim.words}."] if trim is not None else []
+        if way is not None:
+            said.append(f"Written as {way}, read as dates.")
+        return " ".join(said)
+
     def said_of(self, names: Collection[str]) -> dict[str, dict[str, Any]]:
         """Return what is said of the cells of some columns, as arguments of another schema."""
         return {
