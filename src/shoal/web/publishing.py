@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from shoal.web.state import Shelf, Table
 
 TICK = 0.15  # seconds between two looks at a run
+SECOND = 1.0  # after which the time that has passed is shown anew
 STATUS = 5.0  # seconds between two sentences that a screen reader speaks
 RELEASE = "release"
 REMEDIES = {  # what a button may set that stands beside an error
@@ -120,10 +121,10 @@ async def events(request: Request) -> Response:
     job = job_of(request)
 
     async def told() -> AsyncIterator[str]:
-        seen, spoken = -1, 0.0
+        seen, shown, spoken = -1, 0.0, 0.0
         while not job.done and not await request.is_disconnected():
-            if job.version != seen:
-                seen = job.version
+            if job.version != seen or time.time() - shown > SECOND:
+                seen, shown = job.version, time.time()
                 part = "part_progress.html" if job.kind == "publish" else "part_working.html"
                 yield _event("progress", fill(part, job=job, now=time.time()))
                 if time.time() - spoken > STATUS:
