@@ -1,7 +1,7 @@
 """The means of groups, as a release of the form `means` has them: exact, then rounded once.
 
-Numbers are rounded to two decimals more than the column has, dates to the step of time that all
-dates of the column are multiples of; a tie goes to the even neighbour. What is rounded lies between
+Numbers are rounded to two decimals more than the column has, a tie to the even neighbour; dates to
+the step of time that all dates of the column are multiples of, a tie to the earlier one. What is rounded lies between
 the ends of its cell, because both ends are such numbers.
 """
 
@@ -52,7 +52,7 @@ def cell_means(column: Column, cover: Covering) -> Means:
     sums = np.add.reduceat(values[column.codes[cover.order]], cover.starts[:-1])
     if column.dates:
         step = _step(column)
-        return Means(_rounded(sums // step, sizes) * step, 0)
+        return Means(_rounded(sums // step, sizes, even=False) * step, 0)
     return Means(_rounded(sums * 10**MORE, sizes), digits + MORE)
 
 
@@ -90,11 +90,11 @@ def _step(column: Column) -> int:
     return next(step for step in steps if not (values % step).any())
 
 
-def _rounded(sums: NDArray, sizes: NDArray[np.int64]) -> NDArray:
-    """Divide whole numbers and round to the nearest, a tie to the even one."""
+def _rounded(sums: NDArray, sizes: NDArray[np.int64], *, even: bool = True) -> NDArray:
+    """Divide whole numbers and round to the nearest, a tie to the even one or to the lower."""
     quotients = sums // sizes
     twice = 2 * (sums - quotients * sizes)
-    up = (twice > sizes) | ((twice == sizes) & (quotients % 2 == 1))
+    up = (twice > sizes) | (even & (twice == sizes) & (quotients % 2 == 1))
     return quotients + up.astype(np.int64)
 
 

@@ -1,0 +1,1 @@
+"""Contracts of families, inherited by a test of each member."""
