@@ -8,6 +8,7 @@ from shoal.audit.series import audit_series as audit_series
 from shoal.audit.survey import Survey as Survey
 from shoal.audit.survey import survey as survey
 from shoal.audit.verify import Audit as Audit
+from shoal.datasets.census import census as census
 from shoal.distances.composite import Composite as Composite
 from shoal.distances.geographic import GreatCircle as GreatCircle
 from shoal.distances.hierarchical import Hierarchical as Hierarchical
@@ -64,6 +65,7 @@ from shoal.runs.audit import audit as audit
 from shoal.runs.coarsen import coarsen as coarsen
 from shoal.runs.compare import Comparison as Comparison
 from shoal.runs.compare import compare as compare
+from shoal.runs.init import init as init
 from shoal.runs.knowing import Knowing as Knowing
 from shoal.runs.knowing import knows_method as knows_method
 from shoal.runs.learned import LearningUtility as LearningUtility
@@ -89,6 +91,7 @@ from shoal.utility.expression import count as count
 from shoal.utility.losses import describe_losses as describe_losses
 from shoal.utility.losses import losses as losses
 from shoal.utility.perturb import Perturb as Perturb
+from shoal.utility.queries import open_answers as open_answers
 from shoal.utility.workload import QueryError as QueryError
 from shoal.utility.workload import Questions as Questions
 from shoal.utility.workload import Workload as Workload

@@ -14,6 +14,7 @@ from shoal.audit.linking import Intersection, Link, intersect, link
 from shoal.audit.published import Published, open_published
 from shoal.audit.together import Difference, Together, differences, intersect_all
 from shoal.audit.verify import GUESSED
+from shoal.distances.base import Distance
 from shoal.distances.labels import Equality
 from shoal.distances.numeric import Absolute
 from shoal.errors import InputError, UnknownColumn, UsageError
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from shoal.distances.base import Distance
     from shoal.sampling import Sample
     from shoal.table.schema import Schema
 
@@ -73,7 +73,7 @@ def attack(
     group: str | None = None,
     epsilons: Sequence[float] | None = None,
     deltas: Sequence[float] | None = None,
-    distance: Distance | None = None,
+    distance: Distance | str | None = None,
     seed: int | None = None,
     hierarchies: Mapping[str, Any] | None = None,
 ) -> Attack:
@@ -88,12 +88,14 @@ def attack(
         together. How releases differ needs none.
     group : the column that names the groups of plain tables.
     epsilons, deltas : the grid of the vulnerability; chosen from the first release by default.
-    distance : how far apart sensitive values are, all columns together.
+    distance : how far apart sensitive values are, all columns together, also in the notation.
     seed : of the sample of people who are linked and intersected where they are more than 2,000;
         by default nobody can tell which they are.
     hierarchies : those that the owner listed, for releases whose manifests cannot say what a node
         covers.
     """
+    if isinstance(distance, str):
+        distance = Distance.read(distance)
     if not releases:
         msg = "Name at least one release to attack."
         raise UsageError(msg)

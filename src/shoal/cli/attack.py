@@ -59,18 +59,12 @@ def attack(
 ) -> None:
     """Say in numbers what an attacker learns: vulnerability, linking, learning, intersection."""
     import shoal
-    from shoal.distances.base import Distance
-    from shoal.notation import parse
     from shoal.views.pages import attack_page, check_page, write_page
     from shoal.views.text import print_attack
 
     run = show.asked(schema, quasi=quasi, sensitive=sensitive)
     chosen = run.schema.only("quasi", "sensitive")
     show.announce_compiling(quiet=quiet)
-    metric = parse(distance) if distance else None
-    if metric is not None and not isinstance(metric, Distance):
-        msg = f"{distance} is a {metric.role}, but a distance is needed here."
-        raise shoal.UsageError(msg)
     if report is not None:
         check_page(report)
     people = show.open_with(
@@ -85,7 +79,7 @@ def attack(
             group=group,
             epsilons=numbers("--epsilon", epsilon),
             deltas=numbers("--delta", delta, most=1),
-            distance=metric,
+            distance=distance,
             seed=seed,
             hierarchies=run.said.hierarchies | show.by_column("--hierarchy", hierarchy),
         ).to_dict()
@@ -104,7 +98,6 @@ def knowing_readers(releases: list[str], original: Any, schema: Any) -> dict[str
     from pathlib import Path
 
     import shoal
-    from shoal.runs.knowing import knowing_release
 
     if original is None:
         msg = "--knows-method goes through all assignments of the values: name --original."
@@ -113,7 +106,7 @@ def knowing_readers(releases: list[str], original: Any, schema: Any) -> dict[str
         if not Path(one).is_dir():
             msg = f"--knows-method needs release directories. {one} does not say how it was made."
             raise shoal.UsageError(msg)
-    found = [knowing_release(one, original, schema).to_dict() for one in releases]
+    found = [shoal.knows_method(one, schema, original=original).to_dict() for one in releases]
     return {"knowing": found, "minimality": " ".join(one["sentence"] for one in found)}
 
 

@@ -41,7 +41,6 @@ def coarsen(
     Groups are joined, those first that lose least; what the finer release promises is kept too.
     """
     import shoal
-    from shoal.release.places import check_output
     from shoal.views.charts.base import warm_up
     from shoal.views.text import print_release
 
@@ -52,7 +51,7 @@ def coarsen(
         msg = f"{Path(release).name!r} is no release directory, and only one is made coarser."
         raise shoal.UsageError(msg)
     tables = [path for path in Path(release).iterdir() if path.is_file()]
-    check_output(output, format=format or "csv", linkage=None, force=force, tables=tables)
+    shoal.Run(table=tables, output=output, format=format, force=force).check_places()
     warm_up()
     show.announce_compiling(quiet=quiet)
     with show.bar(quiet=quiet) as progress:

@@ -23,9 +23,8 @@ def count(
 ) -> None:
     """Say how many rows of a release meet a condition, expected where cells are generalized."""
     import shoal
-    from shoal.utility.queries import open_answers
 
-    answers = open_answers(directory)
+    answers = shoal.open_answers(directory)
     found = shoal.count(answers, condition)
     rows = len(answers)
     if json:

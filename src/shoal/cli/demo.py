@@ -19,13 +19,11 @@ def demo(
 ) -> None:
     """Plan, anonymize and audit a census-like table of 60,000 people who do not exist."""
     import shoal
-    from shoal.datasets.census import census
-    from shoal.release.places import check_output
     from shoal.views.text import print_audit, print_head, print_plan, print_release
 
-    check_output(output, format="csv", linkage=None, force=True)
+    shoal.Run(output=output, force=True).check_places()
     show.announce_compiling(quiet=quiet)
-    table = census()
+    table = shoal.census()
     schema = shoal.Schema(quasi=["age", "birthplace", "occupation"], sensitive="income")
     print_head("The table that goes in", table)
     print_plan(shoal.plan(table, schema))
@@ -34,5 +32,5 @@ def demo(
         release.write(output, force=True, trials=True, progress=progress)
     print_head("The table that comes out", release.table)
     print_release(release, output)
-    print_audit(shoal.audit_files(output))
+    print_audit(shoal.audit(output))
     show.note(f"Open {output}/report.html in a browser to see the evidence.", quiet=quiet)

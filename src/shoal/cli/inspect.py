@@ -15,16 +15,15 @@ def inspect(
 ) -> None:
     """Say what each column is: type, values, a role with the reason, and what looks wrong."""
     import shoal
-    from shoal.table.reading import read_table
     from shoal.views.commands import Command
     from shoal.views.text import print_inspection
 
-    frame = read_table(table, query=query, sheet=sheet, delimiter=delimiter, encoding=encoding)
-    found = shoal.inspect(frame).to_dict()
+    how = {"query": query, "sheet": sheet, "delimiter": delimiter, "encoding": encoding}
+    found = shoal.inspect(show.asked(None, table=table, **how).frame()).to_dict()
     if json:
         show.print_json(found)
         return
     plain = len(table) == 1 and not (query or sheet or delimiter)
-    chosen = (("--encoding", encoding),) if encoding else ()
+    chosen = (("encoding", encoding),) if encoding else ()
     # A table that `init` cannot read by itself has to be named by whoever made it one file.
     print_inspection(found, Command("init", tuple(table) if plain else ("TABLE",), chosen))

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from shoal import __version__
+from shoal import ShoalError, __version__
 from shoal.cli import show
 from shoal.cli.anonymize import anonymize
 from shoal.cli.attack import attack
@@ -26,11 +26,12 @@ from shoal.cli.panels import PanelledCommand
 from shoal.cli.plan import plan
 from shoal.cli.serve import serve
 from shoal.cli.tune import tune
-from shoal.errors import ShoalError
-from shoal.release.staging import STOPS
+from shoal.views.commands import as_typed
 from shoal.views.terminal import plain_lines
-from shoal.wording import spell
 
+STOPS = tuple(  # how the system, or whoever sits at it, asks a command to stop
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 INTERRUPTED = "shoal: interrupted; nothing was left half-written."
 
 app = typer.Typer(
@@ -109,7 +110,7 @@ def explain(problem: BaseException) -> tuple[str, int]:
     """Return the sentence and the exit code for whatever stopped the work."""
     match problem:
         case ShoalError():
-            return f"shoal: {spell(problem.sentence, show.as_flag)}", problem.exit_code
+            return f"shoal: {as_typed(problem.sentence)}", problem.exit_code
         case KeyboardInterrupt() | typer.Abort():
             return INTERRUPTED, 130
         case BrokenPipeError():

@@ -24,13 +24,13 @@ def serve(
     ] = False,
 ) -> None:
     """Open a page on this computer that does all of this without typing commands."""
-    from shoal.errors import UsageError
+    import shoal
 
     try:
         from shoal.web.serving import run
     except ModuleNotFoundError as problem:
         msg = f"The page needs {problem.name!r}. Install it: pip install 'shoal[page]'."
-        raise UsageError(msg) from None
+        raise shoal.UsageError(msg) from None
 
     def ready(address: str) -> None:
         typer.echo(f"Shoal is open at {address}")

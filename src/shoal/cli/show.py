@@ -7,22 +7,19 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.views.commands import as_typed
 from shoal.views.terminal import plain, plain_json
-from shoal.wording import spell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from shoal.progress import Progress
-    from shoal.runs.compare import Comparison
-    from shoal.runs.remarks import Remark
-    from shoal.runs.run import Run
-    from shoal.runs.tune import Frontier
+    from shoal import Comparison, Frontier, Remark, Run
+
+    Progress = Callable[[str, float], None]
 
 interrupted = threading.Event()  # whether the person pressed Ctrl-C
 PATIENCE = 0.5  # seconds a phase may take before a bar is drawn for it
@@ -114,12 +111,6 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no r
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
 
-def as_flag(name: str, value: str | None) -> str:
-    """Spell an option of a sentence as it is typed here."""
-    flag = f"--{name.replace('_', '-')}"
-    return flag if value in {None, "True"} else f"{flag} {quote(value or '')}"
-
-
 def note(message: str, *, quiet: bool = False) -> None:
     """Say something to the person at the terminal, not to the next program."""
     if not quiet:
@@ -128,7 +119,7 @@ def note(message: str, *, quiet: bool = False) -> None:
 
 def say(remark: Remark, *, quiet: bool) -> None:
     """Say a remark, its options as they are typed here."""
-    sentence = spell(remark.sentence, as_flag)
+    sentence = as_typed(remark.sentence)
     note(f"Warning: {sentence}" if remark.warning else sentence, quiet=quiet)
 
 
@@ -217,11 +208,11 @@ def give(
     json: bool,
 ) -> None:
     """Show what was tried, on the terminal and as a page, or raise where nothing was reached."""
-    from shoal.errors import NotAchievable
+    import shoal
     from shoal.views.pages import write_page
 
     if not found.reached:
-        raise NotAchievable(found.refusal)
+        raise shoal.NotAchievable(found.refusal)
     facts = found.to_dict()
     if report is not None:
         write_page(report, page(facts))
@@ -230,16 +221,15 @@ def give(
 
 def open_with(source: str | None, **options: str | None) -> Any:
     """Return the path of a table as it is, or the table where options say how to read it."""
-    from shoal.errors import UsageError
-    from shoal.table.reading import read_table
+    import shoal
 
     if not any(options.values()):
         return source
     if source is None:
         named = ", ".join(f"--{name}" for name, said in options.items() if said)
         msg = f"There is no table to be read by {named}. A release is read as it was written."
-        raise UsageError(msg)
-    return read_table(source, **options)
+        raise shoal.UsageError(msg)
+    return asked(None, table=source, **options).frame()
 
 
 def announce_compiling(*, quiet: bool) -> None:

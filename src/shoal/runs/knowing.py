@@ -93,19 +93,24 @@ class Knowing:
 
 def knows_method(
     frame: Any,
-    schema: Schema,
+    schema: Schema | None = None,
     *,
-    require: Require | Iterable[Require],
+    require: Require | Iterable[Require] = (),
     method: Method | str | None = None,
     missing: Missing = "error",
+    original: Any = None,
 ) -> Knowing:
     """Measure what a reader learns who knows the method, on a table of at most 8 rows.
 
     Parameters
     ----------
-    frame, schema, require, method, missing : as for `anonymize`.
+    frame, schema, require, method, missing : as for `anonymize`; or a release directory, which
+        says what was required and how it was made, with types and weights from the schema.
+    original : the table that a release directory was made from.
     """
-    asked = Run(schema=schema, require=require, method=method, missing=missing)
+    if isinstance(frame, str | Path):
+        return knowing_release(frame, original, schema)
+    asked = Run(schema=schema or Schema(), require=require, method=method, missing=missing)
     table, run = asked.settled(take_frame(frame))
     task = run.prepare(table).task
     if len(task.coded) > ROWS:

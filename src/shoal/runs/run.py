@@ -177,8 +177,12 @@ class Run:
     def check(self) -> None:
         """Raise whatever can be known to be wrong before any work is done."""
         if self.output is not None:
-            check_places(self)
+            self.check_places()
         self._check_asked()
+
+    def check_places(self) -> None:
+        """Raise where what is written could not be written in the end."""
+        check_places(self)
 
     def _check_asked(self) -> None:
         check_key(self.schema.pseudonymize, self.key)
@@ -369,7 +373,7 @@ class Run:
             said.append(one)
             tell(one)
 
-        check_places(self)
+        self.check_places()
         self._check_asked()
         target = str(self.output)
         if self.trials or self.owner_report is not None:

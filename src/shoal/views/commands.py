@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
+from shoal.wording import spell
+
 
 @dataclass(frozen=True)
 class Command:
@@ -42,6 +44,17 @@ class Command:
         """The command over several lines, an option and its value on each."""
         first = shlex.join(("shoal", self.name, *self.about))
         return " \\\n  ".join([first, *(shlex.join(_typed(one)) for one in self.options)])
+
+
+def as_flag(name: str, value: str | None) -> str:
+    """Spell an option of a sentence as it is typed in a shell."""
+    words = _typed((name,) if value in {None, "True"} else (name, str(value)))
+    return shlex.join(words)
+
+
+def as_typed(sentence: str) -> str:
+    """Spell a sentence for whoever types commands."""
+    return spell(sentence, as_flag)
 
 
 def _typed(option: tuple[str, ...]) -> tuple[str, ...]:

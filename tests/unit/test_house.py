@@ -1,0 +1,155 @@
+"""The rules that keep the house as it is: who may know whom, and what stands where."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import tomllib
+from collections import Counter, defaultdict
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import shoal
+from shoal.principles.base import Principle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src"
+FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+SMALL = 80  # lines under which a module has two importers, or a reason in its first line
+REASON = re.compile(r"\b(because|so that|so it|of its own|apart)\b")
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Return every module of Shoal by its dotted name."""
+    found = {}
+    for path in sorted((SOURCE / "shoal").rglob("*.py")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        found[name] = ast.parse(path.read_text("utf-8"))
+    return found
+
+
+def lines(name: str) -> int:
+    path = SOURCE.joinpath(*name.split("."))
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return len(file.read_text("utf-8").splitlines())
+
+
+def imported(tree: ast.Module) -> Iterator[tuple[str, str | None]]:
+    """Yield each module that is imported, with each name that is taken from it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, None) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from ((node.module, alias.name) for alias in node.names)
+
+
+def room(name: str) -> str:
+    return ([*name.split("."), ""])[1]
+
+
+def texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield every string of a module with its line, docstrings and parts of f-strings included."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+
+
+def test_no_flag_stands_outside_the_command_line():
+    found = [
+        f"{name}:{line}: {FLAG.findall(text)}"
+        for name, tree in modules().items()
+        if room(name) != "cli"
+        for line, text in texts(tree)
+        if FLAG.search(text)
+    ]
+    assert found == []
+
+
+def test_no_class_name_stands_twice():
+    names = Counter(
+        node.name
+        for tree in modules().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, times in names.items() if times > 1] == []
+
+
+def test_no_algorithm_audit_or_view_names_a_principle():
+    principles = {
+        name
+        for name in dir(shoal)
+        if inspect.isclass(one := getattr(shoal, name)) and issubclass(one, Principle)
+    }
+    assert len(principles) > 15
+    found = [
+        f"{name} imports {taken}"
+        for name, tree in modules().items()
+        if room(name) in {"methods", "audit", "views"}
+        for module, taken in imported(tree)
+        if module.startswith("shoal") and taken in principles
+    ]
+    assert found == []
+
+
+def test_the_command_line_knows_the_public_names_and_the_views_alone():
+    found = [
+        f"{name} imports {module}"
+        for name, tree in modules().items()
+        if room(name) == "cli"
+        for module, _ in imported(tree)
+        if module.startswith("shoal") and module != "shoal" and room(module) not in {"cli", "views"}
+    ]
+    assert found == []
+
+
+def test_a_small_module_has_two_importers_or_says_why_it_stands_alone():
+    importers: dict[str, set[str]] = defaultdict(set)
+    for name, tree in modules().items():
+        for module, taken in imported(tree):
+            importers[module].add(name)
+            importers[f"{module}.{taken}"].add(name)
+    alone = [
+        name
+        for name, tree in modules().items()
+        if lines(name) < SMALL
+        and not (SOURCE.joinpath(*name.split("."))).is_dir()
+        and len(importers[name]) < 2
+        and room(name) != "cli"
+        and not REASON.search((ast.get_docstring(tree) or "").splitlines()[0])
+    ]
+    assert alone == []
+
+
+def test_layers_have_no_exceptions():
+    for contract in SETTINGS["tool"]["importlinter"]["contracts"]:
+        assert contract.get("ignore_imports", []) == []
+
+
+@pytest.mark.parametrize("name", [name for name in dir(shoal) if name != "__version__"])
+def test_a_public_name_has_its_page(name):
+    reference = (ROOT / "docs" / "reference" / "python.md").read_text("utf-8")
+    assert re.search(rf"^### {name}$|\[`{name}\(|^\| `{name}` ", reference, re.MULTILINE)
+
+
+def test_types_and_public_names_ship():
+    assert (SOURCE / "shoal" / "py.typed").exists()
+    assert (SOURCE / "shoal" / "__init__.pyi").exists()
+
+
+def test_public_names_are_all_that_is_shown_and_no_room_hides_one():
+    import shoal.audit.files  # a room of this name is imported, and the public name stays
+
+    assert set(dir(shoal)) == set(shoal.__all__)
+    assert [name for name in dir(shoal) if name.startswith("_")] == ["__version__"]
+    assert [name for name in dir(shoal) if inspect.ismodule(getattr(shoal, name))] == []
