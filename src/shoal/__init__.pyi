@@ -2,7 +2,6 @@
 
 from shoal.audit.attack import Attack as Attack
 from shoal.audit.attack import attack as attack
-from shoal.audit.files import audit_files as audit_files
 from shoal.audit.series import SeriesAudit as SeriesAudit
 from shoal.audit.series import audit_series as audit_series
 from shoal.audit.survey import Survey as Survey

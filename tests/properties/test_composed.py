@@ -47,7 +47,7 @@ def test_a_composed_distance_is_the_weighted_sum_of_its_parts(seed):
     limit = Fraction(epsilon).limit_denominator(64 * longest)
     schema = shoal.Schema(quasi="q", sensitive=["n", "l", "c"], types={"c": "code"})
     table = published(rows, groups)
-    found = shoal.audit_files(table, schema, require=WHOLE.format(epsilon))
+    found = shoal.audit(table, schema, require=WHOLE.format(epsilon))
     members = [
         [row for row, own in zip(rows, groups, strict=True) if own == g] for g in set(groups)
     ]

@@ -91,7 +91,7 @@ def test_an_escaped_release_passes_its_audit_and_means_the_same(
     if format == "xlsx":  # a sheet takes a carriage return for a line feed
         table = table.with_columns(pl.col(pl.String).str.replace_all("\rz", "\tq"))
     release = publish(table, tmp_path / "out", format, escape=True)
-    found = shoal.audit_files(tmp_path / "out")
+    found = shoal.audit(tmp_path / "out")
     assert found.holds, found.complaints()
     assert any("apostrophe" in sentence for sentence in found.reading)
     for name in ("\tsick", "-note"):

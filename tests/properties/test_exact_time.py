@@ -126,7 +126,7 @@ def test_every_reader_agrees_on_random_timestamps(unit: str, method: str, tmp_pa
         if seed < 3:  # one format each
             target = tmp_path / str(seed)
             assert release.write(target, format=("csv", "parquet", "jsonl")[seed]).holds
-            found = shoal.audit_files(target, original=frame if method == "Freeform()" else None)
+            found = shoal.audit(target, original=frame if method == "Freeform()" else None)
             assert (found.holds, found.problems) == (True, ())
             check_cells(target, texts, exactly)
             attacked = shoal.attack([target], original=frame)
@@ -172,7 +172,7 @@ def test_nearness_in_time_is_exact(unit: str) -> None:
             schema = shoal.Schema(quasi="q", sensitive="when")
             epsilon = apart / (86400 * SECOND)
             asked = f"EpsilonM(epsilon={epsilon}, m=2)"
-            assert shoal.audit_files(frame, schema, require=asked).holds is not near
+            assert shoal.audit(frame, schema, require=asked).holds is not near
 
 
 def test_nanoseconds_that_no_column_holds_are_refused_in_a_sentence() -> None:
@@ -201,7 +201,7 @@ def test_large_integers_stay_exact(size: int, method: str, tmp_path: Path) -> No
         original = frame if method == "Freeform()" else None
         target = tmp_path / str(seed)
         release.write(target, format=("csv", "parquet", "jsonl")[seed % 3])
-        found = shoal.audit_files(target, original=original)
+        found = shoal.audit(target, original=original)
         assert (found.holds, found.problems) == (True, ())
         check_cells(target, list(map(str, values)), int)
         told = sorted(tuple(map(int, cell)) for cell in published(target))

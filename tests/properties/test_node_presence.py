@@ -100,20 +100,18 @@ def test_a_listed_hierarchy_is_its_owners_to_name(tmp_path: Any) -> None:
     assert set(release.published["place"]) == {"Europe", "Asia"}
     release.write(tmp_path / "out")
     with pytest.raises(shoal.InputError, match="nobody but its owner can tell whether 'India'"):
-        shoal.audit_files(tmp_path / "out", population=people)
+        shoal.audit(tmp_path / "out", population=people)
     with pytest.raises(shoal.InputError, match="nobody but its owner can tell"):
         shoal.attack([tmp_path / "out"], original=table)
     owned = {"place": PLACES}
-    found = shoal.audit_files(tmp_path / "out", population=people, hierarchies=owned)
+    found = shoal.audit(tmp_path / "out", population=people, hierarchies=owned)
     assert found.holds
     assert found.findings[0].measurement.risk == Fraction(1, 2)
-    spain = shoal.audit_files(
-        tmp_path / "out", require="KMap(k=3)", population=people, hierarchies=owned
-    )
+    spain = shoal.audit(tmp_path / "out", require="KMap(k=3)", population=people, hierarchies=owned)
     assert not spain.holds  # Asia fits two
     assert shoal.attack([tmp_path / "out"], original=table, hierarchies=owned).links
     strange = people.vstack(pl.DataFrame({"place": ["Peru"]}))
     with pytest.raises(shoal.InputError, match="lacks the label 'Peru'"):
-        shoal.audit_files(tmp_path / "out", population=strange, hierarchies=owned)
+        shoal.audit(tmp_path / "out", population=strange, hierarchies=owned)
     with pytest.raises(shoal.InputError, match="lacks the label 'Peru'"):
         shoal.anonymize(table, schema, require="KMap(k=2)", population=strange)

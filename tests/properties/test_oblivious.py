@@ -16,7 +16,7 @@ import shoal
 from reference import knowing, oblivious
 from shoal.errors import NotAchievable, UsageError
 from shoal.methods.base import Task
-from shoal.methods.oblivious import Measure
+from shoal.methods.oblivious import Dealing
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
 from shoal.table.coded import code_table
@@ -219,7 +219,7 @@ def test_ties_dealt_in_the_order_of_the_table_would_give_something_away():
     class Careless(shoal.Oblivious):
         def outcomes(self, task):
             order = np.arange(len(task.coded))
-            yield self.group(task, Measure.of(task, repr(self)), order, order), Fraction(1)
+            yield self.group(task, Dealing.of(task, repr(self)), order, order), Fraction(1)
 
     table = small(1, top=3)
     salaries = table["salary"].to_list()
@@ -303,7 +303,7 @@ def test_larger_groups_are_tried_where_they_allow_more():
     table = pl.DataFrame({"age": range(10), "zip": range(10), "salary": salaries})
     asked = tuple(requirements("AlphaK(alpha=0.4, k=1)", ["salary"]))
     task = Task(code_table(table, SIX), asked)
-    measure = Measure.of(task, "Oblivious()")
+    measure = Dealing.of(task, "Oblivious()")
     assert list(zip(measure.sizes.tolist(), measure.widths.tolist(), strict=True)) == [
         (3, 1),
         (5, 2),

@@ -110,7 +110,7 @@ def test_the_audit_of_any_groups_equals_the_definition(principle, holds, both, g
         orient="row",
     )
     people = people_of(everybody)
-    audit = shoal.audit_files(published, schema(), require=principle, population=people)
+    audit = shoal.audit(published, schema(), require=principle, population=people)
     known = {job for _, _, job in persons}
     if any(not {job for _, _, job in group} & known for group in members.values()):
         assert audit.problems  # no person has any of the labels: the cell cannot be read

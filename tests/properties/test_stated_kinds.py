@@ -65,14 +65,14 @@ def test_without_a_manifest_it_is_said_that_spellings_are_guessed() -> None:
     table = pl.DataFrame({"age": ["17-24"] * 2, "ill": ["a", "b"]})
     people = pl.DataFrame({"age": [18, 20, 30], "ill": ["a", "b", "c"]})
     schema = shoal.Schema(quasi="age", sensitive="ill")
-    plain = shoal.audit_files(table, schema, require="KMap(k=2)", population=people)
+    plain = shoal.audit(table, schema, require="KMap(k=2)", population=people)
     assert plain.holds
     assert "was guessed" in plain.to_dict()["remarks"][0]
     assert any(
         "was guessed" in one for one in shoal.attack([table], schema, original=people).remarks
     )
     codes = shoal.Schema(quasi="age", sensitive="ill", types={"age": "categorical"})
-    assert not shoal.audit_files(table, codes, require="KMap(k=2)", population=people).holds
+    assert not shoal.audit(table, codes, require="KMap(k=2)", population=people).holds
 
 
 def test_an_attack_reads_a_release_by_its_manifest(tmp_path: Any) -> None:

@@ -188,6 +188,6 @@ def test_what_an_audit_reports_can_be_required():
                 f"({level['parameter']}", f"({level['parameter']}={level_value(level)}", 1
             )
             for asked in (level["holds"], name):
-                assert shoal.audit_files(table, schema, require=asked).holds, asked
+                assert shoal.audit(table, schema, require=asked).holds, asked
                 tried += 1
     assert tried > 200

@@ -136,7 +136,7 @@ def test_without_grouping_everything_is_vulnerable(tmp_path: Path) -> None:
 
 def test_k_anonymous_groups_with_one_value_are_broken_by_linking() -> None:
     table, release = homogeneous()
-    assert library.audit_files(release, SCHEMA, require="KAnonymity(k=5)").holds
+    assert library.audit(release, SCHEMA, require="KAnonymity(k=5)").holds
     found = library.attack([release], SCHEMA, original=table).to_dict()
     assert found["linking"][0]["epsilon"] == 0
     assert found["linking"][0]["hits"] == 1

@@ -334,7 +334,7 @@ def test_dates_and_nodes_are_read_back_from_any_format(place: Path, format: str)
         assert release.write(f"sqlite:///{place}/o.db?table=t").holds
         return
     release.write(place / "out", format=format)
-    assert package.audit_files(place / "out").holds
+    assert package.audit(place / "out").holds
     found = read_published(place / "out", read_manifest(place / "out"))
     for name in ("code", "left", "pay"):
         assert found[name].cast(pl.String).equals(release.published[name])

@@ -110,7 +110,7 @@ def test_written_release_of_a_frame_is_accepted_by_the_oracle(frame: Any, tmp_pa
     release.write(tmp_path / "out", linkage=tmp_path / "links.csv")
     requirement = {"kind": "absolute", "column": "salary", "epsilon": 500, "m": 3}
     assert oracle.problems(tmp_path / "out", [requirement]) == []
-    assert shoal.audit_files(tmp_path / "out").holds
+    assert shoal.audit(tmp_path / "out").holds
     links = oracle.read_linkage(tmp_path / "links.csv")
     after = oracle.read_release(tmp_path / "out").rows
     salaries = cells(frame)["salary"]

@@ -69,7 +69,7 @@ def state(directory: Path, manifest: Any) -> None:
 def verdict(directory: Path) -> str:
     """Return how an audit ends: accepted, rejected (exit 1) or refused (exit 2)."""
     try:
-        found = shoal.audit_files(directory)
+        found = shoal.audit(directory)
     except (shoal.UsageError, shoal.InputError):  # exit 2
         return "refused"
     return "accepted" if found.holds else "rejected"

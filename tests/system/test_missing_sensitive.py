@@ -24,7 +24,7 @@ def test_a_column_that_nothing_is_asked_of_keeps_its_missing_cells(name, cells, 
     release = shoal.anonymize(frame, schema, require=require, missing="value")
     assert sorted(map(str, release.table["t"])) == sorted(map(str, frame["t"])), name
     release.write(tmp_path / "out")
-    assert shoal.audit_files(tmp_path / "out").holds
+    assert shoal.audit(tmp_path / "out").holds
 
 
 @pytest.mark.parametrize("name", ["numbers", "dates", "floats"])

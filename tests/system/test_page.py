@@ -172,7 +172,7 @@ def test_a_table_becomes_a_release_that_is_audited(page, tmp_path):
         assert "A title" in client.get(f"{run}/report.html").text
         assert "shoal.toml" in client.get(f"{run}/shoal.toml").headers["content-disposition"]
         assert "EpsilonM" in client.get("/").text  # the history
-    found = shoal.audit_files(tmp_path / "release")
+    found = shoal.audit(tmp_path / "release")
     assert found.holds
     assert repr(found.findings[0].requirement) == "EpsilonM(epsilon=2000, m=3)"
 

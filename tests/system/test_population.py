@@ -52,7 +52,7 @@ def test_the_example_is_one_half_to_two_thirds_present(
     require: str, holds: bool, risk: float
 ) -> None:
     """Three of six Americans and two of three Europeans: (1/2, 2/3)-presence, and 3-map."""
-    audit = library.audit_files(PUBLISHED, SCHEMA, require=require, population=PEOPLE)
+    audit = library.audit(PUBLISHED, SCHEMA, require=require, population=PEOPLE)
     assert audit.holds == holds
     assert audit.worst_risk == pytest.approx(risk)
 
@@ -61,17 +61,15 @@ def test_overlapping_descriptions_are_not_presence() -> None:
     wide = PUBLISHED.with_columns(pl.Series("zip", ["47***"] * 3 + ["*"] * 2)).with_columns(
         pl.Series("nationality", ["*"] * 5)
     )
-    audit = library.audit_files(
-        wide, SCHEMA, require="DeltaPresence(low=0, high=1)", population=PEOPLE
-    )
+    audit = library.audit(wide, SCHEMA, require="DeltaPresence(low=0, high=1)", population=PEOPLE)
     assert not audit.holds
     assert "6 persons of the population match several" in audit.problems[0]
-    assert library.audit_files(wide, SCHEMA, require="KMap(k=6)", population=PEOPLE).holds
+    assert library.audit(wide, SCHEMA, require="KMap(k=6)", population=PEOPLE).holds
 
 
 def test_a_cell_that_cannot_be_read_keeps_nothing() -> None:
     unread = PUBLISHED.with_columns(pl.Series("nationality", ["America"] * 3 + ["Europe"] * 2))
-    audit = library.audit_files(unread, SCHEMA, require="KMap(k=1)", population=PEOPLE)
+    audit = library.audit(unread, SCHEMA, require="KMap(k=1)", population=PEOPLE)
     assert not audit.holds
     assert "cannot be compared" in audit.problems[0]
 

@@ -50,7 +50,7 @@ def test_a_release_keeps_what_it_was_asked_for(require: str, tmp_path: Path) -> 
     release = shoal.anonymize(people(), SCHEMA, require=require)
     assert release.manifest["method"] == "Mondrian()"
     release.write(tmp_path / "published")
-    audit = shoal.audit_files(tmp_path / "published")
+    audit = shoal.audit(tmp_path / "published")
     assert audit.holds
     assert audit.groups is not None
     assert audit.groups > 4
@@ -67,8 +67,8 @@ def test_a_spoiled_release_is_rejected(require: str) -> None:
         pl.when(first).then(pl.lit("d")).otherwise("illness").alias("illness"),
         pl.when(first).then(0).otherwise("salary").alias("salary"),
     )
-    assert shoal.audit_files(table, SCHEMA, require=require).holds
-    assert not shoal.audit_files(spoiled, SCHEMA, require=require).holds
+    assert shoal.audit(table, SCHEMA, require=require).holds
+    assert not shoal.audit(spoiled, SCHEMA, require=require).holds
 
 
 def test_all_of_them_together() -> None:

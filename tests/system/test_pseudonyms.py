@@ -51,7 +51,7 @@ def test_values_become_keyed_hashes_beside_their_own_sensitive_values(
     assert done.code == 0, done
     assert "Warning: Published as pseudonyms: 'name'." in done.said
     assert "can be joined" in done.said
-    published = package.audit_files(out)
+    published = package.audit(out)
     assert published.holds
     assert shoal("audit", out).code == 0
     manifest = json.loads((out / "manifest.json").read_text("utf-8"))

@@ -134,9 +134,9 @@ def test_the_table_of_sweeney_is_two_anonymous():
     names = ["race", "birth", "gender", "zip", "problem"]
     table = pl.DataFrame(rows, schema=names, orient="row")
     schema = shoal.Schema(quasi=names[:4], sensitive="problem")
-    assert shoal.audit_files(table, schema, require="KAnonymity(k=2)").holds
-    assert not shoal.audit_files(table, schema, require="KAnonymity(k=3)").holds
-    assert not shoal.audit_files(table, schema, require="DistinctL(l=2)").holds
+    assert shoal.audit(table, schema, require="KAnonymity(k=2)").holds
+    assert not shoal.audit(table, schema, require="KAnonymity(k=3)").holds
+    assert not shoal.audit(table, schema, require="DistinctL(l=2)").holds
 
 
 def test_four_anonymous_inpatients_are_not_diverse():
@@ -229,7 +229,7 @@ def test_several_columns_have_no_order():
 def test_a_missing_quasi_value_drops_no_record():
     published = pl.DataFrame({"age": ["20", "20", None], "illness": ["a", "b", "c"]})
     schema = shoal.Schema(quasi="age", sensitive="illness")
-    audit = shoal.audit_files(published, schema, require=["KAnonymity(k=2)", "DistinctL(l=2)"])
+    audit = shoal.audit(published, schema, require=["KAnonymity(k=2)", "DistinctL(l=2)"])
     assert audit.groups == 2
     assert [finding.measurement.risk for finding in audit.findings] == [1, 1]
 
@@ -240,5 +240,5 @@ def test_row_labels_do_not_matter():
     schema = shoal.Schema(quasi="age", sensitive="illness")
     for index in ([0, 1, 2, 3], [2, 0, 3, 1], [7, 7, 7, 7]):
         frame = pandas.DataFrame(rows, index=index)
-        audit = shoal.audit_files(frame, schema, require="DistinctL(l=2)")
+        audit = shoal.audit(frame, schema, require="DistinctL(l=2)")
         assert audit.findings[0].measurement.breaches.sum() == 1

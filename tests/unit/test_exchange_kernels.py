@@ -16,7 +16,7 @@ from shoal.kernels.exchange.state import crossing, make_groups, refresh_each, to
 from shoal.kernels.exchange.swaps import chain, merge, round_robin
 from shoal.kernels.relations import cross, excess_after, proximate
 from shoal.methods.annealing import Annealing, nearest
-from shoal.methods.exchanging import Engine
+from shoal.methods.exchanging import Exchanging
 
 LARGEST = 400
 
@@ -159,7 +159,7 @@ def test_proximity_agrees_with_the_definition_on_all_pairs_of_codes(forms):
 
 def started(table, size):
     order, cuts = start(table.space, table.values, len(table.values) // size)
-    return Engine(table.space, table.relations, table.values, table.codes, order, cuts)
+    return Exchanging(table.space, table.relations, table.values, table.codes, order, cuts)
 
 
 @pytest.mark.parametrize("forms", FORMS)

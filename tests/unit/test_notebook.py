@@ -27,7 +27,7 @@ def test_release_shows_what_was_measured_once_it_is_written(tmp_path) -> None:
 
 def test_audit_shows_what_does_not_hold() -> None:
     published = pl.DataFrame({"age": ["20", "20", "30"], "salary": [1, 9, 5]})
-    found = shoal.audit_files(published, SCHEMA, require="KAnonymity(k=2)")
+    found = shoal.audit(published, SCHEMA, require="KAnonymity(k=2)")
     shown = found._repr_html_()
     assert "NOT everything holds" in shown
     assert "does not hold in 1 of 2" in shown

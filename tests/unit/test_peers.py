@@ -136,7 +136,7 @@ def test_a_release_is_judged_as_its_own_audit_judges_it(method):
     found = judge(release.table, case(table), "shoal")
     assert found.gcp == pytest.approx(release.loss)
     assert found.smallest == release.table["group"].value_counts()["count"].min()
-    asked = shoal.audit_files(release.table, schema, require="EpsilonM(epsilon=10, m=1)")
+    asked = shoal.audit(release.table, schema, require="EpsilonM(epsilon=10, m=1)")
     assert found.risk == pytest.approx(float(asked.worst_risk))
 
 

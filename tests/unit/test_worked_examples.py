@@ -50,7 +50,7 @@ def test_the_published_table_of_the_paper_breaches_proximity():
         }
     )
     schema = shoal.Schema(quasi="age", sensitive="salary")
-    audit = shoal.audit_files(published, schema, require=shoal.EpsilonM(epsilon=100, m=2))
+    audit = shoal.audit(published, schema, require=shoal.EpsilonM(epsilon=100, m=2))
     assert not audit.holds
     measured = audit.findings[0].measurement
     assert measured.sizes[measured.breaches].tolist() == [4]

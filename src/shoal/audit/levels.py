@@ -1,4 +1,4 @@
-"""The level that every principle reaches on published groups, without asking for any.
+"""The level that every principle reaches on published groups, apart from what was asked.
 
 A principle asks for a level; here the level is what is measured: the strictest parameter with
 which the principle still holds in every group, as the principle itself says it (`strongest`).

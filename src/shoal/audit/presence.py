@@ -1,4 +1,4 @@
-"""How many persons of a population each published description matches, for an audit."""
+"""How many people each published description matches: apart, as a search counts them otherwise."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def audit(
         return
     if released:
         people = show.open_with(original, **options)
-        found = shoal.audit_files(
+        found = shoal.audit(
             source,
             require=asked,
             original=people,
@@ -98,9 +98,7 @@ def audit(
                 "file that names them: --schema."
             )
             raise shoal.UsageError(msg)
-        found = shoal.audit_files(
-            table, chosen, require=asked, original=original, population=population
-        )
+        found = shoal.audit(table, chosen, require=asked, original=original, population=population)
     tell(found, quiet=quiet, json=json)
 
 
@@ -151,7 +149,7 @@ def survey(
 
     if report is not None:
         check_page(report)
-    found = shoal.survey(source, schema, group=group, population=population).to_dict()
+    found = shoal.audit(source, schema, group=group, population=population).to_dict()
     if report is not None:
         write_page(report, survey_page(found))
     show.print_json(found) if json else print_survey(found)

@@ -1,4 +1,4 @@
-"""Cheapest assignment of a few rows to a few columns, for use inside other kernels."""
+"""Cheapest assignment of few rows to few columns, inside kernels; of its own, as one algorithm."""
 
 import numpy as np
 from numba import njit

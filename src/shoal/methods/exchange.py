@@ -204,7 +204,7 @@ class Exchange(Thorough):
 
     def find(self, task: Task) -> Groups:
         """Find groups that keep every requirement."""
-        from shoal.methods.exchanging import Engine
+        from shoal.methods.exchanging import Exchanging
 
         ends = time.monotonic() + (np.inf if task.seconds is None else task.seconds)
         sizes = [self.size] if self.size is not None else promising_sizes(task)
@@ -215,7 +215,7 @@ class Exchange(Thorough):
                 uneven = uneven_start(task, size)
                 loss = partial(_loss, task, promised=True)
                 start = min(start, uneven, key=lambda one: loss(_groups_of(one)))
-            engine = Engine(
+            engine = Exchanging(
                 board.space,
                 board.relations,
                 board.values,

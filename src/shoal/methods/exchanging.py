@@ -40,7 +40,7 @@ PASSES = 12  # about as many as a run makes, for the progress bar
 GAIN = 0.01  # a pass that gains less is the last
 
 
-class Outcome(NamedTuple):
+class Exchanged(NamedTuple):
     """Where the engine stopped."""
 
     labels: LongInts  # int64 (n): group of each row
@@ -50,7 +50,7 @@ class Outcome(NamedTuple):
     seconds: float
 
 
-class Engine:
+class Exchanging:
     """One run over one table; `run` does all.
 
     Group g starts with the rows `order[cuts[g]:cuts[g + 1]]`; neighbours in this numbering are to
@@ -80,14 +80,14 @@ class Engine:
         self.passes = 0
         refresh_each(space, relations, self.groups, np.arange(count), self.now)
 
-    def run(self) -> Outcome:
+    def run(self) -> Exchanged:
         """Repair, improve, and say where it ended."""
         if self.groups.excess.any():
             self.price()
             self.mend()
         self.improve()
         groups, n = self.groups, int(self.groups.sizes.sum())
-        return Outcome(
+        return Exchanged(
             labels=labels_of(groups, n),
             violations=violations(self.relations, groups),
             loss=total_loss(groups),

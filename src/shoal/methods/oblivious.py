@@ -56,16 +56,16 @@ class Oblivious(Method):
 
     def check(self, task: Task) -> None:
         """Raise where the requirements are not about one ordered value, or one of classes."""
-        Measure.of(task, repr(self))
+        Dealing.of(task, repr(self))
 
     def search(self, task: Task) -> Groups:
         """Find groups that keep every requirement."""
         rows = len(task.coded)
         cuts, ties = task.orders(rows, rows)
-        return self.group(task, Measure.of(task, repr(self)), cuts, ties)
+        return self.group(task, Dealing.of(task, repr(self)), cuts, ties)
 
     def group(
-        self, task: Task, measure: Measure, cuts: NDArray[np.int64], ties: NDArray[np.int64]
+        self, task: Task, measure: Dealing, cuts: NDArray[np.int64], ties: NDArray[np.int64]
     ) -> Groups:
         """Find the groups that two secret orders of the rows lead to.
 
@@ -82,7 +82,7 @@ class Oblivious(Method):
     def outcomes(self, task: Task) -> Iterator[tuple[Groups, Fraction]]:
         """Yield the groups for all orders that make a difference: for tables of a few rows."""
         rows = np.arange(len(task.coded))
-        measure = Measure.of(task, repr(self))
+        measure = Dealing.of(task, repr(self))
         tied = np.flatnonzero([
             any((column.codes == column.codes[row]).sum() > 1 for column in task.coded.quasi)
             for row in rows
@@ -133,7 +133,7 @@ def _arranged(
 
 
 @dataclass(frozen=True, eq=False)
-class Measure:
+class Dealing:
     """What decides whether rows can be dealt: the longest run of near values, and what it may be.
 
     A node of N rows can be dealt into ⌊N / s⌋ groups of s rows or more where its longest run is at
@@ -146,7 +146,7 @@ class Measure:
     widths: NDArray[np.int64]
 
     @classmethod
-    def of(cls, task: Task, name: str) -> Measure:
+    def of(cls, task: Task, name: str) -> Dealing:
         """Read it off the requirements: one about near values, and any number of least sizes."""
         near = [
             (one, value)
@@ -235,7 +235,7 @@ class Nodes:
 
 def guarded(
     task: Task,
-    measure: Measure,
+    measure: Dealing,
     blocks: int,
     cuts: NDArray[np.int64],
     ties: NDArray[np.int64],

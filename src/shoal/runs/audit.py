@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from shoal.audit.files import audit_files
 from shoal.audit.survey import survey
@@ -18,6 +18,35 @@ if TYPE_CHECKING:
     from shoal.audit.verify import Audit
     from shoal.principles.requirement import Require
     from shoal.table.schema import Schema
+
+
+@overload
+def audit(what: Release) -> Audit: ...
+
+
+@overload
+def audit(
+    what: Any,
+    schema: Schema | None = None,
+    *,
+    require: Require | Iterable[Require],
+    original: Any = None,
+    population: Any = None,
+    hierarchies: Mapping[str, Any] | None = None,
+) -> Audit: ...
+
+
+@overload
+def audit(
+    what: Any,
+    schema: Schema | None = None,
+    *,
+    require: None = None,
+    original: Any = None,
+    population: Any = None,
+    hierarchies: Mapping[str, Any] | None = None,
+    group: str | None = None,
+) -> Any: ...
 
 
 def audit(

@@ -1,4 +1,4 @@
-"""A release that is written already, in a second place: whole or not at all, as the first one."""
+"""A written release in a second place, whole or not at all; apart, because nothing is made."""
 
 from __future__ import annotations
 

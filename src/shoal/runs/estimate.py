@@ -1,4 +1,6 @@
-"""How long a search will take: samples of the table are searched, each larger than the last.
+"""How long a search will take, of its own because it only guesses: samples are searched.
+
+Each sample is larger than the last.
 
 A formula would have to know how hard a requirement is on a table; a sample of the table knows. The
 times of the last few samples are continued to the whole table by a power of the number of rows.

@@ -1,4 +1,4 @@
-"""The report of a release that was made from published groups: a coarser one, or one of a series.
+"""The report of a release made from published groups, apart because it knows no original.
 
 It is computed from published rows alone, because whatever else it said would be more than they
 tell: nothing is compared with the original.

@@ -1,4 +1,4 @@
-"""Step 5: check, attack, compare and tune; what the commands print, as pages."""
+"""Step 5, of its own: check, attack, compare and tune; what the commands print, as pages."""
 
 from __future__ import annotations
 

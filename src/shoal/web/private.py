@@ -1,4 +1,4 @@
-"""The directory of a page: for its owner alone, and gone when the page ends.
+"""The directory of a page, apart so that it is its owner's alone and gone when the page ends.
 
 A page that was killed leaves its directory behind without the lock that it held on it, so that the
 next one can tell, and clears it away.
