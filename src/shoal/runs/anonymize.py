@@ -77,9 +77,9 @@ def anonymize(
     >>> release.audit().holds
     True
     """
-    return Run(
-        table=frame,
-        schema=schema,
+    return Run.over(
+        frame,
+        schema,
         require=require,
         method=method,
         missing=missing,

@@ -70,7 +70,8 @@ def named_output(run: Run) -> str:
     if run.output is not None:
         return str(run.output)
     if run.said.file or run.schema.quasi:
-        msg = f"No output was named. Say where the release should go: {option('output', 'DIR')}."
+        place = option("output", "published")
+        msg = f"No output was named. Say where the release should go: {place}."
         raise UsageError(msg)
     msg = (
         f"Nothing is said about the columns. Give {option('quasi')}, {option('sensitive')}, "

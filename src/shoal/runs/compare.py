@@ -123,9 +123,9 @@ def compare(
     target : the column to learn, see `learning_utility`.
     seconds : of each search.
     """
-    run = Run(
-        table=frame,
-        schema=schema,
+    run = Run.over(
+        frame,
+        schema,
         require=require,
         missing=missing,
         population=population,

@@ -67,7 +67,7 @@ def plan(
     >>> shoal.plan(table, shoal.Schema(sensitive="salary"), m=3).epsilon_bound
     20
     """
-    run = Run(table=frame, schema=schema, missing=missing)
+    run = Run.over(frame, schema, missing=missing)
     return planned(run, epsilon=epsilon, m=m, relative=relative, require=require)
 
 

@@ -165,6 +165,13 @@ class Run:
         )
 
     @classmethod
+    def over(cls, frame: Any, schema: Schema, **asked: Any) -> Self:
+        """Make a run over a frame, and refuse what is none, be it the place of a table."""
+        if frame is None or reads_files(frame):
+            take_frame(frame)
+        return cls(table=frame, schema=schema, **asked)
+
+    @classmethod
     def load(cls, path: str | Path, **options: Any) -> Self:
         """Make a run of a schema file; options overrule what it says."""
         return cls.of(checked_settings(path), **options)

@@ -143,9 +143,9 @@ def tune(
     >>> [point.problem is None for point in found.points]
     [True, True, False]
     """
-    run = Run(
-        table=frame,
-        schema=schema,
+    run = Run.over(
+        frame,
+        schema,
         require=require,
         method=method,
         missing=missing,

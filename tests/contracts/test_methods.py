@@ -1,0 +1,69 @@
+"""Every method keeps the contract of its family."""
+
+from __future__ import annotations
+
+import inspect
+
+import shoal
+from contracts.methods import MethodContract
+from shoal.methods.base import Method
+
+NEAR = ("EpsilonM(epsilon=100, m=2)", "DeltaL(delta=30, l=2)")
+
+
+class TestExchange(MethodContract):
+    method = shoal.Exchange()
+    serves = (*NEAR, "KAnonymity(k=3)", "FrequencyL(l=2)")
+    refuses = "TCloseness(t=0.3)"
+
+
+class TestXColor(MethodContract):
+    method = shoal.XColor()
+    serves = ("Dissimilarity(epsilon=50, delta=0.5, k=3, distance=Absolute())",)
+    refuses = "KAnonymity(k=3)"
+
+
+class TestSplit(MethodContract):
+    method = shoal.Split()
+    serves = NEAR
+    refuses = "TCloseness(t=0.3)"
+
+
+class TestRoundRobin(MethodContract):
+    method = shoal.Split(partition="round-robin")
+    serves = NEAR
+    refuses = "TCloseness(t=0.3)"
+
+
+class TestMondrian(MethodContract):
+    method = shoal.Mondrian()
+    serves = ("KAnonymity(k=3)", "DistinctL(l=3)", "TCloseness(t=0.5)", "Window(width=100, m=2)")
+    refuses = "EpsilonM(epsilon=100, m=2)"
+
+
+class TestOblivious(MethodContract):
+    method = shoal.Oblivious()
+    serves = ("EpsilonM(epsilon=100, m=2)",)
+    refuses = "TCloseness(t=0.3)"
+
+
+class TestFreeform(MethodContract):
+    method = shoal.Freeform()
+    serves = ("KAnonymity(k=3)",)
+    refuses = "EpsilonM(epsilon=100, m=2)"
+
+
+class TestRing(MethodContract):
+    method = shoal.Ring()
+    serves = ("KAnonymity(k=3)",)
+    refuses = "EpsilonM(epsilon=100, m=2)"
+
+
+def test_no_public_method_is_without_its_contract():
+    kept = {type(one.method) for one in MethodContract.__subclasses__()}
+    public = {
+        one
+        for name in dir(shoal)
+        if inspect.isclass(one := getattr(shoal, name)) and issubclass(one, Method)
+    }
+    assert public == kept
