@@ -14,7 +14,8 @@ SCHEMA = shoal.Schema(quasi=QUASI, sensitive=SENSITIVE)
 def grouped(draw: random.Random, people: list[tuple[int, int]]) -> pl.DataFrame:
     """Publish people in groups of neighbours, of two or three, with intervals of ages."""
     order = sorted(people, key=lambda one: (one[0], draw.random()))
-    rows, at = [], 0
+    rows: list[tuple[int, str, int]] = []
+    at = 0
     while at < len(order):
         size = draw.choice([2, 3]) if len(order) - at > 4 else len(order) - at
         some = order[at : at + size]

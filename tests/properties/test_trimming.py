@@ -96,7 +96,7 @@ def test_what_holds_is_measured_on_the_values_as_published(seed, tmp_path):
     release = shoal.anonymize(frame, schema, require=shoal.EpsilonM(epsilon=150, m=3))
     audit = release.write(tmp_path / "out")
     assert audit.holds
-    assert shoal.audit_files(tmp_path / "out").holds
+    assert shoal.audit(tmp_path / "out").holds
     columns = {c["name"]: c for c in release.manifest["columns"]}
     assert columns["age"]["top"] == 85
     assert columns["charges"]["round"] == 100
@@ -129,7 +129,7 @@ def test_a_release_without_groups_is_audited_against_the_table_it_was_made_from(
         frame, schema, require=shoal.KAnonymity(k=3), method=shoal.Freeform(k=3)
     )
     release.write(tmp_path / "out")
-    assert shoal.audit_files(tmp_path / "out", original=frame).holds
+    assert shoal.audit(tmp_path / "out", original=frame).holds
 
 
 @pytest.mark.parametrize(

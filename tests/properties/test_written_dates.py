@@ -89,7 +89,7 @@ def test_a_release_of_written_dates_is_of_dates(way, tmp_path):
     schema = shoal.Schema(quasi="born", sensitive="seen")
     release = shoal.anonymize(frame, schema, require=shoal.EpsilonM(epsilon=200, m=3))
     assert release.write(tmp_path / "csv").holds
-    assert shoal.audit_files(tmp_path / "csv").holds
+    assert shoal.audit(tmp_path / "csv").holds
     written = pl.read_csv(tmp_path / "csv" / "release.csv", infer_schema=False)
     for link, row in zip(release.linkage, written.iter_rows(named=True), strict=True):
         assert row["seen"] == frame["seen"][int(link)]  # as it came in
@@ -97,7 +97,7 @@ def test_a_release_of_written_dates_is_of_dates(way, tmp_path):
         low, high = json.loads(text) if text.startswith("[") else (text, text)
         assert low <= born[int(link)].isoformat() <= high
     release.write(tmp_path / "parquet", format="parquet")
-    assert shoal.audit_files(tmp_path / "parquet").holds
+    assert shoal.audit(tmp_path / "parquet").holds
     assert sorted(release.typed()["seen"]) == sorted(day.isoformat() for day in seen)
     found = shoal.attack([tmp_path / "csv"], original=frame)
     assert found is not None

@@ -111,7 +111,7 @@ class Hand:
 
     def audit(self, folder: str) -> dict[str, Any]:
         """Measure what a release keeps, from its files."""
-        found = shoal.audit_files(folder)
+        found = shoal.audit(folder)
         return {
             "audit": found.to_dict(),
             "complaints": found.complaints(),

@@ -1,4 +1,4 @@
-"""Charts of a release: what it shows of its columns, sizes, and what is achievable."""
+"""Charts of a release, apart from its owner's: columns, sizes, and what is achievable."""
 
 from __future__ import annotations
 

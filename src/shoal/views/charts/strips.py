@@ -1,4 +1,4 @@
-"""The values of the riskiest groups, one group a line: for the owner alone."""
+"""The values of the riskiest groups, one a line: for the owner alone, so apart."""
 
 from __future__ import annotations
 
