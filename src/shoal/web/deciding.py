@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 KEPT = ("missing", "suppress", "method", "form", "title", "seconds", "rows", "most_rows")
 OF_COLUMNS = ("type", "hierarchy", "weight", "round", "top", "bottom", "missing", "date_format")
 USED = {"quasi", "sensitive", "never-mix", "person"}  # roles for which missing cells matter
+NUMBERS = {"weight", "round", "top", "bottom"}
+NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 MOST_REQUIRED = 8
 SURE = re.compile(r"\b([mlk])=[0-9]+\b")  # one in how many, in the notation
 MOST_FIELDS = 20_000  # a table may have many columns
@@ -168,7 +170,6 @@ def _bar(table: Table) -> dict[str, Any]:
 
 async def change_column(request: Request) -> Response:
     """Take a role, a type or the like for one column."""
-    shelf: Shelf = request.app.state.shelf
     table, place = table_of(request), request.path_params["place"]
     draft = table.asked
     if place >= len(draft.columns):
@@ -183,9 +184,6 @@ async def change_column(request: Request) -> Response:
     for key in OF_COLUMNS:
         if key in said:
             _keep(entries, key, said[key].strip())
-    if not draft.own:
-        proposal = await _desk(shelf, table, "propose", path=str(table.path), roles=_plain(draft))
-        _propose(draft, proposal)
     table.note()
     html = fill("part_column.html", table=table, column=card(table, place))
     for other in sorted(others - {name}):  # it may have lost its role to this one
@@ -203,7 +201,7 @@ async def change_column(request: Request) -> Response:
 def _keep(entries: dict[str, Any], key: str, value: str) -> None:
     if not value:
         entries.pop(key, None)
-    elif key in {"weight", "round"} and value.replace(".", "", 1).isdecimal():
+    elif key in NUMBERS and NUMBER.fullmatch(value):
         entries[key] = float(value) if "." in value else int(value)
     else:
         entries[key] = value
@@ -236,8 +234,13 @@ async def _requirements(request: Request, table: Table) -> list[dict[str, Any]]:
 
 
 async def requirements_part(request: Request) -> Response:
-    """Show all requirements anew."""
-    return await _shown(request, table_of(request))
+    """Show all requirements anew; those that nobody touched follow the roles."""
+    shelf: Shelf = request.app.state.shelf
+    table = table_of(request)
+    if not table.asked.own:
+        known = {"path": str(table.path), "roles": _plain(table.asked)}
+        _propose(table.asked, await _desk(shelf, table, "propose", **known))
+    return await _shown(request, table)
 
 
 async def _shown(request: Request, table: Table, *, told: bool = False) -> Response:

@@ -52,6 +52,16 @@ STARTS = {
     "KAnonymity": "KAnonymity(k={most})",
     "TCloseness": "TCloseness(t=0.2)",
 }
+FORMS = {  # name, how a cell looks, what it is good for
+    "intervals": ("Intervals", "[38, 41]", "One column each; says plainly what is known."),
+    "bounds": ("Bounds", "38 · 41", "Two columns of numbers, the ends of the interval."),
+    "means": ("Means and bounds", "39.4 · 38 · 41", "Numbers at once in R, Stata or pandas."),
+    "two-tables": (
+        "Two tables",
+        "people.csv + values.csv",
+        "Everybody’s known columns stand there as they are: who is in the table is no secret.",
+    ),
+}
 DOING = {
     "publish": "Making the release",
     "audit": "Checking the release",

@@ -48,6 +48,8 @@ if (steps.length && "IntersectionObserver" in window) {
     for (const entry of entries) {
       if (!entry.isIntersecting) continue;
       const present = entry.target.id === "look" ? "2" : "3";
+      const next = document.querySelector("[data-next]");
+      if (next) next.hidden = present === "3";
       for (const step of steps) {
         if (step.dataset.step === present) step.setAttribute("aria-current", "step");
         else step.removeAttribute("aria-current");
