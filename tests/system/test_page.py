@@ -401,26 +401,31 @@ def test_a_release_that_was_made_here_is_attacked(page):
 
 
 def test_a_click_that_searches_nothing_is_answered_at_once_on_a_large_table(page):
-    """The bound is for a quiet machine, so the best of several clicks counts."""
+    """Counted is the time that processors work for a click, so that a busy machine does not tell."""
     rows = "".join(
         f"{i % 90},{i * 7 % 50},{i * 31 % 997},{i * 13 % 70000}\n" for i in range(100_000)
     )
 
-    def best(client, path, choices):
-        times = []
+    def worked():
+        every = [page.process.pid, *workers(page.process)]
+        spent = [Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split() for one in every]
+        ticks = sum(int(one[11]) + int(one[12]) for one in spent)
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def mean(client, path, choices):
+        began = worked()
         for fields in choices * 5:
-            began = time.perf_counter()
             assert client.post(path, data=fields).status_code == 200
-            times.append(time.perf_counter() - began)
-        return min(times)
+        return (worked() - began) / (5 * len(choices))
 
     with page.client() as client:
         place = upload(client, "age,ward,street,income\n" + rows)
+        client.get(f"{place}/price")  # and whatever is still being loaded
         roles = [{"role-1": "drop"}, {"role-1": "quasi"}]
-        assert best(client, f"{place}/columns/1", roles) < 0.2
+        assert mean(client, f"{place}/columns/1", roles) < 0.2
         asked = [{"require": f"EpsilonM(epsilon={width}, m=5)"} for width in (100, 200)]
-        assert best(client, f"{place}/require", asked) < 0.2
-        assert best(client, f"{place}/settings", [{"title": "a"}, {"title": "b"}]) < 0.2
+        assert mean(client, f"{place}/require", asked) < 0.2
+        assert mean(client, f"{place}/settings", [{"title": "a"}, {"title": "b"}]) < 0.2
 
 
 def test_a_form_and_what_is_said_of_columns_reach_the_release(page):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from decimal import Decimal
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from shoal.errors import ShoalError, UsageError
 from shoal.exact import tidy
-from shoal.principles.planning import Plan
+from shoal.principles.planning import frontier, plan_requirement
 from shoal.principles.requirement import read_requirement, requirements
-from shoal.runs.plan import plan
-from shoal.table.schema import Schema
+from shoal.runs.plan import coded_for
+from shoal.runs.run import Run
 from shoal.table.settings import read_settings
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
     from shoal.principles.base import Principle
     from shoal.principles.requirement import Requirement
+    from shoal.table.coded import Sensitive
     from shoal.table.missing import Missing
+    from shoal.table.schema import Schema
 
 POINTS = 40  # of a frontier
 STEPS = 100  # of a width
@@ -65,14 +68,19 @@ def consider(
         "limits": {},
         "remedies": [],
     }
-    if not principle.population:
-        known = _known(table, schema, asked, missing)
-        facts["achievable"] = known.get("achievable")
-        facts["limits"] = {one["parameter"]: one for one in known.get("limits", ())}
-        if facts["achievable"] is False:
-            facts["remedies"] = _remedies(table, schema, asked, facts["limits"], missing)
-    if {"epsilon", "m"} <= set(facts["numbers"]) and len(full.columns) == 1:
-        facts["frontier"] = _frontier(table, schema, full, missing)
+    if principle.population:  # what is achievable depends on descriptions
+        return facts
+    coded, _ = coded_for(Run(table=table, schema=schema, missing=missing), asked)
+    value = coded.value(full.columns) if full.columns else None
+    known = plan_requirement(principle, value, len(coded)).to_dict()
+    facts["achievable"] = known.get("achievable")
+    facts["limits"] = {one["parameter"]: one for one in known.get("limits", ())}
+    if facts["achievable"] is False:
+        facts["remedies"] = _remedies(asked, facts["limits"], value, len(coded))
+    if {"epsilon", "m"} <= set(facts["numbers"]) and value is not None:
+        relative = bool(getattr(principle, "relative", False))
+        points = islice(frontier(value.columns[0], relative=relative), POINTS)
+        facts["frontier"] = [{"m": one.m, "bound": one.epsilon_bound} for one in points]
     return facts
 
 
@@ -108,32 +116,23 @@ def _numbers(principle: Any) -> dict[str, Any]:
     }
 
 
-def _known(
-    table: pl.DataFrame, schema: Schema, asked: Requirement, missing: Missing
-) -> dict[str, Any]:
-    return plan(table, schema, require=asked, missing=missing).to_dict()
-
-
 def _remedies(
-    table: pl.DataFrame,
-    schema: Schema,
-    asked: Requirement,
-    limits: dict[str, dict[str, Any]],
-    missing: Missing,
+    asked: Requirement, limits: dict[str, dict[str, Any]], value: Sensitive | None, rows: int
 ) -> list[dict[str, Any]]:
     """Return what could be asked for instead, each tried."""
     found = []
     for name, one in limits.items():
         if one["limit"] is None:
             continue
-        value = under(one["limit"]) if one["must"] == "under" else one["limit"]
+        number = under(one["limit"]) if one["must"] == "under" else one["limit"]
         try:
-            other = replace(asked, principle=_with(asked.principle, **{name: value}))
-            known = _known(table, schema, other, missing)
+            other = _with(asked.principle, **{name: number})
+            known = plan_requirement(other, value, rows).to_dict()
         except ShoalError:  # such a number makes no sense for the principle
             continue
         if known.get("achievable"):
-            found.append({"text": repr(other), "parameter": name, "value": value})
+            text = repr(replace(asked, principle=other))
+            found.append({"text": text, "parameter": name, "value": number})
     return found
 
 
@@ -149,16 +148,3 @@ def under(bound: float) -> int | float:
     step = Decimal(str(tidy(bound / STEPS)))
     value = (limit / step).to_integral_value(rounding="ROUND_CEILING") * step - step
     return int(value) if value == value.to_integral_value() else float(value)
-
-
-def _frontier(
-    table: pl.DataFrame, schema: Schema, asked: Requirement, missing: Missing
-) -> list[dict[str, Any]]:
-    """Return the bound of the width for each m, as far as a picture shows it."""
-    (name,) = asked.columns
-    kinds = {name: schema.types[name]} if name in schema.types else {}
-    alone = Schema(sensitive=name, types=kinds, decimal=schema.decimal)
-    relative = bool(getattr(asked.principle, "relative", False))
-    found = plan(table, alone, relative=relative, missing=missing)
-    assert isinstance(found, Plan)
-    return [{"m": p.m, "bound": p.epsilon_bound} for p in (found.frontier or ())[:POINTS]]

@@ -82,7 +82,7 @@ def planned(
     """Say which widths and shares are achievable on the table of a run, or what is known else."""
     schema = run.schema
     if require is not None:
-        coded, asked = _coded(run, require)
+        coded, asked = coded_for(run, require)
         value = coded.value(asked.columns) if asked.columns else None
         return plan_requirement(asked.principle, value, len(coded))
     if len(schema.sensitive) != 1:
@@ -96,11 +96,11 @@ def planned(
             "which levels are achievable."
         )
         raise UsageError(msg)
-    coded, _ = _coded(run, EpsilonM(epsilon=0, m=1))
+    coded, _ = coded_for(run, EpsilonM(epsilon=0, m=1))
     return plan_column(coded.sensitive[0], epsilon=epsilon, m=m, relative=relative)
 
 
-def _coded(run: Run, require: Require) -> tuple[Coded, Requirement]:
+def coded_for(run: Run, require: Require) -> tuple[Coded, Requirement]:
     """Code the columns that a requirement is about, and no others: a plan needs no more."""
     (asked,) = requirements(require, run.schema.sensitive)
     table = take_frame(run.frame())
