@@ -71,9 +71,8 @@ def test_ranges_are_ordered_by_their_numbers():
         (["1,234", "12,345,678"], "thousands", ["2 cells"]),
         (["1,5", "2,25", "3"], "decimal", ["2 cells", "row 1"]),
         (["9007199254740993", "1"], "large", ["2^53", "row 1"]),
-        (["31/12/2020", "01/02/2020"], "date", ["day stands first"]),
-        (["12/31/2020", "01/02/2020"], "date", ["month stands first"]),
-        (["11/12/2020", "01/02/2020"], "date", ["cannot be told apart"]),
+        (["11/12/2020", "01/02/2020"], "date", ["two ways", "dd/mm/yyyy or mm/dd/yyyy"]),
+        (["31/12/20", "01/02/20"], "date", ["two digits"]),
         (["20201231", "20200101"], "date", ["numbers"]),
         (["2024-02-31", "2024-01-01"], "date", ["row 1"]),
         (["Łódź", "Łódź ", "x", "x"], "alike", ["look alike"]),
@@ -219,6 +218,8 @@ def test_a_fast_method_is_proposed_for_widths_where_rows_are_many(monkeypatch):
     found = {}
     for many in (10, 1000):
         monkeypatch.setattr(proposal, "MANY", many)
-        proposals = [proposal.propose(table, shoal.inspect(table)) for table in (PEOPLE, labels)]
-        found[many] = [one.method for one in proposals if one is not None]
+        proposals = [
+            proposal.propose(table, shoal.inspect(table), count=1) for table in (PEOPLE, labels)
+        ]
+        found[many] = [one.method for (one,) in proposals]
     assert found == {10: ["Split()", "Exchange()"], 1000: ["Exchange()", "Exchange()"]}

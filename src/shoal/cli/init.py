@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
 from shoal.cli import show
+from shoal.views.terminal import plain_lines
 
 
 def init(
@@ -15,6 +17,12 @@ def init(
         str, typer.Option("--output", "-o", help="Schema file to write.")
     ] = "shoal.toml",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Ask the few questions that decide it, one by one.")
+    ] = False,
+    query: show.Query = None,
+    sheet: show.Sheet = None,
+    delimiter: show.Delimiter = None,
     encoding: show.Encoding = None,
     quiet: show.Quiet = False,
 ) -> None:
@@ -23,10 +31,33 @@ def init(
     from shoal.views.commands import Command
 
     show.announce_compiling(quiet=quiet)
-    complete = shoal.init(table, output, encoding=encoding, force=force)
+    complete = shoal.init(
+        table,
+        output,
+        query=query,
+        sheet=sheet,
+        delimiter=delimiter,
+        encoding=encoding,
+        force=force,
+        ask=answer if ask else None,
+    )
     next_step = (
         f"Look it over, then: {Command('anonymize', (), (('schema', output),)).line}"
         if complete
         else "No usable quasi column was found: name some in it, and what must hold."
     )
     show.note(f"Wrote {output}. {next_step}", quiet=quiet)
+
+
+def answer(question: str, default: str) -> str:
+    """Ask a question on the terminal; an empty line takes what is proposed."""
+    shown = f" [{default}]" if default else ""
+    sys.stdout.write(f"{plain_lines(question)}{shown} ")
+    sys.stdout.flush()
+    line = sys.stdin.readline()
+    if not line:
+        import shoal
+
+        msg = "The answers ended before the questions. Answer each, or leave out --ask."
+        raise shoal.UsageError(msg)
+    return line.strip() or default

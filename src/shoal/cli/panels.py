@@ -66,6 +66,7 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
         "port": "NUMBER",
         "no_browser": "",
         "engine": "ENGINE",
+        "ask": "",
         "dry_run": "",
         "seed": "NUMBER",
         "quiet": "",

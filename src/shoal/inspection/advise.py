@@ -21,6 +21,7 @@ from shoal.inspection.infer import (
     SENSITIVE,
     SENSITIVE_STEMS,
     STRONG,
+    VITAL,
     WEIGHTS,
     word_among,
     words_of,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from shoal.inspection.infer import Inferred
     from shoal.inspection.profile import Profile
 
-MOST_QUASI = 8  # columns; with more, hardly anything of each can be kept
+MOST_GUESSED = 8  # quasi columns with which those that are only guessed to be known are added
 NEAR_UNIQUE = 0.95  # distinct values per filled cell
 ENOUGH = 10  # rows from which uniqueness tells anything
 PER_PERSON = 0.05  # distinct values per row from which an id is of people, not of categories
@@ -63,13 +64,15 @@ def advise(
     _guess_sensitive(found, profiles, types)
     _guess_quasi(found, profiles)
     _heed_kinship(found, [profile.name for profile in profiles], kinship)
-    _limit_quasi(found)
+    _leave_unknown(found)
     return found
 
 
 def _alone(profile: Profile, kind: Inferred) -> Advice:
     if why := _useless(profile):
         return Advice(None, why)
+    if kind.ways and kind.kind != "date":
+        return Advice(None, f"{kind.reason}; say which, as date_format, and it can have a role")
     if why := _identity(profile, kind):
         return Advice(IDENTITY, why)
     if why := _unfit(profile):
@@ -83,6 +86,10 @@ def _alone(profile: Profile, kind: Inferred) -> Advice:
         return Advice(QUASI_ROLE, why, 2 + (word in CORE))
     if kind.kind in {"date", "latitude", "longitude"}:
         return Advice(QUASI_ROLE, "when and where are known to others", 1)
+    if word := word_among(name, VITAL):
+        return Advice(
+            None, f"{word!r} in its name speaks of what is measured, and no stranger knows"
+        )
     if profile.distinct <= FEW and profile.distinct < profile.rows:
         strength = 1 - profile.mode_share  # what is nearly always the same singles nobody out
         why = f"few values ({profile.distinct:,}), so it may be known"
@@ -208,11 +215,19 @@ def _heed_kinship(found: list[Advice], names: Sequence[str], kinship: Sequence[K
             found[right] = Advice(None, f"{advice.why}; it says the same as {one.left!r}")
 
 
-def _limit_quasi(found: list[Advice]) -> None:
-    places = [place for place, advice in enumerate(found) if advice.role == QUASI_ROLE]
-    strongest = sorted(places, key=lambda place: (-found[place].strength, place))
-    for place in strongest[MOST_QUASI:]:
-        why = f"{found[place].why}; left out because {MOST_QUASI} others are better known"
+def _leave_unknown(found: list[Advice]) -> None:
+    """Leave out columns that nothing says others know, where enough are known to be known.
+
+    What others are known to know is never left out, however many columns that is.
+    """
+    known = [advice for advice in found if advice.role == QUASI_ROLE and advice.strength >= 1]
+    places = [place for place, one in enumerate(found) if one.role == QUASI_ROLE]
+    guessed = sorted(
+        (place for place in places if found[place].strength < 1),
+        key=lambda place: (-found[place].strength, place),
+    )
+    for place in guessed[max(MOST_GUESSED - len(known), 0) :]:
+        why = f"{found[place].why}; left out, as nothing tells that others do: add it if they may"
         found[place] = Advice(None, why)
 
 

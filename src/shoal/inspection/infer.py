@@ -12,9 +12,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from shoal.table.coding import NUMBER
+from shoal.table.date_formats import tell_apart
 from shoal.table.dates import not_dates
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from shoal.inspection.profile import Profile
 
 
+JUDGED = 200  # cells from which counts tell anything
+CHANCE = 1.5  # by which the roots of two neighbouring counts differ for no reason
+JAGGED = 1.5  # how often counts rise and fall, once being that of a quantity
 FEW = 30  # values that numbers standing for categories have at most
 ORDERED = 50  # labels that an inferred order has at most
 FIRST = 50  # cells that tell whether it is worth reading all as dates
@@ -47,6 +52,7 @@ class Inferred:
     kind: str
     reason: str
     order: tuple[str, ...] = ()
+    ways: tuple[str, ...] = ()  # in which dates read, if they are not as ISO writes them
 
 
 def infer(profile: Profile) -> Inferred:
@@ -64,6 +70,11 @@ def infer(profile: Profile) -> Inferred:
 def _text(profile: Profile) -> Inferred:
     if not not_dates(profile.cells.head(FIRST)).any() and not not_dates(profile.cells).any():
         return Inferred("date", "every cell is a date as in 2024-01-31")
+    ways, doubt = tell_apart(profile.cells)
+    if doubt is not None:
+        return Inferred("categorical", f"it {doubt.removesuffix('.')}", (), tuple(ways))
+    if ways:
+        return Inferred("date", f"every cell is a date, written as {ways[0]}", (), tuple(ways))
     if profile.all_match(DIGITS) and profile.matching(ZEROS).any():
         return Inferred("code", "digits with leading zeros, which a number would lose")
     if profile.distinct == 2 and tuple(sorted(profile.cells.str.to_lowercase())) in TRUTHS:
@@ -95,9 +106,33 @@ def _numbers(profile: Profile) -> Inferred:
     word = word_among(name, NOMINAL)
     if word and profile.whole and profile.distinct <= FEW:
         return Inferred("categorical", f"few whole numbers, which under {word!r} stand for labels")
+    if why := _jagged(profile):
+        return Inferred("code", why)
     if profile.whole:
         return Inferred("numeric", "every cell is a whole number")
     return Inferred("numeric", "every cell is a number")
+
+
+def _jagged(profile: Profile) -> str | None:
+    """Return why few whole numbers stand for categories: how often they occur tells.
+
+    The counts of a quantity rise and fall about once as it grows, those of codes go up and down.
+    """
+    numbers = profile.numbers
+    assert numbers is not None
+    if not profile.whole or word_among(profile.name, COUNTED) or profile.filled < JUDGED:
+        return None
+    low, high = int(numbers.min()), int(numbers.max())
+    if low < 0 or high > 99 or not 4 < profile.distinct <= 2 * FEW:
+        return None
+    counts = np.zeros(high - low + 3, np.int64)
+    counts[numbers.astype(np.int64) - low + 1] = profile.counts
+    sizes = np.sqrt(counts)  # chance moves each by about a half, whatever its size
+    steps = np.maximum(np.abs(np.diff(sizes)) - CHANCE, 0)
+    turns = float(steps.sum()) / (2 * float(sizes.max()))
+    if turns < JAGGED:
+        return None
+    return "few whole numbers whose counts go up and down, as those of codes do, not of quantities"
 
 
 def _coded(profile: Profile) -> bool:
@@ -171,6 +206,14 @@ NOT_IDS = _words("acid android bid covid fluid grid hybrid invalid liquid paid r
 CODES = _words("""
 zip zipcode zipcodes postal postcode postalcode plz fips code codes icd icd9 icd10 cpt naics isic
 soc id ids
+""")
+COUNTED = _words("""
+age year years month day hour hours minute minutes week weeks number num count children kids persons
+rooms bedrooms floors size score points grade income salary pay amount price length duration
+""")
+VITAL = _words("""
+pulse heartrate heart temperature temp bp systolic diastolic pressure respiratory oxygen spo2
+saturation bmi hemoglobin creatinine cholesterol potassium sodium lab labs vitals
 """)
 NOMINAL = _words("""
 sex gender race ethnicity hispanic marital religion country nationality region state workclass class

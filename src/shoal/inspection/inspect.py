@@ -18,6 +18,7 @@ from shoal.inspection.infer import Inferred, infer
 from shoal.inspection.profile import Profile, usable
 from shoal.inspection.suspect import Suspicion, suspect
 from shoal.sampling import draw
+from shoal.table.date_formats import to_iso
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.reading import take_frame
 from shoal.table.schema import Schema
@@ -45,6 +46,7 @@ class ColumnInspection:
     why: str
     order: tuple[str, ...]
     suspicions: tuple[Suspicion, ...]
+    date_formats: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,13 +77,23 @@ class Inspection:
             identifying=self.named("identifying"),
             types={c.name: c.type for c in self.columns if c.type and c.name in used},
             order={c.name: c.order for c in self.columns if c.order and c.name in used},
+            date_formats={
+                c.name: c.date_formats[0]
+                for c in self.columns
+                if c.date_formats and c.type == "date" and c.name in used
+            },
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the inspection as plain values, as the command prints it in JSON."""
         return asdict(self) | {
             "columns": [
-                asdict(column) | {"order": list(column.order), "suspicions": _plain(column)}
+                asdict(column)
+                | {
+                    "order": list(column.order),
+                    "suspicions": _plain(column),
+                    "date_formats": list(column.date_formats),
+                }
                 for column in self.columns
             ],
             "kinship": [asdict(one) | {"text": one.text} for one in self.kinship],
@@ -179,6 +191,7 @@ def _column(profile: Profile, kind: Inferred, advised: Advice) -> ColumnInspecti
         # Missing cells, should they count as a value, stand before the first label.
         order=(MISSING_LABEL,) * bool(kind.order and profile.missing) + kind.order,
         suspicions=suspect(profile, kind),
+        date_formats=kind.ways,
     )
 
 
@@ -190,7 +203,8 @@ def _values(profile: Profile, kind: Inferred, *, private: bool) -> dict[str, Any
         low, high = int(profile.numbers.argmin()), int(profile.numbers.argmax())
         return {"low": profile.cells[low], "high": profile.cells[high]}
     if kind.kind == "date":
-        return {"low": profile.cells.min(), "high": profile.cells.max()}
+        days = to_iso(profile.cells, kind.ways[0]) if kind.ways else profile.cells
+        return {"low": days.min(), "high": days.max()}
     if profile.distinct <= LABELS and not private:
         return {"most_frequent": [list(pair) for pair in profile.most_frequent(SHOWN)]}
     return {"pattern": pattern(profile.cells)}

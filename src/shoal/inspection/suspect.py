@@ -164,6 +164,12 @@ def _dates(profile: Profile, inferred: Inferred) -> Iterator[Suspicion]:
     cells = profile.cells
     if inferred.kind == "date":
         return
+    if inferred.ways:
+        ways = " or ".join(inferred.ways)
+        yield Suspicion(
+            "date", f"{profile.name!r} {inferred.reason.removeprefix('it ')}: say {ways}."
+        )
+        return
     if profile.mostly(ISO_LIKE):
         bad = not_dates(cells).to_numpy()
         yield Suspicion(

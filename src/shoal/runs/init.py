@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from shoal.errors import OutputError, UsageError
-from shoal.runs.starter_file import starter
+from shoal.runs.starter_file import Ask, starter
 from shoal.table.databases.access import is_address, to_keep
 from shoal.table.reading import read_table
 from shoal.wording import option
@@ -16,8 +16,12 @@ def init(
     table: str | Path,
     output: str | Path = "shoal.toml",
     *,
+    query: str | None = None,
+    sheet: str | None = None,
+    delimiter: str | None = None,
     encoding: str | None = None,
     force: bool = False,
+    ask: Ask | None = None,
 ) -> bool:
     """Write a commented schema file for a table; returns whether it can be run as it is.
 
@@ -25,8 +29,10 @@ def init(
     ----------
     table : where the table is.
     output : the schema file to write.
-    encoding : of text, as latin-1, cp1252 or utf-16; by default UTF-8.
+    query, sheet, delimiter, encoding : how it is read, as for `anonymize`.
     force : whether a file that exists is replaced.
+    ask : called with each question that decides what is proposed, and what is taken for its answer
+        if there is none; without it nothing is asked.
     """
     target, table = Path(output), str(table)
     if target.is_dir() or not target.absolute().parent.is_dir():
@@ -41,13 +47,14 @@ def init(
             f"{option('force')}."
         )
         raise OutputError(msg)
-    frame = read_table(table, encoding=encoding)
+    how = {"query": query, "sheet": sheet, "delimiter": delimiter, "encoding": encoding}
+    frame = read_table(table, **how)
     folder = target.absolute().parent
     if is_address(table):
         place = to_keep(table, folder)
     else:
         place = Path(os.path.relpath(table, folder)).as_posix()
-    text, complete = starter(frame, place, encoding, file=target.name)
+    text, complete = starter(frame, place, reading=how, file=target.name, ask=ask)
     _write_whole(target, text)
     return complete
 

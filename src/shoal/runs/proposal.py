@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +16,10 @@ from shoal.principles.planning import width_bound
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import requirements
 from shoal.runs.run import Run
+from shoal.sampling import draw
 from shoal.table.coding import code_column
 from shoal.table.missing import complete_rows, is_missing
+from shoal.table.settling import settle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,9 +29,15 @@ if TYPE_CHECKING:
     from shoal.inspection.inspect import Inspection
     from shoal.table.coding import Column
     from shoal.table.missing import Missing
+    from shoal.table.schema import Schema
 
-MOST = 5  # the m, l and k to start from where the table allows it
+MOST = 5  # the m and l to start from where the table allows it
+PEOPLE = 11  # who share every description at least: a risk of 0.09, as EMA and Health Canada ask
+CHOICES = 3  # promises that are priced
+SAMPLE = 2_000  # rows that they are tried on
+SECONDS = 1.0  # of each trial
 MANY = 200_000  # rows from which the fastest method is suggested
+LARGE = 3_000  # codes of which all pairs are compared
 ALPHA = 0.95  # a share above which nothing is promised
 
 
@@ -37,30 +45,63 @@ ALPHA = 0.95  # a share above which nothing is promised
 class Proposal:
     """What to require, by which method, what to do about missing cells, and why."""
 
-    require: str
+    require: tuple[str, ...]
     method: str
     missing: Missing
     reasons: tuple[str, ...]
+    loss: float | None = None  # of a trial on some rows
 
 
-def propose(table: pl.DataFrame, found: Inspection) -> Proposal | None:
-    """Return a requirement that is achievable.
+def propose(
+    table: pl.DataFrame,
+    found: Inspection,
+    schema: Schema | None = None,
+    *,
+    least: int = PEOPLE,
+    count: int = CHOICES,
+) -> list[Proposal]:
+    """Return requirements that are achievable, the most telling first; several are priced.
 
-    None where no quasi column is known, or no row is complete in the suggested columns.
+    There are none where no quasi column is known, or no row is complete in the suggested columns.
+    In each, at least so many people share every description, if the table has as many.
     """
-    schema = found.schema
-    policy, reason = missing_policy(found)
+    schema = found.schema if schema is None else schema
+    policy, reason = missing_policy(found, schema)
     used = (*schema.quasi, *schema.sensitive)
     if not schema.quasi or (policy == "drop" and _incomplete(table, used)):
-        return None
-    for require, why in _candidates(table, found, policy):
+        return []
+    proposals: list[Proposal] = []
+    for promise, why in _candidates(table, schema, policy, least):
+        require = (*promise, f"KAnonymity(k={min(least, _rows(table, schema, policy))})")
         try:
-            Run(schema=schema, require=require, missing=policy).ready(table)
+            run = Run(schema=schema, require=require, missing=policy)
+            run.ready(table)
         except NotAchievable:
             continue
-        method, speed = _method(require, found)
-        return Proposal(require, method, policy, (*why, *reason, *speed))
-    return None
+        method, speed = _method(require, found, schema)
+        shared = (f"At least {least} people share every description, as far as there are so many.",)
+        reasons = (*why, *(shared if promise else ()), *reason, *speed)
+        price = _price(table, run) if count > 1 else None
+        proposals.append(Proposal(require, method, policy, reasons, price))
+        if len(proposals) == count:
+            break
+    return proposals
+
+
+def _rows(table: pl.DataFrame, schema: Schema, policy: Missing) -> int:
+    """Return how many rows are complete enough to be published."""
+    kept, settled = settle(table, schema)
+    keep = complete_rows(kept, (*settled.quasi, *settled.sensitive), policy)
+    return int(keep.sum())
+
+
+def _price(table: pl.DataFrame, run: Run) -> float | None:
+    """Return what keeping a promise loses on some rows; None where they cannot keep it."""
+    some = table[np.sort(draw(table.height, SAMPLE).places)]
+    try:
+        return replace(run, table=some, seconds=SECONDS).release().loss
+    except NotAchievable:
+        return None
 
 
 def _incomplete(table: pl.DataFrame, names: tuple[str, ...]) -> bool:
@@ -71,18 +112,22 @@ def _incomplete(table: pl.DataFrame, names: tuple[str, ...]) -> bool:
     return bool(lacking.all())
 
 
-def _method(require: str, found: Inspection) -> tuple[str, tuple[str, ...]]:
+def _method(
+    require: tuple[str, ...], found: Inspection, schema: Schema
+) -> tuple[str, tuple[str, ...]]:
     """Return the method for a requirement: the best, or a fast one that loses little more."""
-    asked = requirements(require, found.schema.sensitive)
+    asked = requirements(require, schema.sensitive)
     best = choose_method(None, asked)
-    if found.rows <= MANY or not all(isinstance(one.principle, EpsilonM) for one in asked):
+    if found.rows <= MANY or not all(
+        isinstance(one.principle, EpsilonM) for one in asked if one.columns
+    ):
         return repr(best), ()
     return repr(Split()), (f"{best!r} loses less than {Split()!r}, and takes longer.",)
 
 
-def missing_policy(found: Inspection) -> tuple[Missing, tuple[str, ...]]:
-    """Return the policy with which the suggested columns can be used, and why."""
-    used = [one for one in found.columns if one.name in {*found.named("quasi"), found.protect}]
+def missing_policy(found: Inspection, schema: Schema) -> tuple[Missing, tuple[str, ...]]:
+    """Return the policy with which the columns of a schema can be used, and why."""
+    used = [one for one in found.columns if one.name in {*schema.quasi, *schema.sensitive}]
     lacking = [one for one in used if one.missing]
     if not lacking:
         return "error", ()
@@ -93,41 +138,56 @@ def missing_policy(found: Inspection) -> tuple[Missing, tuple[str, ...]]:
 
 
 def _candidates(
-    table: pl.DataFrame, found: Inspection, policy: Missing
-) -> Iterator[tuple[str, tuple[str, ...]]]:
+    table: pl.DataFrame, schema: Schema, policy: Missing, least: int
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Yield requirements from the most telling one to the one that always holds."""
-    schema = found.schema
+    table, schema = settle(table, schema)
+    table = schema.read_numbers(table, "sensitive")
     kept = table.filter(complete_rows(table, (*schema.quasi, *schema.sensitive), policy))
     for name in schema.sensitive:
         kind = schema.types.get(name)
         column = code_column(kept[name], kind=kind, order=schema.order.get(name))
         if column.numeric and kind == "numeric":
-            yield from _widths(column)
+            widths = list(_widths(column))
+            yield from widths[:1]
+            yield from widths[2:3]
+        if kind == "code":
+            yield from _alike(column)
         yield from _shares(column)
-    k = min(MOST, kept.height)
+    k = min(least, kept.height)
     yield (
-        f"KAnonymity(k={k})",
+        (),
         (f"Every description is shared by at least {k} rows; it promises nothing about values.",),
     )
 
 
-def _widths(column: Column) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _alike(column: Column) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Yield that codes which begin alike are not too many in a group."""
+    if column.distinct > LARGE or min(map(len, column.spellings)) < 3:
+        return
+    yield (
+        (f"Dissimilarity(epsilon=0.5, delta=0.5, k={MOST}, distance=Hierarchical(Prefix()))",),
+        (f"At most half of the others of a group have a {column.name} that begins alike.",),
+    )
+
+
+def _widths(column: Column) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     for m in range(MOST, 1, -1):
         bound = width_bound(column, m)
         width = tidy((bound or 0) / 2)
         whole = column.numbers.dtype.kind == "i"
         if width > 0 and not (whole and width < 1):
             yield (
-                f"EpsilonM(epsilon={width}, m={m})",
+                (f"EpsilonM(epsilon={width}, m={m})",),
                 (
-                    f"At most one in {m} of a group lies within {width} of anybody's "
-                    f"{column.name}.",
+                    f"Nobody's {column.name} can be told to within {width:,} with more than 1 in "
+                    f"{m} certainty.",
                     f"For m={m}, epsilon must stay under {bound}; `shoal plan` shows more.",
                 ),
             )
 
 
-def _shares(column: Column) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _shares(column: Column) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     rows = len(column.codes)
     most = int(np.bincount(column.codes).max())
     largest = rows // most
@@ -135,8 +195,8 @@ def _shares(column: Column) -> Iterator[tuple[str, tuple[str, ...]]]:
     if largest >= 2:
         l = min(MOST, max(2, largest - 1))
         why = f"No value of {column.name} is carried by more than one in {l} of a group."
-        yield f"FrequencyL(l={l})", (why, f"At most l={largest} is achievable: {share}.")
+        yield (f"FrequencyL(l={l})",), (why, f"At most l={largest} is achievable: {share}.")
     alpha = math.ceil(20 * most / rows + 1) / 20
     if alpha <= ALPHA:
         why = f"No value of {column.name} is carried by more than {alpha:.0%} of a group."
-        yield f"AlphaK(alpha={alpha}, k={min(MOST, rows)})", (why, f"Not much: {share}.")
+        yield (f"AlphaK(alpha={alpha}, k={min(MOST, rows)})",), (why, f"Not much: {share}.")

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import re
 import textwrap
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from shoal.errors import UnknownColumn, UsageError
 from shoal.exact import tidy
 from shoal.inspection.inspect import inspect
-from shoal.runs.proposal import propose
+from shoal.runs.proposal import PEOPLE, SAMPLE, propose
+from shoal.table.date_formats import check_format
+from shoal.table.schema import Schema
 from shoal.views.commands import Command
 
 if TYPE_CHECKING:
@@ -19,29 +23,107 @@ if TYPE_CHECKING:
     from shoal.runs.proposal import Proposal
 
 WIDTH = 92
+STEPS = 100  # that numbers are suggested to be rounded to
+KEPT = ("encoding",)  # what a schema file says of how its table is read
 PREFIXED = 20  # values from which a code is published by its beginning
 BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+Ask = Callable[[str, str], str]  # a question and what is taken for its answer if there is none
 
 
 def starter(
     table: pl.DataFrame,
     source: str | None,
-    encoding: str | None = None,
     *,
+    reading: Mapping[str, str | None] | None = None,
     file: str = "shoal.toml",
+    ask: Ask | None = None,
 ) -> tuple[str, bool]:
     """Return a schema file for a table, what is suggested and why, and whether it can be run.
 
     Parameters
     ----------
     source : where the table is, as seen from the file; None where it cannot be named.
-    encoding : of the table, where it is text in another one than UTF-8.
+    reading : how the table was read, as `encoding` or `sheet`.
     file : the name that the schema file will have.
+    ask : called with each question that decides what is proposed; without it nothing is asked.
     """
     found = inspect(table)
-    proposal = propose(table, found)
-    lines = [*_head(found, source, encoding, file), *_run(found, proposal), *_columns(found)]
-    return "\n".join(lines) + "\n", proposal is not None
+    schema, least = (found.schema, PEOPLE) if ask is None else decide(found, ask)
+    choices = propose(table, found, schema, least=least)
+    if ask is not None and len(choices) > 1:
+        choices = _chosen(choices, ask)
+    how = {name: said for name, said in (reading or {}).items() if said is not None}
+    lines = [
+        *_head(found, source, how, file),
+        *_run(found, schema, choices),
+        *_columns(found, schema),
+    ]
+    return "\n".join(lines) + "\n", bool(choices)
+
+
+def decide(found: Inspection, ask: Ask) -> tuple[Schema, int]:
+    """Ask what only the owner knows: dates, what others know, what to protect, how many people."""
+    known = {column.name: column for column in found.columns}
+    formats: dict[str, str] = {}
+    for column in found.columns:
+        if len(column.date_formats) > 1 or (column.date_formats and column.type != "date"):
+            shown = " or ".join(column.date_formats)
+            way = ask(f"How does {column.name!r} write dates: {shown}? (empty: leave it out)", "")
+            if way:
+                formats[column.name] = check_format(column.name, way)
+    guessed = (*found.named("quasi"), *formats)
+    quasi = _named(
+        ask("Which columns could somebody know of a person?", ",".join(guessed)), tuple(known)
+    )
+    protect = _named(ask("Which column is to be protected?", found.protect or ""), tuple(known))
+    said = ask("How many people at least share every description?", str(PEOPLE))
+    if not said.strip().isdigit() or int(said) < 1:
+        msg = f"A number of people is a whole number of at least 1. Got {said!r}."
+        raise UsageError(msg)
+    used = (*quasi, *protect)
+    types = {name: str(known[name].type) for name in used if known[name].type}
+    types |= dict.fromkeys((name for name in formats if name in used), "date")
+    told = {
+        name: known[name].date_formats[0]
+        for name in used
+        if types.get(name) == "date" and known[name].date_formats
+    }
+    schema = Schema(
+        quasi=quasi,
+        sensitive=protect,
+        identifying=[name for name in found.named("identifying") if name not in used],
+        types=types,
+        order={name: known[name].order for name in used if known[name].order},
+        date_formats=told | {name: way for name, way in formats.items() if name in used},
+    )
+    return schema, int(said)
+
+
+def _named(said: str, columns: Sequence[str]) -> list[str]:
+    """Return the columns that an answer names, raising where there is no such one."""
+    names = [name.strip() for name in said.split(",") if name.strip()]
+    for name in names:
+        if name not in columns:
+            raise UnknownColumn(name, columns)
+    return names
+
+
+def _chosen(choices: list[Proposal], ask: Ask) -> list[Proposal]:
+    """Ask which promise to keep, each with its price, and put it first."""
+    lines = [f"  {place}. {_words(one)}" for place, one in enumerate(choices, 1)]
+    said = ask("\n".join(["Which promise should hold?", *lines]), "1").strip()
+    if not said.isdigit() or not 1 <= int(said) <= len(choices):
+        msg = f"The promises are numbered from 1 to {len(choices)}. Got {said!r}."
+        raise UsageError(msg)
+    return [choices[int(said) - 1], *(one for one in choices if one is not choices[int(said) - 1])]
+
+
+def _words(one: Proposal) -> str:
+    """Return a promise with its price."""
+    price = "its price is not known" if one.loss is None else f"{one.loss:.1%} lost"
+    return f"{one.reasons[0].removesuffix('.')}: {price}."
 
 
 def quoted(text: str) -> str:
@@ -65,39 +147,41 @@ def _list(names: tuple[str, ...]) -> str:
     return "[\n" + "".join(f"  {quoted(name)},\n" for name in names) + "]"
 
 
-def _head(found: Inspection, source: str | None, encoding: str | None, file: str) -> list[str]:
+def _head(found: Inspection, source: str | None, how: Mapping[str, str], file: str) -> list[str]:
     shown = file if file.isprintable() else "THIS_FILE"
+    typed = tuple((name, said) for name, said in how.items() if name not in KEPT)
     said = [
         *_comment(
             f"How to publish a table of {found.rows:,} rows. Everything here was guessed from its "
             "names and cells: look it over. Paths are relative to this file. Then run beside it:"
         ),
         "#",
-        f"#   {Command('anonymize', (), (('schema', shown),)).line}",
+        f"#   {Command('anonymize', (), (('schema', shown), *typed)).line}",
         "",
     ]
     if source is not None:
         said += [f"table = {quoted(source)}", ""]
-    if encoding is not None:
-        said += [f"encoding = {quoted(encoding)}", ""]
+    for name in KEPT:
+        if name in how:
+            said += [f"{name} = {quoted(how[name])}", ""]
     return said
 
 
-def _run(found: Inspection, proposal: Proposal | None) -> list[str]:
-    quasi, identifying = found.named("quasi"), found.named("identifying")
+def _run(found: Inspection, schema: Schema, choices: Sequence[Proposal]) -> list[str]:
+    quasi, identifying = schema.quasi, schema.identifying
     said = [
         *_comment("Columns that could single a person out; they are generalized."),
         f"quasi = {_list(quasi)}",
     ]
-    if found.unique is not None:
+    if found.unique is not None and quasi == found.named("quasi"):
         share = "Over 99.9%" if 0.999 < found.unique < 1 else f"{found.unique:.1%}"
         said += _comment(f"{share} of the rows are unique in them.")
     said += [
         "",
         *_comment("Columns to protect; they are published as they are."),
-        f"sensitive = {_list((found.protect,) if found.protect else ())}",
+        f"sensitive = {_list(schema.sensitive)}",
     ]
-    rivals = [name for name in found.named("sensitive") if name != found.protect]
+    rivals = [name for name in found.named("sensitive") if name not in schema.published]
     if rivals:
         said += _comment(
             f"Private too, and left out here: {', '.join(map(quoted, rivals))}. Each that is added "
@@ -112,44 +196,56 @@ def _run(found: Inspection, proposal: Proposal | None) -> list[str]:
         "other = []",
         "",
     ]
-    return [*said, *_required(proposal)]
+    return [*said, *_required(choices)]
 
 
-def _required(proposal: Proposal | None) -> list[str]:
-    if proposal is None:
+def _required(choices: Sequence[Proposal]) -> list[str]:
+    if not choices:
         return [
             *_comment(
                 "No quasi column could be suggested, or none that is complete in any row. Name "
                 "some above, then say what must hold:"
             ),
-            '# require = "KAnonymity(k=5)"',
+            f'# require = "KAnonymity(k={PEOPLE})"',
             'output = "published"',
             "",
         ]
-    said = [line for reason in proposal.reasons for line in _comment(reason)]
-    said += [f"require = {quoted(proposal.require)}", f"method = {quoted(proposal.method)}"]
-    if proposal.missing != "error":
-        said.append(f"missing = {quoted(proposal.missing)}")
-    return [*said, 'output = "published"', '# suppress = "1%"  # rows that may be left out', ""]
+    first, *others = choices
+    said = [line for reason in first.reasons for line in _comment(reason)]
+    if first.loss is not None:
+        said += _comment(f"{first.loss:.1%} is lost, as tried on at most {SAMPLE:,} rows.")
+    said += [f"require = {_list(first.require)}", f"method = {quoted(first.method)}"]
+    for other in others:
+        said += ["", *_comment(f"Or: {_words(other)}"), f"# require = {_flat(other.require)}"]
+    if first.missing != "error":
+        said += ["", f"missing = {quoted(first.missing)}"]
+    return [*said, "", 'output = "published"', '# suppress = "1%"  # rows that may be left out', ""]
 
 
-def _columns(found: Inspection) -> list[str]:
+def _flat(names: Sequence[str]) -> str:
+    return f"[{', '.join(map(quoted, names))}]"
+
+
+def _columns(found: Inspection, schema: Schema) -> list[str]:
     said: list[str] = []
-    types = found.schema.types
+    types = schema.types
     for column in found.columns:
-        role = column.role or "left out"
+        role = schema.role(column.name) or "left out"
         said += _comment(f"{quoted(column.name)}: {role}: {column.why}.")
         kind = column.type or "unusable"
         said += _comment(f"{kind}: {column.reason}; {column.distinct:,} values.")
         for suspicion in column.suspicions:
             said += _comment(f"! {suspicion.text}")
-        if column.role == "quasi" or column.name == found.protect:
+        if column.name in schema.published:
             said += [f"[columns.{_key(column.name)}]"]
             if column.name in types:
                 said.append(f"type = {quoted(types[column.name])}")
             if column.order:
                 said.append(f"order = {_list(column.order)}")
-            if column.role == "quasi":
+            if column.name in schema.date_formats:
+                said.append(f"date_format = {quoted(schema.date_formats[column.name])}")
+            said += _rounding(column)
+            if column.name in schema.quasi:
                 said += [*_hierarchy(column), "# weight = 2  # its loss counts twice"]
         said.append("")
     for one in found.kinship:
@@ -157,10 +253,21 @@ def _columns(found: Inspection) -> list[str]:
     return said
 
 
+def _rounding(column: ColumnInspection) -> list[str]:
+    """Suggest to round numbers with decimals to what people know of one another."""
+    if column.type != "numeric" or column.distinct <= PREFIXED:
+        return []
+    low, high = float(column.values["low"]), float(column.values["high"])
+    step = tidy((high - low) / STEPS)
+    said = [f"# round = {step}  # before all else"] if step else []
+    return [*said, '# top = "99 %"  # what is above it is given as it']
+
+
 def _hierarchy(column: ColumnInspection) -> list[str]:
     """Suggest a hierarchy; codes of which there are many get theirs at once."""
     if column.type == "code":
-        mark = "" if column.distinct > PREFIXED else "# "
+        long = len(str(column.values.get("pattern", ""))) > 2
+        mark = "" if column.distinct > PREFIXED and long else "# "
         return [f'{mark}hierarchy = "Prefix()"  # 12345, 1234*, 123**']
     if column.type == "date":
         return ['# hierarchy = "Calendar()"  # day, month, quarter, year']

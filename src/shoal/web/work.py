@@ -164,10 +164,11 @@ class Hand:
 
 
 def _proposal(table: pl.DataFrame, found: shoal.Inspection) -> dict[str, Any] | None:
-    made = proposing(table, found)
-    if made is None:
+    made = proposing(table, found, count=1)
+    if not made:
         return None
-    return {"require": made.require, "missing": made.missing, "reasons": list(made.reasons)}
+    first = made[0]
+    return {"require": first.require[0], "missing": first.missing, "reasons": list(first.reasons)}
 
 
 def _reached(found: shoal.Comparison | shoal.Frontier) -> dict[str, Any]:
