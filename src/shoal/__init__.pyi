@@ -61,6 +61,7 @@ from shoal.principles.t_closeness import TCloseness as TCloseness
 from shoal.release.graph import GeneralizationGraph as GeneralizationGraph
 from shoal.runs.anonymize import anonymize as anonymize
 from shoal.runs.audit import audit as audit
+from shoal.runs.certificate import certificate as certificate
 from shoal.runs.coarsen import coarsen as coarsen
 from shoal.runs.compare import Comparison as Comparison
 from shoal.runs.compare import compare as compare

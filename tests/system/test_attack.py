@@ -200,7 +200,7 @@ def test_two_releases_together_leave_fewer_values(tmp_path: Path) -> None:
     said = shoal("attack", *files, *COLUMNS, *options)
     assert said.code == 0
     assert "minimality" in said.out
-    assert report.read_text("utf-8").count("<svg") == 3  # each by itself, and both together
+    assert report.read_text("utf-8").count("<figure>") == 3  # each by itself, and both together
     found = shoal("attack", *files, *COLUMNS, "--original", tmp_path / "t.csv", "--json").json()
     (both,) = found["intersection"]
     assert both["in_both"] == 600

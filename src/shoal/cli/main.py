@@ -16,6 +16,7 @@ from shoal.cli import show
 from shoal.cli.anonymize import anonymize
 from shoal.cli.attack import attack
 from shoal.cli.audit import audit
+from shoal.cli.certificate import certificate
 from shoal.cli.coarsen import coarsen
 from shoal.cli.compare import compare
 from shoal.cli.count import count
@@ -48,6 +49,7 @@ for command in (
     coarsen,
     plan,
     audit,
+    certificate,
     attack,
     count,
     compare,

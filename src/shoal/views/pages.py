@@ -60,7 +60,7 @@ def _compared(template: str, facts: dict[str, Any]) -> str:
 def comparison_values(facts: dict[str, Any]) -> dict[str, Any]:
     """Return what the template of a comparison needs."""
     from shoal.views.charts.comparison import comparison_chart
-    from shoal.views.tables import explained, failures, measures
+    from shoal.views.tables import explained, failures, measures, winner
 
     shown = [one for one in measures(facts) if any(value is not None for value in one.values)]
     methods = [
@@ -72,6 +72,7 @@ def comparison_values(facts: dict[str, Any]) -> dict[str, Any]:
         "facts": facts,
         "measures": shown,
         "failures": failures(facts),
+        "winner": winner(facts),
         "notes": explained(facts),
         "chart": chart,
     }

@@ -30,6 +30,7 @@ def print_comparison(facts: dict[str, Any]) -> None:
         cells = [measure.spelled(place) for measure in shown]
         table.add_row(entry["method"], "yes" if entry["holds"] else "NO", *cells, groups)
     console.print(table)
+    console.print(winner(facts))
     for entry in facts["entries"]:
         if entry["problem"]:
             console.print(f"{entry['method']}: {entry['problem']}")
@@ -37,6 +38,34 @@ def print_comparison(facts: dict[str, Any]) -> None:
         console.print(line)
     for line in (*explained(facts), *facts["remarks"]):
         console.print(line, style="dim")
+
+
+def winner(facts: dict[str, Any]) -> str:
+    """Name the method to take, and why."""
+    holding = [one for one in facts["entries"] if one["holds"]]
+    if not holding:
+        return "None is to be taken: no release holds what is required."
+    first, *others = holding
+    if not others:
+        return f"Take {first['method']}: it alone reaches what is required, and holds it."
+    second = others[0]
+    if first["loss"] == second["loss"]:
+        alike = " and ".join(one["method"] for one in holding if one["loss"] == first["loss"])
+        quick = min(
+            (one for one in holding if one["loss"] == first["loss"]), key=lambda one: one["seconds"]
+        )
+        return f"Take {quick['method']}: {alike} lose the same, and it was the quickest of them."
+    rest = f"; it took {_times(first, second)} as long" if _times(first, second) else ""
+    return (
+        f"Take {first['method']}: of those that hold it loses least, {first['loss']:.2%} where "
+        f"{second['method']}, the next, loses {second['loss']:.2%}{rest}."
+    )
+
+
+def _times(one: dict[str, Any], two: dict[str, Any]) -> str:
+    """Say how many times as long one search took as another, where that is worth a word."""
+    ratio = one["seconds"] / max(two["seconds"], 1e-3)
+    return f"{ratio:,.0f} times" if ratio >= 2 else ""
 
 
 def failures(facts: dict[str, Any]) -> list[str]:

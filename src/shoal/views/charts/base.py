@@ -61,7 +61,10 @@ def _shown(letter: str) -> str:
     return letter if letter.isprintable() else " " if letter.isspace() else "\ufffd"
 
 
-def draw(spec: dict[str, Any], *, height: int = 220, says: str = "") -> str:
+UNTOLD = "A picture of the numbers that stand beside it in words or in a table."
+
+
+def draw(spec: dict[str, Any], *, height: int = 220, says: str = UNTOLD) -> str:
     """Return a specification as SVG text; a facet's parts have sizes of their own.
 
     `says` is read aloud to those who do not see the picture.
@@ -73,8 +76,8 @@ def draw(spec: dict[str, Any], *, height: int = 220, says: str = "") -> str:
     whole = size | {"config": CONFIG} | _printable(spec)
     svg = vl_convert.vegalite_to_svg(whole)
     svg = re.sub(r"gradient_\d+", "gradient", svg)  # numbered anew with every picture of a process
-    label = f' aria-label="{escape(says)}"' if says else ""
-    return svg.replace("<svg ", f'<svg role="img"{label} ', 1)
+    svg = re.sub(r' (?:role="graphics-\w+"|aria-roledescription="[^"]*")', "", svg)
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(says)}" ', 1)
 
 
 def drawn(chart: Callable[..., str], *values: Any, **options: Any) -> Markup:

@@ -1,0 +1,49 @@
+"""`shoal certificate`: two pages to sign, measured from the files of a release."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from shoal.cli import show
+
+
+def certificate(
+    release: Annotated[
+        str, typer.Argument(metavar="RELEASE", help="Release directory.", show_default=False)
+    ],
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE", help="HTML file to write, outside the release.", show_default=False
+        ),
+    ],
+    original: Annotated[
+        str | None,
+        typer.Option(help="The table that a release without groups was made from; owners only."),
+    ] = None,
+    population: show.Population = None,
+    threshold: Annotated[
+        float, typer.Option(help="Risk of being found that the certificate compares with.")
+    ] = 0.09,
+    quiet: show.Quiet = False,
+    json: show.Json = False,
+) -> None:
+    """Audit a release and write its certificate: two pages to print and sign.
+
+    A release that does not hold what it promises gets a page that says so, and exit code 1.
+    """
+    import shoal
+    from shoal.views.text import print_audit
+
+    show.announce_compiling(quiet=quiet)
+    found = shoal.certificate(
+        release, file, original=original, population=population, threshold=threshold
+    )
+    for warning in found.warnings:
+        show.note(f"Warning: {warning}", quiet=quiet)
+    show.print_json(found.to_dict()) if json else print_audit(found)
+    show.note(f"Print {file} and sign it: two pages.", quiet=quiet)
+    if not found.holds:
+        raise typer.Exit(1)

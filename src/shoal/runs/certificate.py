@@ -1,0 +1,70 @@
+"""The certificate of a release: two pages to sign, measured from its files and nothing else."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.audit.files import audit_files
+from shoal.audit.identification import THRESHOLD, check_threshold
+from shoal.audit.manifest import read_manifest
+from shoal.errors import OutputError, UsageError
+from shoal.release.places import as_output_errors
+
+if TYPE_CHECKING:
+    from shoal.audit.verify import Audit
+
+
+def certificate(
+    directory: str | Path,
+    path: str | Path,
+    *,
+    original: Any = None,
+    population: Any = None,
+    threshold: float = THRESHOLD,
+) -> Audit:
+    """Audit a release and write its certificate, an HTML page that prints on two pages to sign.
+
+    It lies outside the release, whose files are complete without it. A release that does not hold
+    what it promises gets a page that says so.
+
+    Parameters
+    ----------
+    directory : the release.
+    path : the file to write.
+    original, population : as for `audit`.
+    threshold : the risk of being found that the certificate compares with.
+    """
+    check_threshold(threshold)
+    directory, path = Path(directory), Path(path)
+    if not directory.is_dir():
+        msg = f"{directory.name!r} is no release directory, and only one is certified."
+        raise UsageError(msg)
+    _check_place(directory, path)
+    found = audit_files(directory, original=original, population=population)
+    from shoal.runs.facts import stated
+    from shoal.views.html import render_certificate
+
+    facts = stated(read_manifest(directory), found, threshold)
+    page = render_certificate(facts | {"complaints": found.complaints()})
+    with as_output_errors(path.name), path.open("x", encoding="utf-8") as file:
+        file.write(page)
+    return found
+
+
+def _check_place(directory: Path, path: Path) -> None:
+    """Raise before any work is done where the certificate could not be written, or should not."""
+    place, release = Path(os.path.realpath(path)), Path(os.path.realpath(directory))
+    if release in (place, *place.parents):
+        msg = "A certificate lies outside the release, whose files are complete. Choose another."
+        raise UsageError(msg)
+    if place.suffix == ".pdf":
+        msg = f"A certificate is a page to print, as 'certificate.html'. Got {path.name!r}."
+        raise UsageError(msg)
+    if os.path.lexists(path):
+        msg = f"{path.name!r} exists. Choose another name for the certificate."
+        raise OutputError(msg)
+    if not place.parent.is_dir():
+        msg = f"Cannot write {path.name!r}: its directory does not exist."
+        raise OutputError(msg)
