@@ -25,6 +25,8 @@ def test_methods_that_fit_are_compared_in_the_order_of_their_loss(tmp_path: Path
     losses = [entry["loss"] for entry in found["entries"]]
     assert losses == sorted(losses)
     assert all(entry["holds"] and entry["risk"] <= 0.334 for entry in found["entries"])
+    assert all(found["least_loss"] <= loss for loss in losses)
+    assert found["entries"][0]["times_least"] == pytest.approx(losses[0] / found["least_loss"])
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
 
 
@@ -81,8 +83,8 @@ def test_queries_risk_time_and_memory_are_measured(tmp_path: Path) -> None:
     assert found["workload"]["queries"] == 50
     for entry in found["entries"]:
         assert set(entry) == {
-            "method", "loss", "query_error", "learning", "risk", "holds", "groups", "seconds",
-            "megabytes", "problem",
+            "method", "loss", "times_least", "query_error", "learning", "risk", "holds", "groups",
+            "seconds", "megabytes", "problem",
         }  # fmt: skip
         assert set(entry["query_error"]) == {"mean", "median", "p95"}
         assert 0 <= entry["query_error"]["median"] <= entry["query_error"]["p95"]

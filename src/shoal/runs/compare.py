@@ -18,6 +18,7 @@ from shoal.runs.learning import part
 from shoal.runs.release import Release
 from shoal.runs.run import Run
 from shoal.table.reading import take_frame
+from shoal.utility.least import least_loss, times_least
 from shoal.utility.workload import Workload
 
 if TYPE_CHECKING:
@@ -41,14 +42,17 @@ SEED = 0  # of queries and models: nothing is published, and equal calls are to 
 class Entry:
     """What one method made of the table; everything but its name is None where it found nothing.
 
-    `loss` is the GCP, `query_error` holds mean, median and 95th percentile of the relative error
-    of count queries, `learning` what `learning_utility` measures, `risk` the worst in the published
-    table. `seconds` are those of the search, `megabytes` what it held at its peak beyond the table
-    (see `shoal.methods.choice`; None where the system does not tell).
+    `loss` is the GCP, `times_least` how many times the least possible one it is at most (see
+    `shoal.utility.least`; None where that is not known), `query_error` holds mean, median and 95th
+    percentile of the relative error of count queries, `learning` what `learning_utility` measures,
+    `risk` the worst in the published table. `seconds` are those of the search, `megabytes` what it
+    held at its peak beyond the table (see `shoal.methods.choice`; None where the system does not
+    tell).
     """
 
     method: str
     loss: float | None = None
+    times_least: float | None = None
     query_error: dict[str, float] | None = None
     learning: dict[str, Any] | None = None
     risk: float | None = None
@@ -63,6 +67,8 @@ class Entry:
 class Comparison:
     """Methods in the order of their loss; `workload` says what queries were about, if any were.
 
+    No method can lose less than `least_loss` where the requirements hold.
+
     Those whose release fails its own audit stand behind those that hold, whatever they lose, and
     those that found nothing stand last.
     """
@@ -72,6 +78,7 @@ class Comparison:
     workload: dict[str, float] | None
     entries: tuple[Entry, ...]
     remarks: tuple[str, ...] = ()
+    least_loss: float | None = None
 
     @property
     def reached(self) -> bool:
@@ -152,6 +159,7 @@ def compared(
     prepared = run.prepare(table)
     task, coded = prepared.task, prepared.task.coded
     chosen = [choose_method(one, asked) for one in methods] if methods else _fitting(task)
+    bound = least_loss(coded, asked)
     remarks: list[str] = []
     questions = _draw(table[coded.rows], schema, queries, remarks)
     learn = None
@@ -183,6 +191,7 @@ def compared(
             Entry(
                 method=repr(method),
                 loss=release.loss,
+                times_least=times_least(release.loss, bound),
                 query_error=_error(questions, release),
                 learning=_learned(learn, method, remarks),
                 risk=audit.worst_risk,
@@ -195,7 +204,9 @@ def compared(
     progress("compare", 1.0)
     entries.sort(key=_place)
     workload = None if questions is None else asdict(questions.workload)
-    return Comparison(tuple(map(repr, asked)), len(coded), workload, tuple(entries), tuple(remarks))
+    return Comparison(
+        tuple(map(repr, asked)), len(coded), workload, tuple(entries), tuple(remarks), bound
+    )
 
 
 def _place(entry: Entry) -> tuple[bool, bool, float]:

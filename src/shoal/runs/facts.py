@@ -33,6 +33,7 @@ from shoal.table.population import code_people
 from shoal.table.pseudonyms import warning
 from shoal.table.trimming import stated_trim
 from shoal.utility.fidelity import fidelity
+from shoal.utility.least import least_loss, times_least
 from shoal.utility.maps import loss_map
 from shoal.utility.selectivity import WORK, errors_by_selectivity
 from shoal.views.commands import Command
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
 
 POINTS = 60  # of the frontier
+MOST = 100_000  # rows of which the least loss is looked for, in about two seconds
 ROWS = 8  # of a group that is shown as an example
 LOOSE = 6  # rows that are shown where there are no groups
 
@@ -84,6 +86,7 @@ def collect(
             for entry, finding in zip(facts["requirements"], required(audit), strict=True)
         ],
         "guarded": any(one.columns for one in release.requirements),
+        "times_least": _times_least(release),
         "sizes": _counted(_sizes(release, audit)),
         "map": loss_map(release),
         "exposure": exposure(release, audit, before, threshold),
@@ -217,6 +220,18 @@ def _only(recoding: Recoding, rows: NDArray) -> Recoding:
     }
     some = replace(layout, bears=every, carries=layout.carries[rows], numbers=numbers)
     return replace(recoding, kinds=kinds, layout=some)
+
+
+def _times_least(release: ReleaseData) -> float | None:
+    """Return how many times the least possible loss was lost at most, where that can be said.
+
+    Who is left out changes what the others can reach, several rows of a person share one box, and
+    very large tables would take minutes.
+    """
+    manifest = release.manifest
+    if manifest["suppressed"] or manifest.get("people") or manifest["rows"] > MOST:
+        return None
+    return times_least(manifest["loss"]["gcp"], least_loss(release.coded, release.requirements))
 
 
 def _sizes(release: ReleaseData, audit: Audit) -> NDArray[np.int64]:

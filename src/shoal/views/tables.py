@@ -76,6 +76,13 @@ def failures(facts: dict[str, Any]) -> list[str]:
 def explained(facts: dict[str, Any]) -> list[str]:
     """Say what the columns are, and what stands beside what was learned."""
     lines = []
+    first = next((one for one in facts["entries"] if one["holds"] and one["times_least"]), None)
+    if first is not None:
+        lines.append(
+            f"No release of these rows that keeps what is required can lose less than "
+            f"{at_least(100 * facts['least_loss'], 3)}%. {first['method']} loses at most "
+            f"{at_most(first['times_least'], 3)} times that."
+        )
     if asked := facts["workload"]:
         lines.append(
             f"error: median relative error of {asked['queries']:,} count queries, each over "

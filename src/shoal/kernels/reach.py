@@ -1,0 +1,139 @@
+"""How far a row has to reach for a group that could hold: the row's share of the least loss.
+
+The box of a group covers each of its rows and, from there, its farthest member. So its NCP is at
+least what covering a row and the farthest of its nearest possible members costs.
+
+Rows are found by a tree of boxes: node 1 is the whole, node v has the halves 2 v and 2 v + 1, and
+the leaves are runs of rows that are close to one another. Nothing near is missed, whatever the
+kinds of the columns: what a box is apart from a row in each column is never more than any row in it
+is.
+"""
+
+import numpy as np
+
+from shoal.kernels.compiling import inner, lean
+from shoal.kernels.relations import proximate
+from shoal.kernels.space import INTERVAL, SET, highest_gap
+
+DEEP = 128  # places of the stack: two for each level of the tree are enough
+
+
+@inner
+def between(space, j, low, high):
+    """NCP of column j over two values of it, low <= high."""
+    if space.kinds[j] == INTERVAL:
+        return high - low
+    if space.kinds[j] == SET:
+        return space.units[j] if low < high else 0.0
+    return highest_gap(
+        space.coords, space.offsets[j], space.kinds[j] - 2, np.int64(low), np.int64(high)
+    )
+
+
+@inner
+def from_box(space, values, row, lowest, highest, node):
+    """Return the least that any row of a box is apart from a row."""
+    total = 0.0
+    for j in range(space.kinds.size):
+        value, low, high = values[row, j], lowest[node, j], highest[node, j]
+        if value < low and (space.kinds[j] != SET or low == high):
+            total += between(space, j, value, low)
+        elif value > high and (space.kinds[j] != SET or low == high):
+            total += between(space, j, high, value)
+    return total
+
+
+@inner
+def nearest(space, values, order, cuts, lowest, highest, row, stack, near, distances):
+    """Find the rows nearest to a row, the nearest first. OUT: near, distances. Returns how many."""
+    have, most, leaves = 0, near.size, cuts.size - 1
+    stack[0], waiting = 1, 1
+    while waiting > 0:
+        waiting -= 1
+        node = stack[waiting]
+        bound = from_box(space, values, row, lowest, highest, node)
+        if have == most and bound >= distances[most - 1]:
+            continue
+        if node < leaves:
+            left = from_box(space, values, row, lowest, highest, 2 * node)
+            right = from_box(space, values, row, lowest, highest, 2 * node + 1)
+            stack[waiting] = 2 * node + (left <= right)
+            stack[waiting + 1] = 2 * node + (left > right)
+            waiting += 2
+            continue
+        for p in range(cuts[node - leaves], cuts[node - leaves + 1]):
+            other = order[p]
+            if other == row:
+                continue
+            distance = 0.0
+            for j in range(space.kinds.size):
+                here, there = values[row, j], values[other, j]
+                distance += between(space, j, min(here, there), max(here, there))
+            if have == most and distance >= distances[most - 1]:
+                continue
+            at = have if have < most else most - 1
+            have = min(have + 1, most)
+            while at > 0 and distances[at - 1] > distance:
+                distances[at] = distances[at - 1]
+                near[at] = near[at - 1]
+                at -= 1
+            distances[at], near[at] = distance, other
+    return have
+
+
+@inner
+def packed(codes, reach, row, near, have, wanted, sorted_codes):
+    """Say how many near rows it takes until `wanted`, with the row, are pairwise not near.
+
+    Two codes a <= b are near when b <= reach[a], which never falls. Packing from below is then best
+    possible. Returns `have` where all of them are not enough. Scratch: sorted_codes.
+    """
+    own, count = codes[row], 0
+    for taken in range(have):
+        code = codes[near[taken]]
+        if (code <= own <= reach[code]) or (own <= code <= reach[own]):
+            continue
+        at = count
+        while at > 0 and sorted_codes[at - 1] > code:
+            sorted_codes[at] = sorted_codes[at - 1]
+            at -= 1
+        sorted_codes[at] = code
+        count += 1
+        found, limit = 1, np.int32(-1)
+        for place in range(count):
+            if sorted_codes[place] > limit:
+                found += 1
+                limit = reach[sorted_codes[place]]
+        if found >= wanted:
+            return taken + 1
+    return have
+
+
+@lean
+def reaches(
+    space, values, order, cuts, lowest, highest, relations, codes, reach, wanted, away,
+    least, begin, end, stack, near, distances, sorted_codes, found,
+):  # fmt: skip
+    """Say how far each of the rows begin … end has to reach.
+
+    IN: order and cuts, the rows of each leaf; lowest, highest of each node. Relation r has its
+    codes, `reach` from relations.starts[r] on where it is a band of which `wanted[r]` members of a
+    group are pairwise not near, and `away[r]` members that are not near to any given one. `least`
+    rows make a group. OUT: found. Scratch: stack, near, distances, sorted_codes.
+    """
+    for place in range(begin, end):
+        row = order[place]
+        have = nearest(space, values, order, cuts, lowest, highest, row, stack, near, distances)
+        needs = min(least - 1, have)
+        for r in range(relations.forms.size):
+            count = 0
+            for taken in range(have):
+                if count >= away[r]:
+                    break
+                other = codes[r, near[taken]]
+                count += not proximate(relations, r, other, codes[r, row])
+                needs = max(needs, taken + 1)
+            if wanted[r] > 1:
+                own = reach[relations.starts[r] :]
+                needs = max(needs, packed(codes[r], own, row, near, have, wanted[r], sorted_codes))
+        found[row] = distances[needs - 1] if needs > 0 else 0.0
