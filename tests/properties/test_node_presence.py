@@ -26,8 +26,18 @@ EVERYBODY = pl.DataFrame({"born": BORN + MONTHS})
 
 
 def test_people_whose_exact_value_no_row_has_are_under_a_node() -> None:
+    # Single days fit one person each, who is in the table; a quarter would fit 2 of 5.
+    release = shoal.anonymize(
+        FEW, SCHEMA, require="DeltaPresence(low=0.6, high=1)", population=EVERYBODY
+    )
+    assert sorted(release.table["born"]) == BORN
     with pytest.raises(shoal.NotAchievable):
-        shoal.anonymize(FEW, SCHEMA, require="DeltaPresence(low=0.6, high=1)", population=EVERYBODY)
+        shoal.anonymize(
+            FEW,
+            SCHEMA,
+            require=["DeltaPresence(low=0.6, high=1)", "KAnonymity(k=2)"],
+            population=EVERYBODY,
+        )
     for require in ("KMap(k=20)", "DeltaPresence(high=0.5)"):
         release = shoal.anonymize(FEW, SCHEMA, require=require, population=EVERYBODY)
         assert release.audit().holds
