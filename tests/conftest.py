@@ -7,6 +7,7 @@ from hypothesis import settings
 
 import chromium
 import postgres
+import rscript
 
 settings.register_profile("shoal", deadline=None, max_examples=150)  # machines are noisy
 settings.load_profile("shoal")
@@ -17,6 +18,12 @@ PROGRAMS = {
         postgres.REQUIRED,
         "the tests of PostgreSQL, because no server is installed here (initdb and postgres; "
         f"{postgres.REQUIRED}=1 demands them).",
+    ),
+    "r": (
+        rscript.binary,
+        rscript.REQUIRED,
+        "the tests with R, because it is not installed here (Rscript; "
+        f"{rscript.REQUIRED}=1 demands them).",
     ),
     "browser": (
         chromium.binary,

@@ -77,6 +77,7 @@ from shoal.runs.remarks import Remark as Remark
 from shoal.runs.run import Outcome as Outcome
 from shoal.runs.run import Run as Run
 from shoal.runs.run import load as load
+from shoal.runs.transformer import CellTransformer as CellTransformer
 from shoal.runs.tune import Frontier as Frontier
 from shoal.runs.tune import tune as tune
 from shoal.table.groupings import Bins as Bins
@@ -90,6 +91,8 @@ from shoal.utility.anatomy import Anatomy as Anatomy
 from shoal.utility.expression import count as count
 from shoal.utility.losses import describe_losses as describe_losses
 from shoal.utility.losses import losses as losses
+from shoal.utility.numbers import features as features
+from shoal.utility.numbers import read as read
 from shoal.utility.perturb import Perturb as Perturb
 from shoal.utility.queries import open_answers as open_answers
 from shoal.utility.workload import QueryError as QueryError

@@ -25,6 +25,7 @@ from shoal.cli.init import init
 from shoal.cli.inspect import inspect
 from shoal.cli.panels import PanelledCommand
 from shoal.cli.plan import plan
+from shoal.cli.scripts import scripts
 from shoal.cli.serve import serve
 from shoal.cli.tune import tune
 from shoal.views.commands import as_typed
@@ -52,6 +53,7 @@ for command in (
     certificate,
     attack,
     count,
+    scripts,
     compare,
     tune,
     demo,

@@ -128,6 +128,12 @@ class Release(ReleaseData, Shown):
         nodes = {one.name: Leaves.of(one) for one in quasi if one.tree is not None}
         return BoxTable.of(plain_text(self), self.manifest, self.schema, nodes)
 
+    def features(self) -> pl.DataFrame:
+        """Return quasi and other columns as numbers, ready for a model (see `shoal.features`)."""
+        from shoal.utility.numbers import features
+
+        return features(self)
+
     def count(self, condition: str) -> float:
         """Return the expected number of rows for which a condition holds.
 

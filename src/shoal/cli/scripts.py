@@ -1,0 +1,20 @@
+"""`shoal scripts`: programs that read a release into R, Stata and pandas."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def scripts(
+    directory: Annotated[
+        str, typer.Argument(metavar="RELEASE", help="Release directory.", show_default=False)
+    ],
+    output: Annotated[str, typer.Option(help="Directory to make for them.")] = "scripts",
+) -> None:
+    """Write programs that read a release into R, Stata and pandas."""
+    from shoal.runs.scripts import write_scripts
+
+    for path in write_scripts(directory, output):
+        typer.echo(path)

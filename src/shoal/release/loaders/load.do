@@ -1,0 +1,36 @@
+* Reads a release into Stata: numbers as numbers, dates as dates, an interval in two variables.
+*
+*   do load.do published release      (of two tables: people, then values)
+*
+args directory stem
+if "`stem'" == "" local stem release
+tempname book
+frame create `book'
+frame `book': import delimited using "`directory'/codebook.csv", varnames(1) ///
+    stringcols(_all) bindquotes(strict) maxquotedrows(unlimited) encoding("UTF-8") clear
+import delimited using "`directory'/`stem'.csv", varnames(1) case(preserve) ///
+    stringcols(_all) bindquotes(strict) maxquotedrows(unlimited) encoding("UTF-8") clear
+frame `book': keep if file == "`stem'"
+frame `book': local columns = _N
+forvalues line = 1/`columns' {
+    frame `book': local name = name[`line']
+    frame `book': local type = type[`line']
+    frame `book': local form = form[`line']
+    local parts `name'
+    if "`form'" == "interval" {
+        replace `name' = subinstr(subinstr(subinstr(`name', "[", "", .), "]", "", .), char(34), "", .)
+        generate `name'_low = cond(strpos(`name', ", "), substr(`name', 1, strpos(`name', ", ") - 1), `name')
+        generate `name'_high = cond(strpos(`name', ", "), substr(`name', strpos(`name', ", ") + 2, .), `name')
+        drop `name'
+        local parts `name'_low `name'_high
+    }
+    foreach part of local parts {
+        if inlist("`type'", "integer", "number") destring `part', replace
+        if "`type'" == "date" {
+            generate long shoal_day = daily(substr(`part', 1, 10), "YMD")
+            drop `part'
+            rename shoal_day `part'
+            format `part' %td
+        }
+    }
+}

@@ -1,0 +1,157 @@
+"""Releases of every form, read by analysts: in R, in pandas, as a typed frame, as numbers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import rscript
+import shoal
+from shoal.datasets.census import census
+from shoal.runs.scripts import write_scripts
+from shoal.table.forms import FORMS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SCHEMA = shoal.Schema(quasi=["age", "born", "birthplace"], sensitive="income")
+
+
+@pytest.fixture(scope="module")
+def people() -> pl.DataFrame:
+    born = pl.date(2024, 5, 17) - pl.duration(days=pl.col("age") * 365)
+    return census(400).with_columns(born.alias("born"))
+
+
+@pytest.fixture(scope="module")
+def release(people: pl.DataFrame) -> shoal.Release:
+    require = shoal.EpsilonM(epsilon=1000, m=3)
+    return shoal.anonymize(people, SCHEMA, require=require, method="Split()")
+
+
+@pytest.fixture(params=FORMS)
+def written(request: pytest.FixtureRequest, release: shoal.Release, tmp_path: Path) -> Path:
+    release.as_form(request.param).write(tmp_path / "out")
+    write_scripts(tmp_path / "out", tmp_path / "scripts")
+    return tmp_path
+
+
+def means(tables: dict[str, pl.DataFrame]) -> dict[str, float]:
+    """What an analyst would look at first."""
+    return {
+        name: float(frame[name].cast(pl.Float64).mean())  # type: ignore[arg-type]
+        for frame in tables.values()
+        for name in frame.columns
+        if frame[name].dtype.is_numeric() and name != "group"
+    }
+
+
+def typed(place: Path) -> dict[str, pl.DataFrame]:
+    found = shoal.read(place)
+    return (
+        dict(zip(("people", "values"), found, strict=True))
+        if isinstance(found, tuple)
+        else {"release": found}
+    )
+
+
+def test_a_typed_frame_has_numbers_dates_and_lists(written: Path) -> None:
+    for frame in typed(written / "out").values():
+        for name, kind in frame.schema.items():
+            if name.startswith("age") or name in {"income", "group"}:
+                assert kind.is_numeric()
+            elif name.startswith("born"):
+                assert kind == pl.Date
+            else:
+                assert kind in (pl.String, pl.List(pl.String))
+
+
+@pytest.mark.r
+def test_r_reads_the_same_numbers_and_can_run_a_regression(written: Path) -> None:
+    program = rscript.binary()
+    assert program is not None, "R is needed; on Debian: apt-get install r-base-core"
+    code = """
+        source("scripts/load.R"); found <- read_release("out")
+        tables <- if (is.data.frame(found)) list(release = found) else found
+        for (table in tables) for (name in names(table)) if (is.numeric(table[[name]]))
+          cat(name, format(mean(table[[name]]), digits = 15), class(table$born_low), "\\n")
+        if (is.data.frame(found)) {
+          age <- if (is.null(found$age)) (found$age_low + found$age_high) / 2 else found$age
+          stopifnot(length(coef(lm(found$income ~ age))) == 2, inherits(found$born_low, "Date"))
+        }
+    """
+    done = subprocess.run(
+        [program, "-e", code], cwd=written, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = {line.split()[0]: float(line.split()[1]) for line in done.stdout.splitlines()}
+    found.pop("group")
+    assert found == pytest.approx(means(typed(written / "out")))
+
+
+def test_pandas_reads_the_same_numbers(written: Path) -> None:
+    code = """
+import json, sys; sys.path.insert(0, "scripts")
+from load_release import read_release
+found = read_release("out")
+tables = found if isinstance(found, dict) else {"release": found}
+print(json.dumps({n: float(t[n].mean()) for t in tables.values()
+                  for n in t.columns if t[n].dtype.kind in "if"}))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=written, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    found.pop("group")
+    assert found == pytest.approx(means(typed(written / "out")))
+
+
+def test_features_are_the_same_from_memory_and_from_files(
+    written: Path, release: shoal.Release
+) -> None:
+    form = json.loads((written / "out" / "manifest.json").read_text())["form"]
+    one, other = shoal.features(written / "out"), release.as_form(form).features()
+    assert one.columns == other.columns
+    shares = [name for name in one.columns if name.startswith("birthplace=")]
+    assert np.allclose(one.select(shares).sum_horizontal(), 1)
+    assert np.allclose(
+        one.select("age", *shares).mean().row(0), other.select("age", *shares).mean().row(0)
+    )
+
+
+def test_features_of_means_and_two_tables_have_the_mean_of_the_table(
+    people: pl.DataFrame, release: shoal.Release
+) -> None:
+    for form, near in (("means", 0.01), ("two-tables", 1e-9)):
+        found: Any = release.as_form(form).features()["age"].mean()
+        assert found == pytest.approx(people["age"].mean(), abs=near)
+
+
+def test_a_pipeline_learns_from_cells_and_is_asked_about_people(
+    people: pl.DataFrame, release: shoal.Release
+) -> None:
+    linear, pipeline = (pytest.importorskip(f"sklearn.{n}") for n in ("linear_model", "pipeline"))
+    answers = []
+    for form in ("intervals", "bounds", "means"):
+        table = release.table_as(form)
+        cells = shoal.CellTransformer(["age", "birthplace"])
+        model = pipeline.make_pipeline(cells, linear.Ridge()).fit(table, table["income"])
+        answers.append(model.predict(people))
+        assert model[0].get_feature_names_out()[0] == "age"
+    assert np.allclose(answers[0], answers[1])
+    assert np.corrcoef(answers[0], answers[2])[0, 1] > 0.95
+
+
+def test_scripts_are_refused_where_they_could_not_read(
+    release: shoal.Release, tmp_path: Path
+) -> None:
+    release.write(tmp_path / "out", format="parquet")
+    with pytest.raises(shoal.UsageError, match="csv"):
+        write_scripts(tmp_path / "out", tmp_path / "scripts")
