@@ -348,12 +348,18 @@ def manifest_schema(
         pseudonymize=named[PSEUDONYM],
         types={name: kind for name, kind in types.items() if kind != "ordered"},
         decimal=manifest.get("decimal"),
+        survey_weight=weighing(manifest),
         **{
             said: {c["name"]: c[key] for c in manifest["columns"] if key in c}
             for said, key in SETTLED.items()
         },
         hierarchies={name: Stated.of_manifest(c, owned.get(name)) for name, c in nodes.items()},
     )
+
+
+def weighing(manifest: dict[str, Any]) -> str | None:
+    """Return the column of survey weights that a manifest names, if there is one."""
+    return next((c["name"] for c in manifest["columns"] if c.get("survey_weight")), None)
 
 
 SETTLED = {  # what a schema says of columns, and the key of each in a manifest
@@ -386,7 +392,19 @@ def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[st
     groups = None if manifest["groups"] is None else published[RESERVED].n_unique()
     if groups != manifest["groups"]:
         problems.append(f"The manifest says {manifest['groups']} groups, there are {groups}.")
+    problems += _uneven_weights(published, manifest)
     return problems + wrong_means(published, manifest) + _check_cells(published, manifest)
+
+
+def _uneven_weights(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence where survey weights tell the rows of a group apart."""
+    name = weighing(manifest)
+    if name is None or name not in published.columns or RESERVED not in published.columns:
+        return []
+    kinds = published.group_by(RESERVED).agg(pl.col(name).n_unique().alias("#kinds"))["#kinds"]
+    if not (kinds > 1).any():
+        return []
+    return [f"The survey weight {name!r} is not the same in all rows of a group."]
 
 
 def _check_cells(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:

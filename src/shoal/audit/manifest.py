@@ -234,7 +234,7 @@ SAID = {  # of any column
     "top": finite(),
     "missing": one_of(*get_args(Missing)),
 }
-PLAIN = shaped({"name": text(), "role": one_of(*ROLES)}, SAID)
+PLAIN = shaped({"name": text(), "role": one_of(*ROLES)}, SAID | {"survey_weight": true})
 QUASI = shaped(
     {
         "name": text(),

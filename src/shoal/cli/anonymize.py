@@ -32,6 +32,7 @@ def anonymize(
     identifying: show.Identifying = None,
     other: show.Other = None,
     never_mix: show.NeverMix = None,
+    survey_weight: show.SurveyWeight = None,
     schema: show.SchemaFile = None,
     pseudonymize: Annotated[
         str | None, typer.Option(help="Columns that name a person; published as keyed hashes.")
@@ -124,6 +125,7 @@ def anonymize(
         identifying=identifying,
         other=other,
         never_mix=never_mix,
+        survey_weight=survey_weight,
         pseudonymize=pseudonymize,
         key_file=key_file,
         type=type,

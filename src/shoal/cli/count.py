@@ -30,4 +30,6 @@ def count(
     if json:
         show.print_json({"condition": condition, "count": found, "rows": rows})
     else:
-        typer.echo(f"{found:,.6g} of {rows:,} rows")
+        weighed = getattr(answers, "weights", None) is not None
+        said = "people, by the survey weights of" if weighed else "of"
+        typer.echo(f"{found:,.6g} {said} {rows:,} rows")

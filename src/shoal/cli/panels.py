@@ -16,6 +16,7 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
         "key_file": "FILE",
         "other": "COLUMNS",
         "never_mix": "COLUMNS",
+        "survey_weight": "COLUMN",
         "group": "COLUMN",
         "type": "COLUMN=TYPE",
         "hierarchy": "COLUMN=TREE",

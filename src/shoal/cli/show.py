@@ -55,6 +55,10 @@ Identifying = Annotated[str | None, typer.Option(help="Columns that name a perso
 NeverMix = Annotated[
     str | None, typer.Option(help="Quasi columns of which no group holds two values, as sex,state.")
 ]
+SurveyWeight = Annotated[
+    str | None,
+    typer.Option(help="Column of survey weights; published as the mean of each group."),
+]
 Other = Annotated[str | None, typer.Option(help="Columns to publish unchanged.")]
 SchemaFile = Annotated[
     str | None, typer.Option("--schema", help="TOML file with all of this; shoal init writes one.")

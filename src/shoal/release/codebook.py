@@ -69,6 +69,8 @@ def _lines(recoding: Recoding) -> Iterator[dict[str, str]]:
             done = f"{before} {line['done']}".strip()
             if name in recoding.schema.trims and role in {"sensitive", "other"}:
                 done = before
+            if name == recoding.schema.survey_weight:
+                done = "The mean of the group's rows, so that totals stay."
             yield {**line, "done": done, "role": role, "column": name}
 
 

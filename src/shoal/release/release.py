@@ -46,6 +46,7 @@ from shoal.table.forms import INTERVALS, MEANS, TWO_TABLES, spelled_as
 from shoal.table.formulas import risky
 from shoal.table.reading import give_frame
 from shoal.table.schema import LABELS, RESERVED
+from shoal.table.settling import weights_of
 from shoal.version import __version__
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ class ReleaseData:
     def _framed(self, recoding: Recoding) -> Any:
         mixed = recoding.mixed()
         carried = (*self.schema.sensitive, *self.schema.other)
-        changed = self.schema.trims
+        changed = {*self.schema.trims, self.schema.survey_weight}
         kept = [name for name in carried if name in mixed.columns and name not in changed]
         if recoding.escape:
             plain = replace(recoding, escape=False).mixed()
@@ -304,8 +305,11 @@ def build_release(
     different, ncp = recode(quasi, found, form, layout, suppression, progress)
     kept = unchanged(schema)
     source = table.select(carried_text(table[name]) for name in table.columns if name in kept)
+    source = source[coded.rows] if source.height > len(coded) else source
+    if schema.survey_weight is not None:
+        source = with_mean_weights(source, schema, found)
     recoding = Recoding(
-        source=(source[coded.rows] if source.height > len(coded) else source).rechunk(),
+        source=source.rechunk(),
         names=[name for name in table.columns if name in {*schema.quasi, *kept}],
         schema=schema,
         quasi={column.name: column for column in quasi},
@@ -362,6 +366,26 @@ def build_release(
         given=given,
         population=population,
     )
+
+
+def with_mean_weights(source: pl.DataFrame, schema: Schema, found: Found) -> pl.DataFrame:
+    """Return rows whose survey weight is the mean of their group, so that totals stay.
+
+    An exact weight can give a quasi value away, as 100 over the size of a household does.
+    """
+    name = str(schema.survey_weight)
+    if not isinstance(found, Groups):
+        msg = (
+            f"The survey weight {name!r} is published as the mean of a group, and this method "
+            "makes none. Choose another, as Exchange()."
+        )
+        raise UsageError(msg)
+    weights = weights_of(schema.read_numbers(source.select(name), "other")[name]).to_numpy()
+    means = np.bincount(found.labels, weights=weights) / np.bincount(found.labels)
+    spelled = pl.Series(name, means).cast(pl.String)
+    if schema.decimal == ",":
+        spelled = spelled.str.replace(".", ",", literal=True)
+    return source.with_columns(spelled.gather(found.labels))
 
 
 def columns_of(form: str, schema: Schema, coded: Coded) -> tuple[Column, ...]:
@@ -422,14 +446,22 @@ def _describe(name: str, recoding: Recoding) -> dict[str, Any]:
             entry["never_mix"] = True
         if name in recoding.schema.weights:
             entry["weight"] = recoding.schema.weights[name]
-    if name in recoding.schema.types:
-        entry["type"] = recoding.schema.types[name]
-    if name in recoding.schema.date_formats:
-        entry["date_format"] = recoding.schema.date_formats[name]
-    if name in recoding.schema.trims:
-        entry |= recoding.schema.trims[name].to_dict()
-    if name in recoding.schema.missing_cells:
-        entry["missing"] = recoding.schema.missing_cells[name]
+    return entry | _describe_cells(name, recoding.schema)
+
+
+def _describe_cells(name: str, schema: Schema) -> dict[str, Any]:
+    """Return what was said of the cells of a column, and done to them first."""
+    entry: dict[str, Any] = {}
+    if name in schema.types:
+        entry["type"] = schema.types[name]
+    if name in schema.date_formats:
+        entry["date_format"] = schema.date_formats[name]
+    if name in schema.trims:
+        entry |= schema.trims[name].to_dict()
+    if name == schema.survey_weight:
+        entry["survey_weight"] = True
+    if name in schema.missing_cells:
+        entry["missing"] = schema.missing_cells[name]
     return entry
 
 

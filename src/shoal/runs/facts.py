@@ -31,6 +31,7 @@ from shoal.table.forms import BOUNDS, INTERVALS, TWO_TABLES
 from shoal.table.groupings import Listed
 from shoal.table.population import code_people
 from shoal.table.pseudonyms import warning
+from shoal.table.settling import weights_of
 from shoal.table.trimming import stated_trim
 from shoal.utility.fidelity import fidelity
 from shoal.utility.least import least_loss, times_least
@@ -77,6 +78,7 @@ def collect(
     limits = (*release.manifest["adversary"], *LIMITS_OF_ALL) if release.heterogeneous else LIMITS
     hidden = release.schema.pseudonymize
     facts = stated(release.manifest, audit, threshold)
+    facts["first"] = [*facts["first"], *estimated(release)]
     return facts | {
         "columns_in": release.settings.get("columns_in"),
         "quasi": list(release.schema.quasi),
@@ -160,6 +162,23 @@ def first_lines(manifest: dict[str, Any]) -> list[str]:
     lines = [APART] if manifest.get("form") == TWO_TABLES else []
     lines += changes(manifest)
     return [*lines, SEEDED] if manifest.get("reproducible") else lines
+
+
+def estimated(release: ReleaseData) -> list[str]:
+    """Say how many people of the population share a description, as survey weights estimate it."""
+    name = release.schema.survey_weight
+    if name is None or release.heterogeneous:
+        return []
+    layout = release.recoding.layout
+    source = release.schema.read_numbers(release.recoding.source.select(name), "other")[name]
+    weights = weights_of(source).to_numpy()[layout.carries]
+    people = np.bincount(layout.bears, weights=weights)
+    return [
+        f"An estimate from the survey weights ({name}): rows of a group stand for at least "
+        f"{people.min():,.0f} people of the population, and for {np.median(people):,.0f} in half "
+        "of the groups or more. Whoever does not know that a person is in the table finds the "
+        f"person with a chance of about 1 in {max(people.min(), 1):,.0f} at most. It is no promise."
+    ]
 
 
 def changes(manifest: dict[str, Any]) -> list[str]:

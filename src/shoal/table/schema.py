@@ -70,6 +70,8 @@ class Schema:
     top : numbers above which columns are cut off, or percentiles as "99%".
     missing_cells : what to do about missing cells of single columns, "error", "drop" or "value";
         the policy of the run for the others.
+    survey_weight : the column that says how many people of the population a row stands for; it is
+        published as the mean of the group's rows, so that totals stay.
 
     Examples
     --------
@@ -93,6 +95,7 @@ class Schema:
     bottom: Mapping[str, Any]
     top: Mapping[str, Any]
     missing_cells: Mapping[str, str]
+    survey_weight: str | None
 
     def __init__(
         self,
@@ -113,17 +116,22 @@ class Schema:
         bottom: Mapping[str, Any] | None = None,
         top: Mapping[str, Any] | None = None,
         missing_cells: Mapping[str, str] | None = None,
+        survey_weight: str | None = None,
     ) -> None:
         replaced = (pseudonymize,) if isinstance(pseudonymize, str) else tuple(pseudonymize)
         named = (identifying,) if isinstance(identifying, str) else tuple(identifying)
         unmixed = (never_mix,) if isinstance(never_mix, str) else tuple(never_mix)
         coarsened = (quasi,) if isinstance(quasi, str) else tuple(quasi)
         object.__setattr__(self, "never_mix", unmixed)
+        carried = (other,) if isinstance(other, str) else tuple(other)
+        if survey_weight is not None and survey_weight not in carried:
+            carried = (*carried, survey_weight)
+        object.__setattr__(self, "survey_weight", survey_weight)
         roles = {
             "quasi": (*coarsened, *(name for name in unmixed if name not in coarsened)),
             "sensitive": sensitive,
             "identifying": [name for name in named if name not in replaced],
-            "other": other,
+            "other": carried,
             "pseudonymize": replaced,
         }
         taken: dict[str, str] = {}
@@ -214,7 +222,7 @@ class Schema:
             said.append(f"Written as {way}, read as dates.")
         return " ".join(said)
 
-    def said_of(self, names: Collection[str]) -> dict[str, dict[str, Any]]:
+    def said_of(self, names: Collection[str]) -> dict[str, Any]:
         """Return what is said of the cells of some columns, as arguments of another schema."""
         return {
             key: {name: one for name, one in getattr(self, key).items() if name in names}
@@ -248,6 +256,7 @@ class Schema:
             hierarchies=said(self.hierarchies),
             weights=said(self.weights),
             decimal=self.decimal,
+            survey_weight=self.survey_weight if self.survey_weight in names else None,
             **self.said_of(names),
         )
 

@@ -38,6 +38,7 @@ TOP = (
     "output",
     "format",
     "missing",
+    "survey_weight",
     "decimal",
     "encoding",
     "suppress",
@@ -84,6 +85,7 @@ class Settings:
     bottom: dict[str, Any] = field(default_factory=dict)
     top: dict[str, Any] = field(default_factory=dict)
     missing_cells: dict[str, str] = field(default_factory=dict)
+    survey_weight: str | None = None
     require: list[str] = field(default_factory=list)
     method: str | None = None
     output: str | None = None
@@ -126,7 +128,8 @@ class Settings:
     def schema(self, *, decimal: str | None = None, **options: Any) -> Schema:
         """Return the schema of the file, overruled by options named as its parameters are."""
         roles = {role: options.pop(role, None) or self.roles.get(role, []) for role in ROLES}
-        chosen = Schema(**roles)  # type: ignore[arg-type]
+        weight = options.pop("survey_weight", None) or self.survey_weight
+        chosen = Schema(**roles, survey_weight=weight)  # type: ignore[arg-type]
         used = (*chosen.published, *chosen.identifying, *chosen.pseudonymize)
         entries = {
             name: {column: said for column, said in getattr(self, name).items() if column in among}
@@ -144,7 +147,12 @@ class Settings:
                 msg = f"There is no option {name!r}{nearest(name, (*ROLES, *entries))}"
                 raise UsageError(msg)
         merged = {name: said | dict(options.get(name) or {}) for name, said in entries.items()}
-        return Schema(**roles, **merged, decimal=decimal or self.decimal)  # type: ignore[arg-type]
+        return Schema(
+            **roles,  # type: ignore[arg-type]
+            **merged,
+            survey_weight=weight,
+            decimal=decimal or self.decimal,
+        )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -215,6 +223,7 @@ class _Reader:
             bottom=said_of("bottom"),
             top=said_of("top"),
             missing_cells=said_of("missing"),
+            survey_weight=self.take("survey_weight", str, None),
             require=[self.rebased(one) for one in self.texts("require")],
             method=self.take("method", str, None),
             output=None if output is None else self.beside(output),

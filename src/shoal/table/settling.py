@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from shoal.errors import BadCells
 from shoal.table.columns import is_dictionary
 from shoal.table.date_formats import guess_format
+from shoal.table.missing import first_rows
 from shoal.table.schema import LABELS, NUMERIC, plain_numbers
 from shoal.table.trimming import resolve, trim_column
 
@@ -26,6 +28,8 @@ def settle(table: pl.DataFrame, schema: Schema) -> tuple[pl.DataFrame, Schema]:
     Raises where a column has dates that nobody but its owner can read.
     """
     schema.check(table.columns)
+    if schema.survey_weight is not None:
+        check_weights(schema.read_numbers(table, "other")[schema.survey_weight])
     schema = with_date_formats(table, schema, "quasi", "sensitive")
     plain = {name: _plainly(table[name], schema) for name in schema.trims}
     trims = {name: resolve(trim, plain[name]) for name, trim in schema.trims.items()}
@@ -35,6 +39,22 @@ def settle(table: pl.DataFrame, schema: Schema) -> tuple[pl.DataFrame, Schema]:
         top={name: one.top for name, one in trims.items() if one.top is not None},
     )
     return _trim(table, settled, plain), settled
+
+
+def check_weights(column: pl.Series) -> None:
+    """Raise where a survey weight is missing, no number, or below 0."""
+    numbers = weights_of(column)
+    bad = numbers.is_null() | ~numbers.is_finite().fill_null(value=False) | (numbers < 0)
+    wrong = bad.fill_null(value=True)
+    if wrong.any():
+        advice = "A survey weight is a number of at least 0 in every row: mend them first."
+        raise BadCells(column.name, "unusable", first_rows(wrong), int(wrong.sum()), advice)
+
+
+def weights_of(column: pl.Series) -> pl.Series:
+    """Return survey weights as numbers, null where a cell is none."""
+    texts = column.cast(pl.String) if is_dictionary(column) else column
+    return texts.cast(pl.Float64, strict=False)
 
 
 def with_date_formats(table: pl.DataFrame, schema: Schema, *roles: str) -> Schema:

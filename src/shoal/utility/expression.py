@@ -25,7 +25,7 @@ from shoal.errors import UnknownColumn, UsageError, nearest
 from shoal.notation import brief, exact
 from shoal.table.dates import parse_dates
 from shoal.utility.columns import Intervals
-from shoal.utility.queries import open_answers
+from shoal.utility.queries import BoxTable, open_answers
 from shoal.utility.sets import Numbers, Set, below
 
 if TYPE_CHECKING:
@@ -55,6 +55,9 @@ EVERYTHING: Sum = {frozenset(): 1}
 def count(source: Any, condition: str) -> float:
     """Return the expected number of rows for which a condition holds.
 
+    Where the release has survey weights, it is the number of people of the population that they
+    estimate.
+
     Parameters
     ----------
     source : a release, its directory, or what a rival published.
@@ -62,7 +65,8 @@ def count(source: Any, condition: str) -> float:
     """
     answers = open_answers(source)
     found = read_condition(condition, answers.columns)
-    return float(sum(factor * answers.count(dict(query)) for query, factor in found.items()))
+    number = answers.estimate if isinstance(answers, BoxTable) else answers.count
+    return float(sum(factor * number(dict(query)) for query, factor in found.items()))
 
 
 def read_condition(text: str, columns: Mapping[str, Exact | Spread]) -> Sum:

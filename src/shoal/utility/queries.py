@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from shoal.audit.files import manifest_schema, read_tables
 from shoal.audit.manifest import read_manifest
-from shoal.audit.verify import alike, check_rows
+from shoal.audit.verify import alike, cell_codes, check_rows
 from shoal.errors import InputError, UnknownColumn
 from shoal.kernels.queries import box_counts, count_rows, spread_count
 from shoal.principles.groups import Groups
 from shoal.table.forms import MEANS
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import RESERVED
-from shoal.table.settling import settle
+from shoal.table.settling import settle, weights_of
 from shoal.utility.columns import Exact, Spread, read_cells
 
 if TYPE_CHECKING:
@@ -169,6 +169,7 @@ class BoxTable:
     cells: NDArray[np.int32]  # by column and box
     starts: NDArray[np.int64]
     rows: Rows
+    weights: NDArray[np.float64] | None = None  # how many people a row of each box stands for
 
     @classmethod
     def of(
@@ -198,13 +199,21 @@ class BoxTable:
         # Boxes stand in the order of the column with the most cells, whose shares are then read
         # one after the other.
         most_first = sorted(quasi, key=lambda name: -len(quasi[name].sizes))
-        boxes = Groups.alike(
-            published.height, ((which[name], len(quasi[name].sizes)) for name in most_first)
-        )
+        parts = [(which[name], len(quasi[name].sizes)) for name in most_first]
+        weighed = None
+        if schema.survey_weight in published.columns:
+            weighed = published[str(schema.survey_weight)]
+            parts.append(cell_codes(weighed))  # rows of one box stand for equally many people
+        boxes = Groups.alike(published.height, iter(parts))
         firsts = boxes.order[boxes.starts[:-1]]
         shown = np.array([cells[firsts] for cells in which.values()], np.int32)
         exact = [name for name in stated if name not in quasi and name in published.columns]
-        return cls(quasi, shown, boxes.starts, Rows.of(published, exact, schema, boxes.order))
+        weights = None
+        if weighed is not None:
+            plain = schema.read_numbers(weighed.to_frame(), "other")[weighed.name]
+            weights = weights_of(plain).to_numpy()[firsts]
+        rows_of = Rows.of(published, exact, schema, boxes.order)
+        return cls(quasi, shown, boxes.starts, rows_of, weights)
 
     def __len__(self) -> int:
         return int(self.starts[-1])
@@ -232,6 +241,17 @@ class BoxTable:
             offsets,
             self.rows.by_box(self.starts, query),
         )
+
+    def estimate(self, query: Query) -> float:
+        """Return the expected number of people of the population, by the survey weights."""
+        if self.weights is None:
+            return self.count(query)
+        check_columns(query, self.columns)
+        inside = self.weights * self.rows.by_box(self.starts, query)
+        for place, (name, column) in enumerate(self.quasi.items()):
+            if name in query:
+                inside = inside * column.shares(query[name])[self.cells[place]]
+        return float(inside.sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,76 @@
+"""A survey weight is published as its group's mean: totals stay, and no row is told apart."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.errors import InputError, UsageError
+
+
+def people(rng: random.Random, rows: int = 80) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "age": [rng.randint(18, 90) for _ in range(rows)],
+            "pay": [rng.randint(0, 90000) for _ in range(rows)],
+            "w": [str(rng.choice([100, 50, 33.25, 25, 2000])) for _ in range(rows)],
+        }
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_weights_are_means_and_totals_stay(seed, tmp_path):
+    rng = random.Random(seed)
+    frame = people(rng)
+    schema = shoal.Schema(quasi="age", sensitive="pay", survey_weight="w")
+    release = shoal.anonymize(frame, schema, require=shoal.EpsilonM(epsilon=900, m=3))
+    assert release.write(tmp_path / "out").holds
+    written = pl.read_csv(tmp_path / "out" / "release.csv", infer_schema=False)
+    exact = [float(frame["w"][int(row)]) for row in release.linkage]
+    groups = written["group"].to_list()
+    for group, shown in zip(groups, written["w"], strict=True):
+        own = [w for w, other in zip(exact, groups, strict=True) if other == group]
+        assert float(shown) == pytest.approx(sum(own) / len(own))
+    assert sum(map(float, written["w"])) == pytest.approx(sum(exact))
+    assert shoal.count(tmp_path / "out", "age >= 0") == pytest.approx(sum(exact))
+    low = sorted(frame["pay"])[40]
+    wanted = sum(
+        float(w) for w, pay in zip(written["w"], written["pay"], strict=True) if int(pay) >= low
+    )
+    assert shoal.count(tmp_path / "out", f"pay >= {low}") == pytest.approx(wanted)
+    assert "An estimate from the survey weights" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_the_audit_sees_weights_that_tell_rows_apart(tmp_path):
+    schema = shoal.Schema(quasi="age", sensitive="pay", survey_weight="w")
+    release = shoal.anonymize(people(random.Random(1)), schema, require=shoal.KAnonymity(k=5))
+    release.write(tmp_path / "out")
+    file = tmp_path / "out" / "release.csv"
+    table = pl.read_csv(file, infer_schema=False)
+    table.with_columns(pl.Series("w", [str(i) for i in range(table.height)])).write_csv(file)
+    found = shoal.audit(tmp_path / "out")
+    assert any("survey weight" in problem for problem in found.problems)
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
+    assert [c["name"] for c in manifest["columns"] if c.get("survey_weight")] == ["w"]
+
+
+@pytest.mark.parametrize("cell", [None, "-1", "x", "inf"])
+def test_what_is_no_weight_is_refused(cell):
+    frame = people(random.Random(1)).with_columns(w=pl.Series([cell, *["1"] * 79]))
+    schema = shoal.Schema(quasi="age", sensitive="pay", survey_weight="w")
+    with pytest.raises(InputError, match="survey weight"):
+        shoal.anonymize(frame, schema, require="KAnonymity(k=5)")
+
+
+def test_a_weight_is_no_quasi_column_and_needs_groups():
+    with pytest.raises(UsageError, match="two roles"):
+        shoal.Schema(quasi="w", survey_weight="w")
+    schema = shoal.Schema(quasi="age", sensitive="pay", survey_weight="w")
+    with pytest.raises(UsageError, match="mean of a group"):
+        shoal.anonymize(
+            people(random.Random(1)), schema, require="KAnonymity(k=3)", method="Freeform(k=3)"
+        )
