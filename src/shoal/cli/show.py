@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Progress = Callable[[str, float], None]
 
 interrupted = threading.Event()  # whether the person pressed Ctrl-C
-PATIENCE = 0.5  # seconds a phase may take before a bar is drawn for it
+PATIENCE = 0.5  # seconds a command may take before a bar is drawn
 
 TABLE_HELP = (
     "CSV, TSV, JSON lines, Parquet, Arrow or Excel, also packed by gzip or zstd; several files, a "
@@ -264,40 +264,31 @@ def heed() -> None:
 
 @contextmanager
 def bar(*, quiet: bool) -> Iterator[Progress]:
-    """Draw a progress bar on stderr for every phase that takes more than half a second."""
+    """Draw one progress bar on stderr for the whole command, and say what is being done."""
     if quiet or not sys.stderr.isatty():
         yield lambda _phase, _share: heed()
         return
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from shoal.views.whole import WORDS, Whole
 
     console = Console(stderr=True)
     columns = (
-        TextColumn("{task.description:<10}"),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
         TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
     )
+    whole = Whole()
+    begun = time.monotonic()
     with Progress(*columns, console=console, transient=True) as drawn:
-        tasks: dict[str, Any] = {}
-        started: dict[str, float] = {}
+        task = drawn.add_task("", total=1.0, visible=False)
 
         def report(phase: str, share: float) -> None:
             heed()
-            begun = started.setdefault(phase, time.monotonic())
-            for other, known in tasks.items():
-                if other != phase:
-                    drawn.update(known, visible=False)
-            if phase not in tasks:
-                tasks[phase] = drawn.add_task(phase, total=1.0, visible=False)
-            long = time.monotonic() - begun > PATIENCE or share == 0.0
-            drawn.update(tasks[phase], completed=share, visible=long and share < 1.0)
+            long = time.monotonic() - begun > PATIENCE
+            done = whole.share(phase, share)
+            drawn.update(task, completed=done, description=WORDS.get(phase, phase), visible=long)
 
         yield report

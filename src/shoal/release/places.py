@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 
 TABLES = {name for stem in (RELEASE, PEOPLE, VALUES) for name in tables_named(stem)}
-FILES = {*TABLES, "manifest.json", "report.html", CODEBOOK}
+MANIFEST = "manifest.json"
+FILES = {*TABLES, MANIFEST, "report.html", CODEBOOK}  # of releases before digests
 PRIVATE = 0o600
 
 
@@ -125,19 +126,44 @@ def check_private(
 
 def _is_release(directory: Path) -> bool:
     """Return whether a directory holds a manifest of ours."""
+    return _files_of(directory) is not None
+
+
+def _files_of(directory: Path) -> set[str] | None:
+    """Return the files that a release says it has; None where there is no manifest of ours."""
     try:
-        manifest = read_json((directory / "manifest.json").read_bytes())
+        manifest = read_json((directory / MANIFEST).read_bytes())
     except (OSError, InputError):
-        return False
-    return isinstance(manifest, dict) and "shoal" in manifest
+        return None
+    if not isinstance(manifest, dict) or "shoal" not in manifest:
+        return None
+    digests = manifest.get("digests")
+    return {MANIFEST, *(digests if isinstance(digests, dict) else FILES)}
 
 
 def _replaceable(directory: Path) -> bool:
-    """Return whether a directory is empty or holds a release of ours and nothing else."""
+    """Return whether a directory is empty or holds a release of ours and nothing else.
+
+    The manifest names every file of its release, whatever form and format it has; a file beside
+    them is somebody's own, even where its name is one that another release could have.
+    """
     if directory.is_symlink() or not directory.is_dir():
         return False
-    names = {path.name for path in directory.iterdir()}
-    return not names or (names <= FILES and _is_release(directory))
+    own = _files_of(directory)
+    inside = {
+        path.relative_to(directory).as_posix(): path
+        for path in directory.rglob("*")
+        if path.is_symlink() or not path.is_dir()
+    }
+    parents = {folder for name in inside for folder in PurePosixPath(name).parents}
+    folders = {
+        PurePosixPath(path.relative_to(directory).as_posix())
+        for path in directory.rglob("*")
+        if path.is_dir() and not path.is_symlink()
+    }
+    if folders - parents:
+        return False  # an empty directory is no part of a release
+    return not inside or (own is not None and inside.keys() <= own)
 
 
 @contextmanager

@@ -1,0 +1,106 @@
+"""One bar for a whole command: how far it is by time, from how far each of its phases is.
+
+A phase tells which share of it is done, and so how long it will still take. What comes after it is
+expected to take as long, in relation to the phases that were measured, as it usually does. The
+share that is shown is the time that has passed over the time that all will take; it never falls.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WORDS = {
+    "read": "Reading the table",
+    "code": "Coding its values",
+    "search": "Searching for groups",
+    "partition": "Dividing rows among groups",
+    "repair": "Mending groups",
+    "improve": "Making groups tighter",
+    "anneal": "Making groups tighter in the time that is left",
+    "recode": "Making cells coarser",
+    "write": "Writing the release",
+    "audit": "Measuring the written files",
+    "trials": "Trying other methods and parameters",
+    "report": "Writing the report",
+    "owner": "Writing the owner's report",
+    "compare": "Comparing methods",
+    "tune": "Trying parameters",
+    "learn": "Learning from releases",
+}
+# What phases usually take, in units in which reading and coding a table take one each.
+USUAL = {
+    "read": 1.0, "code": 1.0, "search": 12.0, "recode": 0.5, "write": 1.0, "audit": 2.0,
+    "report": 2.0,
+}  # fmt: skip
+MEASURED = ("read", "code")  # phases by which the others are expected to take their time
+AT_LEAST = {"code": 0.1, "search": 0.5, "write": 0.05, "audit": 0.1, "report": 1.0}  # seconds
+WITHIN_SEARCH = ("partition", "repair", "improve", "anneal")  # phases of a search, in any order
+SURE = 0.02  # of a phase: from there on what it says of itself is believed
+
+
+class Whole:
+    """How far a whole command is, told phase by phase.
+
+    Examples
+    --------
+    >>> clock = iter([0, 0, 1, 2, 3, 4])
+    >>> whole = Whole(lambda: float(next(clock)))
+    >>> [round(whole.share("tune", done), 2) for done in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._begun = now()
+        self._phase = ""
+        self._phase_begun = self._begun
+        self._taken: dict[str, float] = {}
+        self._projected: dict[str, float] = {}
+        self._most = 0.0
+
+    def share(self, phase: str, done: float) -> float:
+        """Take in how far a phase is, and return how far the whole is."""
+        now = self._now()
+        if phase != self._phase:
+            if self._phase:
+                passed = now - self._phase_begun
+                self._taken[self._phase] = self._taken.get(self._phase, 0.0) + passed
+            self._phase, self._phase_begun = phase, now
+        if phase in MEASURED:
+            self._projected = {phase: (now - self._phase_begun) / done} if done >= SURE else {}
+        left = self._left_in_phase(phase, done, now) + self._left_after(phase)
+        if phase in USUAL and not self._units():
+            return self._most  # nothing is known yet of how long anything takes here
+        passed = now - self._begun
+        if passed + left > 0:
+            self._most = max(self._most, passed / (passed + left))
+        return self._most
+
+    def _left_in_phase(self, phase: str, done: float, now: float) -> float:
+        passed = now - self._phase_begun
+        if done >= SURE:
+            return passed * (1 - min(done, 1.0)) / done
+        return max(0.0, self._expected(phase) - passed)
+
+    def _left_after(self, phase: str) -> float:
+        """Return how long the phases that have not begun will take."""
+        if phase not in USUAL and phase not in WITHIN_SEARCH:
+            return 0.0
+        order = list(USUAL)
+        place = order.index("search" if phase in WITHIN_SEARCH else phase)
+        return sum(self._expected(one) for one in order[place + 1 :])
+
+    def _expected(self, phase: str) -> float:
+        """Return how long a phase usually takes, by how long reading and coding took here."""
+        known = self._units()
+        unit = sum(known.values()) / sum(USUAL[one] for one in known) if known else 0.0
+        return unit * USUAL.get(phase, 0.0) + AT_LEAST.get(phase, 0.0)
+
+    def _units(self) -> dict[str, float]:
+        """Return how long reading and coding took, or will have taken."""
+        over = {one: spent for one, spent in self._taken.items() if one in MEASURED}
+        return self._projected | over

@@ -1,0 +1,37 @@
+"""One bar for the whole command: by a clock of the test's own, it is honest and never falls."""
+
+import numpy as np
+import pytest
+
+from shoal.views.whole import AT_LEAST, USUAL, WORDS, Whole
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_bar_is_within_a_fifth_after_its_first_fifth(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    unit = float(np.exp(random.normal(0, 1.5)))
+    lasting = {
+        phase: (unit * usual + AT_LEAST.get(phase, 0.0)) * float(random.uniform(0.6, 1.5))
+        for phase, usual in USUAL.items()
+    }
+    lasting["search"] *= float(np.exp(random.normal(0.5, 1)))  # nobody knows before
+    whole_time = sum(lasting.values())
+    now = [0.0]
+    whole, shown = Whole(lambda: now[0]), []
+    for phase, seconds in lasting.items():
+        begun = now[0]
+        for done in np.linspace(0, 1, 21).tolist():
+            now[0] = begun + seconds * done
+            shown.append((now[0] / whole_time, whole.share(phase, done)))
+    assert [share for _, share in shown] == sorted(share for _, share in shown)
+    assert all(0 <= share <= 1 for _, share in shown)
+    assert shown[-1][1] == pytest.approx(1)
+    # Whoever is told nothing of a search cannot know how long it takes; from a fifth on it tells.
+    told = 0.2 + lasting["search"] / whole_time / 5
+    late = [(true, share) for true, share in shown if true > told]
+    assert max(abs(true - share) for true, share in late) <= 0.2
+
+
+def test_every_phase_has_words() -> None:
+    assert USUAL.keys() <= WORDS.keys()
+    assert all(words[0].isupper() for words in WORDS.values())
