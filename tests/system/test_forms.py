@@ -225,3 +225,12 @@ def test_groups_of_three_are_known_from_ends_and_mean() -> None:
         for unit in range(9, 32):
             found = asked.shares(np.array([unit], float), np.array([unit], float))[0]
             assert found == pytest.approx([10, third, 30].count(unit) / 3)
+
+
+@pytest.mark.parametrize("form", ["means", "two-tables"])
+def test_an_attack_says_what_of_a_form_it_leaves_aside(form: str, tmp_path: Path) -> None:
+    table = pl.DataFrame(random_table(random.Random(2)))
+    release = shoal.anonymize(table, SCHEMA, require="EpsilonM(epsilon=10, m=2)", form=form)
+    release.write(tmp_path / "out")
+    said = " ".join(shoal.attack([tmp_path / "out"], original=table).to_dict()["remarks"])
+    assert "rules out more groups" in said or "finds the group more often" in said

@@ -19,6 +19,7 @@ from shoal.distances.labels import Equality
 from shoal.distances.numeric import Absolute
 from shoal.errors import InputError, UnknownColumn, UsageError
 from shoal.sampling import draw
+from shoal.table.forms import MEANS, TWO_TABLES
 from shoal.table.reading import read_table, take_frame
 from shoal.table.settling import trimmed
 from shoal.wording import option
@@ -36,6 +37,13 @@ MINIMALITY = (
     "would have published something narrower (minimality). See docs/limits.md."
 )
 PEOPLE = 2000  # people who are linked with releases, at most; drawn at random from more
+BEYOND = {  # what a form tells, and this attack leaves aside
+    MEANS: "the means of groups were not used; whoever reckons with them rules out more groups, so "
+    "that a person's own is known more often. Within a group nothing changes.",
+    TWO_TABLES: "everybody's quasi values are published, and only what groups span was used; "
+    "whoever looks for a person's own values finds the group more often. Within a group nothing "
+    "changes.",
+}
 GUESSES = (0.01, 0.05, 0.1)  # of the spread: how near a guess has to be
 
 
@@ -182,6 +190,11 @@ def _against(
     """Add the attacks that know the people."""
     first = covers[0].published
     remarks += [f"{one.published.name}: {GUESSED}" for one in covers if not one.published.kinds]
+    remarks += [
+        f"{one.published.name}: {BEYOND[one.published.form]}"
+        for one in covers
+        if one.published.form in BEYOND
+    ]
     remarks += [
         f"{one.unread} distinct quasi cells of {one.published.name} could not be read; they rule "
         "nobody out."

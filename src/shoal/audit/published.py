@@ -19,6 +19,7 @@ from shoal.audit.verify import alike, check_rows
 from shoal.errors import UnknownColumn, UsageError
 from shoal.table.coding import Column, code_column
 from shoal.table.databases.access import is_address, name_of
+from shoal.table.forms import INTERVALS
 from shoal.table.missing import is_missing
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import RESERVED, Schema
@@ -50,6 +51,7 @@ class Published:
     group: str | None
     heterogeneous: bool = False
     kinds: Mapping[str, str] = field(default_factory=dict)
+    form: str = INTERVALS
 
     @cached_property
     def by_cells(self) -> Groups:
@@ -98,7 +100,8 @@ def open_published(
         owned = {name: said for name, said in (hierarchies or {}).items() if name in nodes}
         chosen = replace_types(manifest_schema(manifest, owned), schema)
         grouped = None if mixed else RESERVED
-        return Published(path.name, table, chosen, grouped, mixed, kinds_of(manifest))
+        kinds, form = kinds_of(manifest), manifest["form"]
+        return Published(path.name, table, chosen, grouped, mixed, kinds, form)
     table = read_table(source) if path is not None else take_frame(source)
     if schema is None or not schema.quasi or not schema.sensitive:
         msg = (
