@@ -102,8 +102,16 @@ def test_codes_are_told_from_quantities_by_how_often_they_occur():
         {
             "st": rng.choices(states, sizes, k=4000),
             "visits": [min(int(rng.expovariate(0.3)), 40) for _ in range(4000)],
+            "walls": rng.choices([2, 3, 9], [25, 70, 5], k=4000),
+            "rooms": rng.choices([1, 2, 3, 4], [2, 5, 4, 1], k=4000),
             "bell": [round(rng.gauss(50, 8)) for _ in range(4000)],
         }
     )
     kinds = {column.name: column.type for column in shoal.inspect(frame).columns}
-    assert kinds == {"st": "code", "visits": "numeric", "bell": "numeric"}
+    assert kinds == {
+        "st": "code",
+        "visits": "numeric",
+        "walls": "code",
+        "rooms": "numeric",
+        "bell": "numeric",
+    }

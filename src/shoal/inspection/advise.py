@@ -102,7 +102,7 @@ def _useless(profile: Profile) -> str | None:
     if profile.distinct <= 1:
         what = "every cell is the same" if profile.distinct else "no cell has a value"
         return f"{what}: nothing is lost without it"
-    if word := _weighing(profile.name):
+    if word := weighing(profile.name):
         return f"{word!r} in its name speaks of survey weights, which point at groups"
     return None
 
@@ -118,7 +118,8 @@ def _unfit(profile: Profile) -> str | None:
     return None
 
 
-def _weighing(name: str) -> str | None:
+def weighing(name: str) -> str | None:
+    """Return the word of a name that speaks of survey weights, if there is one."""
     words = words_of(name)
     if words[-1:] in (["weight"], ["weights"]) and len(words) > 1:
         return words[-1]

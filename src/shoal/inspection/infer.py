@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 JUDGED = 200  # cells from which counts tell anything
 CHANCE = 1.5  # by which the roots of two neighbouring counts differ for no reason
+COMMON = 0.005  # share of the cells from which a number is no stray
 JAGGED = 1.5  # how often counts rise and fall, once being that of a quantity
 FEW = 30  # values that numbers standing for categories have at most
 ORDERED = 50  # labels that an inferred order has at most
@@ -123,7 +124,12 @@ def _jagged(profile: Profile) -> str | None:
     if not profile.whole or word_among(profile.name, COUNTED) or profile.filled < JUDGED:
         return None
     low, high = int(numbers.min()), int(numbers.max())
-    if low < 0 or high > 99 or not 4 < profile.distinct <= 2 * FEW:
+    if low < 0 or high > 99:
+        return None
+    common = numbers[profile.counts >= COMMON * profile.filled]
+    if 2 < len(common) <= FEW and np.ptp(common) + 1 >= 2 * len(common):
+        return "few whole numbers with gaps between them, as codes have and counts do not"
+    if not 4 < profile.distinct <= 2 * FEW:
         return None
     counts = np.zeros(high - low + 3, np.int64)
     counts[numbers.astype(np.int64) - low + 1] = profile.counts

@@ -83,9 +83,10 @@ def propose(
         reasons = (*why, *(shared if promise else ()), *reason, *speed)
         price = _price(table, run) if count > 1 else None
         proposals.append(Proposal(require, method, policy, reasons, price))
-        if len(proposals) == count:
+        if sum(one.loss is not None for one in proposals) == count or count == 1:
             break
-    return proposals
+    # What some rows could not keep in a moment is proposed only where nothing else is.
+    return sorted(proposals, key=lambda one: one.loss is None)[:count]
 
 
 def _rows(table: pl.DataFrame, schema: Schema, policy: Missing) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import UnknownColumn, UsageError
 from shoal.exact import tidy
+from shoal.inspection.advise import weighing
 from shoal.inspection.inspect import inspect
 from shoal.runs.proposal import PEOPLE, SAMPLE, propose
 from shoal.table.date_formats import check_format
@@ -181,6 +182,12 @@ def _run(found: Inspection, schema: Schema, choices: Sequence[Proposal]) -> list
         *_comment("Columns to protect; they are published as they are."),
         f"sensitive = {_list(schema.sensitive)}",
     ]
+    if weight := _survey_weight(found):
+        said += [
+            "",
+            *_comment("How many people of the population a row stands for; published as a mean."),
+            f"survey_weight = {quoted(weight)}",
+        ]
     rivals = [name for name in found.named("sensitive") if name not in schema.published]
     if rivals:
         said += _comment(
@@ -251,6 +258,21 @@ def _columns(found: Inspection, schema: Schema) -> list[str]:
     for one in found.kinship:
         said += _comment(one.text)
     return said
+
+
+def _survey_weight(found: Inspection) -> str | None:
+    """Return the column that is a survey weight by its name, if it can be used as one."""
+    return next(
+        (
+            one.name
+            for one in found.columns
+            if weighing(one.name)
+            and one.type == "numeric"
+            and not one.missing
+            and float(one.values["low"]) >= 0
+        ),
+        None,
+    )
 
 
 def _rounding(column: ColumnInspection) -> list[str]:
