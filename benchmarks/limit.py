@@ -1,0 +1,95 @@
+"""What `Exchange` loses beside what it has to, and what time adds: python benchmarks/limit.py.
+
+Pass the names of the cases to run, as in `python benchmarks/limit.py D d`; all by default.
+`--seconds N` spends so many more on each, counted as half of what the processor works, as on two
+cores that are free, so that a busy machine does not matter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+
+from common import gcp, load, show
+
+import shoal
+from shoal.kernels import load_all
+from shoal.methods import annealing
+from shoal.methods.base import Task
+from shoal.principles.groups import Groups
+from shoal.principles.requirement import requirements
+from shoal.table.coded import code_table
+from shoal.utility.least import least_loss
+
+QUASI = ["age", "puma", "occupation"]
+CASES = {
+    "A": (500_000, "EpsilonM(epsilon=2000, m=5)"),
+    "B": (100_000, "EpsilonM(epsilon=4500, m=10)"),
+    "C": (100_000, "KAnonymity(k=10)"),
+    "D": (100_000, "EpsilonM(epsilon=4500, m=7)"),
+    "d": (20_000, "EpsilonM(epsilon=2000, m=5)"),
+}
+CORES = 2
+
+
+class Clock:
+    """Half of the seconds that the processor has worked: those of two cores side by side."""
+
+    @staticmethod
+    def monotonic() -> float:
+        """Return them."""
+        return spent() / CORES
+
+
+def spent() -> float:
+    """Return the seconds that the processor has worked for this process."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", nargs="*", default=list(CASES))
+    parser.add_argument("--seconds", type=float, default=0.0)
+    asked = parser.parse_args()
+    load_all()
+    rows = []
+    for name in asked.cases:
+        count, require = CASES[name]
+        frame, _ = load("sal_acs2024_500k.csv.gz", count)
+        coded = code_table(frame, shoal.Schema(quasi=QUASI, sensitive="income"))
+        task = Task(coded, tuple(requirements(require, ["income"])))
+        begun, wall = spent(), time.perf_counter()
+        found = shoal.Exchange().search(task)
+        took, wall = spent() - begun, time.perf_counter() - wall
+        assert isinstance(found, Groups)
+        assert task.holds(found)
+        loss = gcp(coded, found)
+        begun = spent()
+        least = least_loss(coded, task.requirements)
+        row = {
+            "case": name,
+            "rows": f"{count:,}",
+            "require": require,
+            "GCP": f"{loss:.5f}",
+            "CPU s": f"{took:.1f}",
+            "CPU / wall": f"{took / wall:.2f}",
+            "least": f"{least:.5f}",
+            "its CPU s": f"{spent() - begun:.1f}",
+            "at most ×": f"{loss / least:.2f}",
+        }
+        if asked.seconds:
+            annealing.time = Clock  # type: ignore[attr-defined]
+            shoal.methods.exchange.time = Clock  # type: ignore[attr-defined]
+            longer = shoal.Exchange().refine(task, found, asked.seconds)
+            assert isinstance(longer, Groups)
+            assert task.holds(longer)
+            row |= {"annealed": f"{gcp(coded, longer):.5f}"}
+            row |= {"ratio": f"{gcp(coded, longer) / loss:.3f}"}
+        rows.append(row)
+    show("Exchange, the least possible loss, and annealing; every result measured to hold", rows)
+
+
+if __name__ == "__main__":
+    main()
