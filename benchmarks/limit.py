@@ -15,7 +15,7 @@ from common import gcp, load, show
 
 import shoal
 from shoal.kernels import load_all
-from shoal.methods import annealing
+from shoal.methods import annealing, exchange
 from shoal.methods.base import Task
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
@@ -80,8 +80,8 @@ def main() -> None:
             "at most ×": f"{loss / least:.2f}",
         }
         if asked.seconds:
-            annealing.time = Clock  # type: ignore[attr-defined]
-            shoal.methods.exchange.time = Clock  # type: ignore[attr-defined]
+            annealing.time = Clock  # type: ignore[assignment]
+            exchange.time = Clock  # type: ignore[assignment]
             longer = shoal.Exchange().refine(task, found, asked.seconds)
             assert isinstance(longer, Groups)
             assert task.holds(longer)
