@@ -17,8 +17,8 @@ pytestmark = pytest.mark.browser
 AGES = "".join(f"{20 + i * 7 % 40},{i % 9},{1000 * (i * 13 % 50)},name {i}\n" for i in range(400))
 TABLE = "age,ward,income,name\n" + AGES
 SLOW = "EpsilonM(epsilon=4000, m=8)"  # on the demo table
-HOSTILE = "<script>document.title='taken'</script>"
-STEPS = 20_000  # milliseconds that anything may take on a busy machine
+HOSTILE = "<script>document.title='taken'</script>{x}{0}"
+STEPS = 60_000  # milliseconds that anything may take on a busy machine
 expect.set_options(timeout=STEPS)
 
 

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from shoal.errors import ShoalError
 from shoal.web import words
-from shoal.web.draft import GONE, ROLES, Draft
+from shoal.web.draft import GONE, ROLES, Draft, parted
 from shoal.web.pages import fill, page
 from shoal.web.worker import Refusal, Refused
 
@@ -95,7 +95,7 @@ def _propose(draft: Draft, proposal: dict[str, Any] | None) -> None:
     """Take over a proposal, as long as the owner has not asked for something else."""
     if draft.own:
         return
-    draft.require = [proposal["require"]] if proposal else []
+    draft.require = list(proposal["require"]) if proposal else []
     if proposal and proposal["missing"] != "error":
         draft.rest.setdefault("missing", proposal["missing"])
 
@@ -257,10 +257,10 @@ async def require(request: Request) -> Response:
     table = table_of(request)
     draft = table.asked
     async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
-        texts = [str(value).strip() for value in form.getlist("require")]
+        texts = parted(str(form.get("require", "")))
         said = {key: str(value) for key, value in form.items() if key != "require"}
     if texts:
-        draft.require = [text for text in texts if text][:MOST_REQUIRED]
+        draft.require = texts[:MOST_REQUIRED]
     draft.own = True
     moved = said.get("moved", "")
     place, _, name = moved.partition(".")

@@ -49,6 +49,11 @@ class Draft:
         """The columns that people may be known by."""
         return self.named("quasi", "never-mix")
 
+    @property
+    def required(self) -> str:
+        """Everything that is required, in one line."""
+        return "; ".join(self.require)
+
     def give(self, column: str, role: str) -> None:
         """Give a column a role; of those that one column alone can have, another loses it."""
         if role in SINGLE:
@@ -108,6 +113,25 @@ class Draft:
         self.require = _names(said.pop("require", []))
         self.roles, self.rest, self.own = roles, said, True
         self.said = {str(k): dict(v) for k, v in columns.items() if isinstance(v, dict)}
+
+
+def parted(text: str) -> list[str]:
+    """Return the requirements that stand in one line, with a semicolon between two.
+
+    >>> parted("a: KAnonymity(k=2); 'b;c': EpsilonM(epsilon=1, m=2) ;")
+    ['a: KAnonymity(k=2)', "'b;c': EpsilonM(epsilon=1, m=2)"]
+    """
+    found, quote, depth = [""], "", 0
+    for sign in text:
+        if sign == ";" and not quote and depth <= 0:
+            found.append("")
+            continue
+        found[-1] += sign
+        if quote or sign in "'\"":
+            quote = "" if sign == quote else quote or sign
+        else:
+            depth += (sign in "([{") - (sign in ")]}")
+    return [one.strip() for one in found if one.strip()]
 
 
 def _names(value: Any) -> list[str]:

@@ -20,7 +20,7 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from shoal.web.deciding import MOST_FIELDS, MOST_REQUIRED, everybody, table_of
-from shoal.web.draft import ROLES
+from shoal.web.draft import ROLES, parted
 from shoal.web.guard import REPORT_POLICY
 from shoal.web.pages import fill, page
 from shoal.web.state import Job
@@ -58,14 +58,14 @@ async def publish(request: Request) -> Response:
     table = table_of(request)
     draft = table.asked
     async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
-        texts = [str(value).strip() for value in form.getlist("require")]
+        texts = parted(str(form.get("require", "")))
         title = str(form.get("title", "")).strip()
         for place, name in enumerate(draft.columns):
             role = str(form.get(f"role-{place}", ""))
             if role in ROLES and role != draft.roles.get(name):
                 draft.give(name, role)
-    if any(texts):
-        draft.require = [text for text in texts if text][:MOST_REQUIRED]
+    if texts:
+        draft.require = texts[:MOST_REQUIRED]
     if title:
         draft.rest["title"] = title
     return start(shelf, table)

@@ -176,6 +176,12 @@ def label(name: str, value: str) -> str:
     return known.format(value)
 
 
+def kind(facts: dict[str, Any]) -> str:
+    """Return what a requirement is about, or the requirement itself where no words are known."""
+    known = KINDS.get(facts.get("name", ""))
+    return facts["text"] if known is None else known.format(column=" and ".join(facts["columns"]))
+
+
 def knob(name: str, columns: list[str]) -> tuple[str, str]:
     """Return what a parameter asks for, and what stands before its number."""
     asked, before = KNOBS.get(name, (name, ""))

@@ -168,7 +168,8 @@ def _proposal(table: pl.DataFrame, found: shoal.Inspection) -> dict[str, Any] | 
     if not made:
         return None
     first = made[0]
-    return {"require": first.require[0], "missing": first.missing, "reasons": list(first.reasons)}
+    known = {"require": list(first.require), "missing": first.missing}
+    return known | {"reasons": list(first.reasons)}
 
 
 def _reached(found: shoal.Comparison | shoal.Frontier) -> dict[str, Any]:
