@@ -38,7 +38,7 @@ from shoal.table.files import separator_of, tables_named
 from shoal.table.forms import INTERVALS, RELEASE, TWO_TABLES, stems
 from shoal.table.groupings import Hierarchy
 from shoal.table.reading import read_lean, read_table, take_frame
-from shoal.table.schema import PSEUDONYM, RESERVED, Schema
+from shoal.table.schema import KNOWN, PERSON, PSEUDONYM, RESERVED, UNKNOWN, Schema
 from shoal.table.settling import trimmed, with_date_formats
 from shoal.wording import option
 
@@ -353,6 +353,7 @@ def manifest_schema(
             said: {c["name"]: c[key] for c in manifest["columns"] if key in c}
             for said, key in SETTLED.items()
         },
+        **people_of(manifest),
         hierarchies={name: Stated.of_manifest(c, owned.get(name)) for name, c in nodes.items()},
     )
 
@@ -371,11 +372,20 @@ SETTLED = {  # what a schema says of columns, and the key of each in a manifest
 }
 
 
+def people_of(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return what a manifest says of people, as a schema takes it."""
+    if "people" not in manifest:
+        return {}
+    return {"person": PERSON, "rows": KNOWN if manifest["rows_known"] else UNKNOWN}
+
+
 def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
     """Return a sentence for everything that a manifest says wrongly of its table."""
     problems = []
-    if manifest["rows_in"] != sum(manifest[part] for part in ("rows", "suppressed", "dropped")):
-        problems.append("The manifest's rows, suppressed and dropped do not add up to rows_in.")
+    parts = ["rows", "suppressed", "dropped", *["capped"] * ("capped" in manifest)]
+    if manifest["rows_in"] != sum(manifest[part] for part in parts):
+        named = f"{', '.join(parts[:-1])} and {parts[-1]}"
+        problems.append(f"The manifest's {named} do not add up to rows_in.")
     if published.height != manifest["rows"]:
         problems.append(f"The manifest says {manifest['rows']} rows, there are {published.height}.")
     apart = manifest["form"] == TWO_TABLES  # what is carried is beside the people
@@ -385,7 +395,7 @@ def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[st
         if not apart or column["role"] in {"quasi", "sensitive"}
     ]
     if manifest["groups"] is not None:
-        expected = [RESERVED, *expected]
+        expected = [RESERVED, *[PERSON] * ("people" in manifest), *expected]
     if published.columns != expected:
         problems.append(f"The columns are {published.columns}, the manifest says {expected}.")
         return problems
@@ -393,6 +403,8 @@ def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[st
     if groups != manifest["groups"]:
         problems.append(f"The manifest says {manifest['groups']} groups, there are {groups}.")
     problems += _uneven_weights(published, manifest)
+    if "people" in manifest and (people := published[PERSON].n_unique()) != manifest["people"]:
+        problems.append(f"The manifest says {manifest['people']} people, there are {people}.")
     return problems + wrong_means(published, manifest) + _check_cells(published, manifest)
 
 

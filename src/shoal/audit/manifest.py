@@ -35,7 +35,7 @@ from shoal.table.files import tables_named
 from shoal.table.forms import FORMS, MEANS, TWO_TABLES, stems
 from shoal.table.hierarchy import DEPTH
 from shoal.table.missing import Missing
-from shoal.table.schema import KINDS, LABELS, NUMERIC, PSEUDONYM, RESERVED
+from shoal.table.schema import KINDS, LABELS, NUMERIC, PERSON, PSEUDONYM, RESERVED
 from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
@@ -81,8 +81,12 @@ def check_shape(manifest: Any) -> None:
     """Raise where a manifest says something that no manifest can say."""
     CHECK(manifest, "the manifest")
     names = [column["name"] for column in manifest["columns"]]
-    if len(set(names)) < len(names) or RESERVED in names:
-        problem = f"'columns' has a name twice, or one that is called {RESERVED!r}"
+    own = [RESERVED, *[PERSON] * ("people" in manifest)]
+    if len(set(names)) < len(names) or set(own) & set(names):
+        problem = f"'columns' has a name twice, or one that is called {' or '.join(map(repr, own))}"
+        raise Wrong(problem)
+    if 0 < len(PEOPLE.keys() & manifest.keys()) < len(PEOPLE):
+        problem = f"the manifest has to say all of {', '.join(map(repr, PEOPLE))}, or none"
         raise Wrong(problem)
     if not any(column["role"] == "quasi" for column in manifest["columns"]):
         problem = "'columns' has no quasi column"
@@ -264,7 +268,14 @@ REQUIRED: dict[str, Check] = {
     "seconds": mapped(finite(least=0, most=SECONDS)),
     "digests": mapped(text(DIGEST), names=_file_name),
 }
+PEOPLE: dict[str, Check] = {
+    "people": whole(least=1),
+    "suppressed_people": whole(),
+    "capped": whole(),
+    "rows_known": flag,
+}
 OPTIONAL: dict[str, Check] = {
+    **PEOPLE,
     "title": text(longest=TITLE),
     "heterogeneous": true,
     "adversary": listed(text(), least=1),

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.errors import InputError
+from shoal.audit.people import Members
+from shoal.errors import InputError, UsageError
 from shoal.exact import at_most, upward
 from shoal.principles.groups import Groups, Measurement
 from shoal.principles.requirement import check_population
@@ -40,6 +41,7 @@ class Finding:
     requirement: Requirement
     by: str
     measurement: Measurement
+    members: str = "row"  # what groups are counted in: rows, or people
 
     @property
     def holds(self) -> bool:
@@ -72,9 +74,15 @@ class Finding:
         small = self.measurement.sizes.min()
         return (
             f"{found['principle']} does not hold in {found['breaches']} of {found['groups']} "
-            f"groups (by {found['by']}): {risks}; the smallest group has {small} "
-            f"row{'s' if small != 1 else ''}."
+            f"groups (by {found['by']}): {risks}; the smallest group has "
+            f"{_counted(int(small), self.members)}."
         )
+
+
+def _counted(count: int, unit: str) -> str:
+    """Return so many rows, or people."""
+    several = {"row": "rows", "person": "people"}
+    return f"{count} {unit if count == 1 else several[unit]}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +93,9 @@ class Audit(Shown):
     heterogeneous release has no groups; there `matches` counts the published rows that each
     person matches, and `candidates` says how near their values are, where that was asked for.
     `remarks` say what should be known of how it was measured.
+    With a person column, `people` says how many there are, `alone` how many of them are the only
+    one of their group with so many rows, and `rows_known` whether that may be known; groups and
+    descriptions are then counted in people.
     `reading` is what the manifest of a release says about how its cells are to be read; `warnings`
     is what else a reader of the files should know.
     """
@@ -99,6 +110,9 @@ class Audit(Shown):
     remarks: tuple[str, ...] = ()
     reading: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    people: int | None = None
+    alone: int | None = None
+    rows_known: bool = True
 
     @property
     def holds(self) -> bool:
@@ -135,6 +149,8 @@ class Audit(Shown):
             "reading": list(self.reading),
             "warnings": list(self.warnings),
         }
+        if self.people is not None:
+            facts |= {"people": self.people, "rows_known": self.rows_known, "alone": self.alone}
         if self.matches is not None:
             facts["matches"] = spread(self.matches)
             facts["candidates"] = [one.to_dict() for one in self.candidates]
@@ -188,6 +204,8 @@ def audit_table(
     by_group = alike(published, (RESERVED,)) if grouped else by_cells
     if grouped:
         problems += mixed_groups(by_group, by_cells)
+    if schema.person is not None:
+        return _audit_people(published, schema, requirements, by_group, by_cells, problems)
     for one in requirements:
         if one.principle.population:
             measured = one.principle.measure(by_cells, None)
@@ -205,6 +223,54 @@ def audit_table(
         tuple(problems),
         alike=by_cells.sizes,
         remarks=remarks,
+    )
+
+
+def _audit_people(
+    published: pl.DataFrame,
+    schema: Schema,
+    requirements: Sequence[Requirement],
+    by_group: Groups,
+    by_cells: Groups,
+    problems: list[str],
+) -> Audit:
+    """Measure requirements on the people of a published table."""
+    assert schema.person is not None
+    persons, known = published[schema.person], schema.rows_known
+    grouped = RESERVED in published.columns
+    members = Members.of(by_group, persons, known=known)
+    alike = Members.of(by_cells, persons, known=known) if grouped else members
+    findings = []
+    for one in requirements:
+        if one.principle.population:
+            msg = f"{one.principle!r} is not yet defined where rows are about people."
+            raise UsageError(msg)
+        value = _value(published, schema, one)
+        views = [("group" if grouped else "cells", members)]
+        if grouped and one.principle.monotone:
+            views.append(("cells", alike))
+        findings += [
+            Finding(one, by, whom.measure(one.principle, value), "person") for by, whom in views
+        ]
+    return Audit(
+        published.height,
+        len(by_group),
+        tuple(findings),
+        (*problems, *members.scattered()),
+        alike=alike.candidates.sizes,
+        remarks=() if known else (unknown_rows(members.alone, members.people),),
+        people=members.people,
+        alone=members.alone,
+        rows_known=known,
+    )
+
+
+def unknown_rows(alone: int, people: int) -> str:
+    """Say what it means that how many rows a person has is taken for unknown."""
+    return (
+        "Requirements were measured as if nobody knew how many rows a person has: "
+        f"{alone:,} of {people:,} people are alone with their number of rows in their group, and "
+        "whoever knows it finds them."
     )
 
 

@@ -21,6 +21,8 @@ def audit(
     ],
     quasi: show.Quasi = None,
     sensitive: show.Sensitive = None,
+    person: show.Person = None,
+    rows: show.RowsKnown = None,
     require: show.Requires = None,
     schema: show.SchemaFile = None,
     type: show.Types = None,
@@ -63,10 +65,12 @@ def audit(
         quasi=quasi,
         sensitive=sensitive,
         require=require,
+        person=person,
+        rows=rows,
         type=type,
         hierarchy=None if Path(source).is_dir() else hierarchy,
     )
-    chosen = run.schema.only("quasi", "sensitive")
+    chosen = run.schema.only("quasi", "sensitive", "person")
     show.announce_compiling(quiet=quiet)
     asked: Any = run.require or None
     released = Path(source).is_dir()

@@ -12,6 +12,8 @@ from shoal.cli import show
 def plan(
     table: show.OptionalTables = None,
     sensitive: show.Sensitive = None,
+    person: show.Person = None,
+    rows: show.RowsKnown = None,
     epsilon: Annotated[float | None, typer.Option(help="Width that must not be known.")] = None,
     m: Annotated[int | None, typer.Option(help="At most one in m may be near.")] = None,
     relative: Annotated[
@@ -41,6 +43,8 @@ def plan(
         schema,
         table=table,
         sensitive=sensitive,
+        person=person,
+        rows=rows,
         decimal=decimal,
         date_format=date_format,
         round=round,

@@ -59,6 +59,17 @@ SurveyWeight = Annotated[
     str | None,
     typer.Option(help="Column of survey weights; published as the mean of each group."),
 ]
+Person = Annotated[
+    str | None,
+    typer.Option(help="Column that says whom a row is about; people are counted, not rows."),
+]
+MostRows = Annotated[
+    int | None, typer.Option(help="Rows of one person to publish at most, drawn at random.")
+]
+RowsKnown = Annotated[
+    str | None,
+    typer.Option(help="Whether a reader may know how many rows a person has: known or unknown."),
+]
 Other = Annotated[str | None, typer.Option(help="Columns to publish unchanged.")]
 SchemaFile = Annotated[
     str | None, typer.Option("--schema", help="TOML file with all of this; shoal init writes one.")

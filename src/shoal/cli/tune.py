@@ -24,6 +24,9 @@ def tune(
     method: Annotated[
         str | None, typer.Option(help="How to search, as 'Exchange()' or 'Split()'.")
     ] = None,
+    person: show.Person = None,
+    most_rows: show.MostRows = None,
+    rows: show.RowsKnown = None,
     never_mix: show.NeverMix = None,
     schema: show.SchemaFile = None,
     type: show.Types = None,
@@ -55,6 +58,9 @@ def tune(
         sensitive=sensitive,
         require=require,
         never_mix=never_mix,
+        person=person,
+        most_rows=most_rows,
+        rows=rows,
         method=method,
         type=type,
         hierarchy=hierarchy,

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from shoal.principles.groups import Groups
     from shoal.table.coded import Sensitive
     from shoal.table.coding import Column
+    from shoal.table.people import ValueSets
 
     Near = Callable[[NDArray, NDArray], NDArray[np.bool_]]
 
@@ -78,13 +79,34 @@ class Bits:
     rows: NDArray[np.uint64]
 
 
+@dataclass(frozen=True, eq=False)
+class Several:
+    """Members with several values each: near when some value of the one is near to some of v's.
+
+    Member u has the values `codes[ends[u] : ends[u + 1]]`, ascending. Whoever has a value near to
+    one of v's values is near to v, so a bound on those near to v bounds those near to each value.
+    """
+
+    values: Relation
+    ends: NDArray[np.int64]
+    codes: NDArray[np.int32]
+
+
 PIECES = 32  # jobs that counting neighbours is cut into
 
 Relation = Band | Points | Bits
+BetweenMembers = Relation | Several
 
 
-def near(relation: Relation, u: NDArray, v: NDArray) -> NDArray[np.bool_]:
+def near(relation: BetweenMembers, u: NDArray, v: NDArray) -> NDArray[np.bool_]:
     """Say for pairs of codes whether u is proximate to v, by the plain meaning of each form."""
+    if isinstance(relation, Several):
+        both = [_sets(relation, members) for members in np.broadcast_arrays(u, v)]
+        pairs = [
+            near(relation.values, own[None, :], others[:, None]).any()
+            for own, others in zip(*both, strict=True)
+        ]
+        return np.array(pairs, np.bool_).reshape(np.broadcast_shapes(u.shape, v.shape))
     if isinstance(relation, Band):
         return (relation.first[v] <= u) & (u <= relation.last[v])
     if isinstance(relation, Bits):
@@ -100,6 +122,20 @@ def near(relation: Relation, u: NDArray, v: NDArray) -> NDArray[np.bool_]:
     return np.asarray(lengths[relation.metric]() <= relation.threshold)
 
 
+def _sets(relation: Several, members: NDArray) -> list[NDArray[np.int32]]:
+    """Return the values of members one after the other."""
+    return [
+        relation.codes[relation.ends[member] : relation.ends[member + 1]]
+        for member in members.ravel()
+    ]
+
+
+def between_members(relation: Relation, sensitive: Sensitive) -> BetweenMembers:
+    """Return the relation between members, by the numbers `Sensitive.members`."""
+    sets = sensitive.sets
+    return relation if sets is None else Several(relation, sets.ends, sets.codes)
+
+
 def equality(distinct: int) -> Band:
     """Return the relation in which every value is near to itself alone."""
     codes = np.arange(distinct, dtype=np.int32)
@@ -110,8 +146,11 @@ def most_near(relation: Relation, groups: Groups, sensitive: Sensitive) -> NDArr
     """Count, in each group, the members near to its most exposed member, itself included.
 
     A band takes linear time after one sort; the other forms compare the distinct values of each
-    group with one another.
+    group with one another. Where members have several values each, those are counted who have a
+    value near to the most exposed value.
     """
+    if sensitive.sets is not None:
+        return most_people(relation, groups, sensitive.sets)
     codes = groups.sorted_codes(sensitive)
     counts = np.empty(len(groups), np.int64)
     if isinstance(relation, Band):
@@ -122,6 +161,28 @@ def most_near(relation: Relation, groups: Groups, sensitive: Sensitive) -> NDArr
         from shoal.kernels.relations import largest_neighbourhoods
 
         largest_neighbourhoods(pack([relation]), codes, groups.starts, counts)
+    return counts
+
+
+def most_people(relation: Relation, groups: Groups, sets: ValueSets) -> NDArray[np.int64]:
+    """Count as `most_near` does where members have several values each."""
+    owners = sets.owners
+    order = np.lexsort((sets.codes, groups.labels[owners]))
+    codes, members = sets.codes[order], owners[order].astype(np.int32)
+    entries = np.bincount(groups.labels, weights=np.diff(sets.ends), minlength=len(groups))
+    starts = np.concatenate([[0], np.cumsum(entries)]).astype(np.int64)
+    counts = np.empty(len(groups), np.int64)
+    if isinstance(relation, Band):
+        from shoal.kernels.windows import most_people_proximate
+
+        inside = np.zeros(len(groups.labels), np.int64)
+        first, last = relation.first, relation.last
+        most_people_proximate(codes, members, starts, first, last, inside, counts)
+    else:
+        from shoal.kernels.relations import most_people_near
+
+        seen = np.full(len(groups.labels), -1, np.int64)
+        most_people_near(pack([relation]), codes, members, starts, seen, counts)
     return counts
 
 
@@ -190,7 +251,7 @@ def _fibre_counter(
 
 
 def pack(
-    relations: Sequence[Relation], *, bounds: NDArray[np.int64] | None = None, least: int = 1
+    relations: Sequence[BetweenMembers], *, bounds: NDArray[np.int64] | None = None, least: int = 1
 ) -> Relations:
     """Lay relations out in the flat arrays that kernels take.
 
@@ -202,14 +263,21 @@ def pack(
     forms, metrics = np.zeros(count, np.int8), np.zeros(count, np.int8)
     starts, widths = np.zeros(count, np.int64), np.zeros(count, np.int64)
     thresholds = np.zeros(count)
-    flat: dict[str, list[NDArray]] = {"first": [], "last": [], "points": [], "bits": []}
+    sets = np.full(count, -1, np.int64)
+    names = ("first", "last", "points", "bits", "ends", "codes")
+    flat: dict[str, list[NDArray]] = {name: [] for name in names}
 
     def lay(name: str, array: NDArray) -> int:
         start = sum(known.size for known in flat[name])
         flat[name].append(array.ravel())
         return start
 
-    for r, relation in enumerate(relations):
+    for r, given in enumerate(relations):
+        relation = given
+        if isinstance(relation, Several):
+            begin = lay("codes", relation.codes)
+            sets[r] = lay("ends", relation.ends + begin)
+            relation = relation.values
         if isinstance(relation, Band):
             forms[r], starts[r] = BAND, lay("first", relation.first)
             lay("last", relation.last)
@@ -232,6 +300,9 @@ def pack(
         last=join("last", np.int32),
         points=join("points", np.float64),
         bits=join("bits", np.uint64),
+        sets=sets,
+        set_ends=join("ends", np.int64),
+        set_codes=join("codes", np.int32),
         metrics=metrics,
         thresholds=thresholds,
         bounds=np.zeros((count, 1), np.int64) if bounds is None else bounds,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.engines.base import Engine
+from shoal.engines.people import search_people
 from shoal.engines.shards import apart, cut
 from shoal.errors import BadParameter, NotAchievable, UsageError
 from shoal.methods.achievable import check_task
@@ -78,6 +79,13 @@ class Local(Engine):
 
     def solve(self, task: Task, method: Method, share: Fraction) -> tuple[Task, Found, Suppression]:
         """Search a whole table; returns the task without the rows left out, and what was found."""
+        if task.coded.people is not None:
+            return search_people(self._solve, task, method, share)
+        return self._solve(task, method, share)
+
+    def _solve(
+        self, task: Task, method: Method, share: Fraction
+    ) -> tuple[Task, Found, Suppression]:
         shards = self.shards(task, method)
         if len(shards) == 1:
             return search_within(method, task, check_task, share)

@@ -35,6 +35,9 @@ class Relations(NamedTuple):
     last: np.ndarray  # int32: highest code proximate to a code (BAND)
     points: np.ndarray  # float64: scaled and weighted components (VECTOR)
     bits: np.ndarray  # uint64: rows of a symmetric bit matrix (MATRIX)
+    sets: np.ndarray  # int64 (R): where the ends of members' sets begin, -1 for one value each
+    set_ends: np.ndarray  # int64: where each member's values begin, and the end
+    set_codes: np.ndarray  # int32: the values of each member, ascending
     metrics: np.ndarray  # int8 (R): MANHATTAN, EUCLID, LARGEST, SMALLEST (VECTOR)
     thresholds: np.ndarray  # float64 (R): distance up to which values are proximate (VECTOR)
     bounds: np.ndarray  # int64 (R, S + 1): largest count by group size, below 1 where inadmissible
@@ -43,6 +46,33 @@ class Relations(NamedTuple):
 
 @lean
 def proximate(relations, r, u, v):
+    """Say whether member u is proximate to member v under relation r.
+
+    A member is its code, or where members have several values each, the number of its set; then
+    some value of u has to be proximate to some value of v.
+    """
+    sets = relations.sets[r]
+    if sets < 0:
+        return near_codes(relations, r, u, v)
+    ends, codes = relations.set_ends, relations.set_codes
+    here, last = ends[sets + u], ends[sets + u + 1]
+    if relations.forms[r] == BAND:
+        start = relations.starts[r]
+        for there in range(ends[sets + v], ends[sets + v + 1]):
+            while here < last and codes[here] < relations.first[start + codes[there]]:
+                here += 1  # both bounds rise with the value
+            if here < last and codes[here] <= relations.last[start + codes[there]]:
+                return True
+        return False
+    for there in range(ends[sets + v], ends[sets + v + 1]):
+        for place in range(here, last):
+            if near_codes(relations, r, codes[place], codes[there]):
+                return True
+    return False
+
+
+@lean
+def near_codes(relations, r, u, v):
     """Say whether code u is proximate to code v under relation r."""
     form, start = relations.forms[r], relations.starts[r]
     if form == BAND:
@@ -187,6 +217,29 @@ def largest_neighbourhoods(relations, codes, starts, counts) -> None:
             value = codes[here]
             while here < end and codes[here] == value:
                 here += 1
+        counts[group] = most
+
+
+@lean
+def most_people_near(relations, codes, members, starts, seen, counts) -> None:
+    """Count, for each group, the members of whom some value is near to its most exposed value.
+
+    IN: relations (the first one is used, by codes), codes ascending in each group and the member
+    that has each of them, starts; seen (-1 for every member). OUT: counts, one per group.
+    """
+    for group in range(starts.size - 1):
+        begin, end = starts[group], starts[group + 1]
+        most = 0
+        for here in range(begin, end):
+            if here > begin and codes[here] == codes[here - 1]:
+                continue
+            near = 0
+            for there in range(begin, end):
+                member = members[there]
+                if seen[member] != here and near_codes(relations, 0, codes[there], codes[here]):
+                    seen[member] = here
+                    near += 1
+            most = max(most, near)
         counts[group] = most
 
 

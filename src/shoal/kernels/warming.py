@@ -9,7 +9,14 @@ from shoal.kernels.exchange.nearest import near_rows
 from shoal.kernels.exchange.start import start
 from shoal.kernels.exchange.state import GroupState, crossing, make_groups, refresh_each
 from shoal.kernels.exchange.swaps import chain, exchange_pairs, merge, repair, round_robin
-from shoal.kernels.relations import BAND, Relations, count_near, largest_neighbourhoods, row_weights
+from shoal.kernels.relations import (
+    BAND,
+    Relations,
+    count_near,
+    largest_neighbourhoods,
+    most_people_near,
+    row_weights,
+)
 
 
 def run() -> None:
@@ -31,6 +38,8 @@ def run() -> None:
     xcolor(space, relations, values, codes, np.zeros(1, np.int64), 2)
     counts = np.empty(1, np.int64)
     largest_neighbourhoods(relations, codes[0], np.array([0, 8]), counts)
+    people, seen = np.arange(8, dtype=np.int32), np.full(8, -1)
+    most_people_near(relations, codes[0], people, np.array([0, 8]), seen, counts)
     row_weights(np.zeros((1, 1), np.uint64), np.array([8]), counts, 0, 1)
     point, rows = np.zeros((1, 1)), np.array([0, 1])
     count_near(point, 0, point, rows, np.zeros(1), np.array([0, 8]), 1, 1.0, 0, 1, counts)
@@ -49,6 +58,9 @@ def _equality() -> Relations:
         last=code,
         points=np.zeros(0),
         bits=np.zeros(0, np.uint64),
+        sets=np.full(1, -1, np.int64),
+        set_ends=none,
+        set_codes=code,
         metrics=np.zeros(1, np.int8),
         thresholds=np.zeros(1),
         bounds=bounds,

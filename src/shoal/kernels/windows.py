@@ -75,6 +75,46 @@ def most_proximate(
         counts[group] = most
 
 
+@njit(
+    "void(int32[::1], int32[::1], int64[::1], int32[::1], int32[::1], int64[::1], int64[::1])",
+    cache=True,
+    nogil=True,
+)
+def most_people_proximate(
+    codes: Ints,
+    members: Ints,
+    starts: LongInts,
+    first: Ints,
+    last: Ints,
+    inside: LongInts,
+    counts: LongInts,
+) -> None:
+    """Count, for each group, the members with a value proximate to its most exposed value.
+
+    As `most_proximate`, but a member may have several values and counts once (IN: codes, ascending
+    in each group, and the member that has each of them, starts, first, last; inside, 0 for every
+    member and so again in the end; OUT: counts).
+    """
+    for group in range(starts.size - 1):
+        low = high = starts[group]
+        end = starts[group + 1]
+        most = people = 0
+        for place in range(starts[group], end):
+            code = codes[place]
+            while high < end and codes[high] <= last[code]:
+                people += inside[members[high]] == 0
+                inside[members[high]] += 1
+                high += 1
+            while codes[low] < first[code]:
+                inside[members[low]] -= 1
+                people -= inside[members[low]] == 0
+                low += 1
+            most = max(most, people)
+        for place in range(low, high):
+            inside[members[place]] -= 1
+        counts[group] = most
+
+
 @njit("void(int32[::1], int64[::1], int32[::1], int64[::1])", cache=True, nogil=True)
 def longest_runs(codes: Ints, starts: LongInts, reach: Ints, counts: LongInts) -> None:
     """Return `longest_run` of every group (IN: codes, starts, reach; OUT: counts)."""

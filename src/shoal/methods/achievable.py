@@ -13,6 +13,8 @@ from shoal.wording import option
 
 if TYPE_CHECKING:
     from shoal.methods.base import Task
+    from shoal.principles.requirement import Requirement
+    from shoal.table.coded import Sensitive
 
 
 def check_task(task: Task) -> None:
@@ -25,7 +27,9 @@ def check_task(task: Task) -> None:
                 f"and the table has {rows}."
             )
             raise NotAchievable(msg)
-        if isinstance(one.principle, OneDimensional) and value is not None:
+        if value is not None and value.sets is not None:
+            check_crowd(one, value, rows)
+        elif isinstance(one.principle, OneDimensional) and value is not None:
             check_achievable(one.principle, value.columns[0])
         elif value is not None and (few := int(one.principle.surplus(value).sum())):
             msg = (
@@ -34,6 +38,16 @@ def check_task(task: Task) -> None:
                 f"be left out; {option('suppress')} says how many may be."
             )
             raise NotAchievable(msg)
+
+
+def check_crowd(one: Requirement, value: Sensitive, people: int) -> None:
+    """Raise where too many people have near values, or no definition fits several values each."""
+    if crowd := one.principle.crowd(value):
+        msg = (
+            f"{one!r} is not achievable on these {people} people: {crowd} of them have values of "
+            f"{value.name} that are all near to one another."
+        )
+        raise NotAchievable(msg)
 
 
 def check_least_risk(task: Task, *, gone: int = 0) -> None:
@@ -45,6 +59,8 @@ def check_least_risk(task: Task, *, gone: int = 0) -> None:
     for one, value in zip(task.requirements, task.values, strict=True):
         principle = one.principle
         if not (isinstance(principle, Pairwise) and principle.by_distance) or value is None:
+            continue
+        if value.sets is not None:
             continue
         if principle.bound == 1 or len(task.coded) < principle.least:
             continue  # anything goes, or there are too few rows, which is another matter

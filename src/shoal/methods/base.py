@@ -55,6 +55,11 @@ class Task:
         ]
 
     @property
+    def several(self) -> bool:
+        """Whether somebody has several sensitive values."""
+        return any(value is not None and value.sets is not None for value in self.values)
+
+    @property
     def least(self) -> int:
         """The least size of a group that can keep every requirement."""
         return max(requirement.principle.least for requirement in self.requirements)

@@ -41,13 +41,14 @@ from shoal.release.cells import mean_over_rows, ncp_by_group, spans
 from shoal.sampling import draw
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from shoal.methods.base import Task
     from shoal.principles.requirement import Requirement
-    from shoal.release.layout import Found
+    from shoal.release.layout import Found, Suppression
     from shoal.table.coded import Coded
 
+    Solve = Callable[[Task, Method, Fraction], tuple[Task, Found, Suppression]]
 
 SAMPLE = 4000  # rows that methods are tried on
 LARGE = 1_000_000  # rows above which exchanges take many minutes, and memory by the gigabyte
@@ -137,27 +138,39 @@ FEW = 1000  # rows to warm up with
 class Searched:
     """What a method found, in how many seconds, with how many megabytes beyond the table's."""
 
+    task: Task  # without rows that were left out
     found: Found
+    suppression: Suppression
     seconds: float
     megabytes: float | None
 
 
-def search(method: Method, task: Task) -> Searched:
-    """Check that what is required can hold and search for it, or raise as `anonymize` does."""
-    method.check(task)
-    check_least_risk(task)
+def search(method: Method, task: Task, solve: Solve | None = None) -> Searched:
+    """Check that what is required can hold and search for it, or raise as `anonymize` does.
+
+    `solve` is how an engine searches; rows about people need one.
+    """
+    if task.coded.people is None:
+        method.check(task)
+        check_least_risk(task)
     with Peak() as peak:
         begun = time.perf_counter()
-        _, found, _ = search_within(method, task, check_task, Fraction(0))
+        nothing = Fraction(0)
+        solved = (
+            search_within(method, task, check_task, nothing)
+            if solve is None
+            else solve(task, method, nothing)
+        )
         seconds = time.perf_counter() - begun
-    return Searched(found, round(seconds, 3), peak.megabytes)
+    return Searched(*solved, round(seconds, 3), peak.megabytes)
 
 
-def warm_up(method: Method, task: Task) -> None:
+def warm_up(method: Method, task: Task, solve: Solve | None = None) -> None:
     """Search a few rows, so that loading compiled code and libraries is not measured later."""
     some = draw(len(task.coded), FEW).places
     with suppress(NotAchievable):  # the few rows may not reach what all of them do
-        search(method, replace(task, coded=task.coded.subset(some), seconds=None))
+        few = replace(task, coded=task.coded.subset(some), seconds=None)
+        search(method, few, solve)
 
 
 def loss_of(coded: Coded, found: Found) -> float:

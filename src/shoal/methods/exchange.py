@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.distances.relation import near, pack
+from shoal.distances.relation import between_members, near, pack
 from shoal.errors import TooCrowded, UsageError
 from shoal.methods.base import Method, Task
 from shoal.methods.exhaustive import Thorough
+from shoal.methods.joining import Joining
 from shoal.methods.splitting import Rule, split
 from shoal.notation import whole_number
 from shoal.principles.base import Pairwise
@@ -27,7 +28,7 @@ from shoal.wording import option
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.distances.relation import Relation
+    from shoal.distances.relation import BetweenMembers
     from shoal.kernels.exchange.loss import LossSpace
     from shoal.kernels.relations import Relations
     from shoal.methods.base import Task
@@ -67,9 +68,11 @@ class Board:
         return cls(
             space=LossSpace(space.kinds, space.units, space.coords, space.offsets),
             values=positions(space.ranks, space.coords, space.offsets, space.kinds),
-            codes=np.array([value.codes for _, value in pairs], np.int32).reshape(len(pairs), rows),
+            codes=np.array([value.members for _, value in pairs], np.int32).reshape(
+                len(pairs), rows
+            ),
             relations=pack(
-                [principle.relation(value) for principle, value in pairs],
+                [between_members(principle.relation(value), value) for principle, value in pairs],
                 bounds=bounds,
                 least=task.least,
             ),
@@ -157,6 +160,8 @@ def coarse_groups(task: Task) -> Groups | None:
         return None
     if not all(one.principle.monotone for one in task.requirements):
         return whole
+    if task.several:
+        return Joining(task, widest=False).run()
     buckets = split(task, Rule.of_demands(task, "Exchange()"), widest=False, ties="either")
     groups = Groups.of(buckets.unsort(buckets.labels()))
     return groups if task.holds(groups) else whole
@@ -281,6 +286,9 @@ class XColor(Method):
         if len(pairs) != 1:
             msg = f"{self!r} is for one pairwise requirement, not {len(pairs)}. Use Exchange()."
             raise UsageError(msg)
+        if task.several:
+            msg = f"{self!r} is for one value a person, and some have several. Use Exchange()."
+            raise UsageError(msg)
         if not pairs[0].symmetric:
             msg = f"{self!r} needs a symmetric relation, {pairs[0]!r} has none."
             raise UsageError(msg)
@@ -315,7 +323,7 @@ def not_reached(task: Task, groups: Groups) -> TooCrowded:
         if measured.holds or value is None or not isinstance(one.principle, Pairwise):
             continue
         wrong = rows_in_breach(one.principle, value, groups, measured)
-        codes, counts = np.unique(value.codes[wrong], return_counts=True)
+        codes, counts = np.unique(values_in(value, wrong), return_counts=True)
         spelled = value.labels()
         often = codes[np.argsort(-counts, kind="stable")[:SHOWN]]
         places = "; ".join(", ".join(spelled[code]) for code in often)
@@ -339,16 +347,23 @@ def rows_in_breach(
     Not all members are: others may share the group without being near to many. There is none where
     a group is only too small.
     """
-    relation = principle.relation(value)
+    relation = between_members(principle.relation(value), value)
     found = [np.empty(0, np.int64)]
     for group in np.flatnonzero(measured.breaches):
         rows = groups.order[groups.starts[group] : groups.starts[group + 1]]
-        close = nearness(relation, value.codes[rows])
+        close = nearness(relation, value.members[rows])
         found.append(rows[close.sum(axis=1) > principle.allowed(len(rows))])
     return np.concatenate(found)
 
 
-def nearness(relation: Relation, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
+def values_in(value: Sensitive, members: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return the values of members, each value of a person once."""
+    if value.sets is None:
+        return value.codes[members]
+    return value.sets.codes[np.isin(value.sets.owners, members)]
+
+
+def nearness(relation: BetweenMembers, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return who of a group is near to whom; line i has those that are near to member i."""
     return near(relation, codes[None, :], codes[:, None])
 
@@ -367,10 +382,10 @@ def crowded_rows(task: Task, groups: Groups) -> NDArray[np.int64]:
         principle = one.principle
         if not isinstance(principle, Pairwise) or value is None:
             continue
-        relation = principle.relation(value)
+        relation = between_members(principle.relation(value), value)
         for group in np.flatnonzero(measured.breaches):
             rows = groups.order[groups.starts[group] : groups.starts[group + 1]]
-            close = nearness(relation, value.codes[rows])
+            close = nearness(relation, value.members[rows])
             left = np.ones(len(rows), np.bool_)
             while left.any():
                 counts = np.where(left, close[:, left].sum(axis=1), 0)

@@ -110,7 +110,7 @@ def _measured(task: Task, *, widest: bool) -> Groups:
 
 def quick(task: Task) -> bool:
     """Return whether a half can be checked by itself for all that is required."""
-    return all(
+    return not task.several and all(
         one.principle.monotone
         and (isinstance(one.principle, Searchable) or one.principle.sizes_only)
         for one in task.requirements

@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.errors import BadParameter, NotAchievable
 from shoal.methods.exhaustive import Thorough
+from shoal.methods.joining import Joining
 from shoal.methods.splitting import Buckets, Rule, admissible, split
 from shoal.principles.groups import Groups
 from shoal.progress import in_threads
@@ -53,7 +54,13 @@ class Split(Thorough):
         Rule.of(task, repr(self))
 
     def find(self, task: Task) -> Groups:
-        """Find groups that keep every requirement."""
+        """Find groups that keep every requirement.
+
+        The partition step needs one value a person. Where people have several, buckets are cut
+        while both halves hold.
+        """
+        if task.several:
+            return Joining(task, widest=False).run()
         rule = Rule.of(task, repr(self))
         if not admissible(rule, len(task.coded)):
             return _few_parts(task, rule)

@@ -87,7 +87,7 @@ class Rule:
                 np.minimum.reduce([band.first for band in bands]),
                 np.maximum.reduce([band.last for band in bands]),
             ),
-            codes=value.codes,
+            codes=value.members,
             bound=bound,
             limit=min(bound, Fraction(1, task.least)) if dealt else bound,  # parts are large enough
             least=task.least,

@@ -208,11 +208,10 @@ def in_the_way(task: Task) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     crowd = np.zeros(len(kept), np.bool_)
     current = task
     while len(kept):
-        sensitive = [value for value in current.values if value is not None]
-        principles = [one.principle for one in task.requirements if one.columns]
         each = [
-            (principle.surplus(value), value.codes)
-            for principle, value in zip(principles, sensitive, strict=True)
+            (one.principle.surplus(value), value.codes)
+            for one, value in zip(task.requirements, current.values, strict=True)
+            if value is not None and value.sets is None
         ]
         each = [(taken, codes) for taken, codes in each if taken.any()]
         if not each:

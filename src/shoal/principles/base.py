@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from shoal.distances.relation import Band, Relation, most_near
+from shoal.errors import UsageError
 from shoal.exact import at_most
 from shoal.kernels.compiling import RUN
 from shoal.notation import Term
 from shoal.principles.groups import Groups, Measurement, renumber
-from shoal.principles.surplus import cliques, counts_of, spread_out, thinned
+from shoal.principles.surplus import cliques, counts_of, most_together, spread_out, thinned
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,6 +85,19 @@ class Principle(Term):
         """
         return np.zeros(sensitive.distinct, np.int64)
 
+    def crowd(self, sensitive: Sensitive) -> int:
+        """Return how many people have near values, where too many do for it ever to hold.
+
+        0 where that is not known. Raises where it is not defined for several values a person.
+        """
+        msg = (
+            f"{self!r} is defined for one value a person, and some people have several values of "
+            f"{sensitive.name}: whoever has many would make a group seem more diverse than it is. "
+            "Ask for what counts people, as FrequencyL or EpsilonM do, or publish one row of each: "
+            f"{option('most_rows', 1)}."
+        )
+        raise UsageError(msg)
+
     def promise(self, column: str) -> str:
         """Say in plain words what the principle promises about a column."""
         raise NotImplementedError
@@ -97,7 +112,9 @@ class Principle(Term):
 class Pairwise(Principle):
     """For every member v, a bounded number of members, v itself included, is proximate to v.
 
-    One risk, one audit and one exchange engine serve all of them.
+    One risk, one audit and one exchange engine serve all of them. Where members are people of whom
+    some have several values, it is for every value v of theirs that a bounded number of members
+    has a value proximate to v.
     """
 
     by_distance: ClassVar[bool] = False  # whether any distance may say who is near
@@ -136,11 +153,24 @@ class Pairwise(Principle):
         Where c of n rows are, some group of size s has at least c s / n of them. That much is
         necessary; whether it is enough no simple condition says.
         """
-        counts = counts_of(sensitive)
         classes, reach = cliques(self.relation(sensitive), sensitive)
+        counts = counts_of(sensitive)
         of_class = np.bincount(classes, weights=counts).astype(np.int64)
         share = self.largest_share(int(counts.sum()))
         return spread_out(thinned(of_class, reach, share), classes, counts)
+
+    def crowd(self, sensitive: Sensitive) -> int:
+        """Return how many people have values that are all near to one another, where too many do.
+
+        Of c of n people, some group of size s has at least c s / n, who are all near to the value
+        of any of them. So c has to be at most `largest_share` of n; that is necessary, and where
+        people have several values it is not enough.
+        """
+        assert sensitive.sets is not None
+        classes, reach = cliques(self.relation(sensitive), sensitive)
+        found = most_together(classes, reach, sensitive.sets)
+        people = len(sensitive.members)
+        return found if found > people * self.largest_share(people) else 0
 
     def reached(self, measured: Measurement) -> str:
         """Say in the principle's own letters what a measurement keeps."""

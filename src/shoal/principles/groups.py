@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -141,6 +141,29 @@ class Summary:
             self.groups + other.groups,
             min(self.smallest, other.smallest),
         )
+
+
+def joined(parts: Sequence[Measurement]) -> Measurement:
+    """Return measurements of one requirement on several tables as one.
+
+    Where their bounds differ, risks are scaled to the largest one; who is in breach stays so.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    bound = max(part.bound for part in parts)
+    numbers, wholes = [], []
+    for part in parts:
+        top, bottom = (bound / part.bound).as_integer_ratio() if part.bound else (1, 1)
+        numbers.append(_times(part.parts, top))
+        wholes.append(_times(part.wholes, bottom))
+    return Measurement(
+        np.concatenate(numbers),
+        np.concatenate(wholes),
+        np.concatenate([part.sizes for part in parts]),
+        bound,
+        parts[0].least,
+        parts[0].strict,
+    )
 
 
 def _times(numbers: NDArray, factor: int) -> NDArray:

@@ -238,6 +238,8 @@ class Window(OneDimensional, Pairwise):
         from shoal.kernels.windows import longest_runs
 
         assert sensitive is not None
+        if sensitive.sets is not None:
+            return super().measure(groups, sensitive)
         counts = np.empty(len(groups), np.int64)
         reach = self.band(sensitive).reach
         longest_runs(groups.sorted_codes(sensitive), groups.starts, reach, counts)

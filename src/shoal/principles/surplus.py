@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from shoal.distances.relation import Relation
     from shoal.principles.base import Principle
     from shoal.table.coded import Sensitive
+    from shoal.table.people import ValueSets
 
     Counts = NDArray[np.int64]
 
@@ -69,6 +70,16 @@ def cliques(
         if (ones == np.bincount(classes)).all():  # whoever is near has the same row
             return classes, np.arange(len(rows), dtype=np.int32)
     return values, np.arange(sensitive.distinct, dtype=np.int32)
+
+
+def most_together(classes: NDArray[np.int64], reach: NDArray[np.int32], sets: ValueSets) -> int:
+    """Return the most people who have a value in one run of classes, each counted once."""
+    from shoal.distances.relation import Band, most_people
+
+    runs = Band(np.arange(len(reach), dtype=np.int32), reach)
+    whole = Groups(np.zeros(len(sets.ends) - 1, np.int64))
+    of_class = replace(sets, codes=classes[sets.codes].astype(np.int32))
+    return int(most_people(runs, whole, of_class)[0])
 
 
 def spread_out(taken: Counts, classes: NDArray[np.int64], counts: Counts) -> Counts:

@@ -56,6 +56,12 @@ def check_form(
         _refuse_means(requirements, grouped=grouped)
     if form != TWO_TABLES:
         return
+    if schema.person is not None:
+        msg = (
+            "Two tables are not yet made of people with several rows. Choose another "
+            f"{option('form')}, or leave out {option('person')}."
+        )
+        raise UsageError(msg)
     for one in requirements:
         if one.principle.columns == 0:
             msg = (

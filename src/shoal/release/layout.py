@@ -53,6 +53,7 @@ class Layout:
     groups: int | None
     adversary: tuple[str, ...] = ()  # what the guarantee is about, where groups do not say it
     people: NDArray[np.int64] | None = None  # the order of a table of people apart from values
+    persons: NDArray[np.int32] | None = None  # the number of the person of each published row
 
     def of_people(self) -> Layout:
         """Return the rows of a table of people, in an order that tells nothing of the values'."""
@@ -64,14 +65,25 @@ class Layout:
         return replace(self, bears=people, carries=people, numbers=self.numbers[order])
 
 
-def lay_out(found: Found, randomness: Randomness, *, apart: bool = False) -> Layout:
+def lay_out(
+    found: Found,
+    randomness: Randomness,
+    *,
+    apart: bool = False,
+    whom: NDArray[np.int64] | None = None,
+) -> Layout:
     """Put rows, and the numbers of groups, into a random order; people `apart` into another.
+
+    `whom` says whom rows are about; people get numbers in a random order too.
 
     In a heterogeneous release a row carries the values of its true match.
     """
     if isinstance(found, Groups):
-        rows, ids, *people = randomness.permutations(
-            len(found.labels), len(found), *([len(found.labels)] if apart else [])
+        rows, ids, *more = randomness.permutations(
+            len(found.labels),
+            len(found),
+            *([len(found.labels)] if apart else []),
+            *([] if whom is None else [int(whom.max()) + 1]),
         )
         carries = rows.astype(np.int32)
         bears = found.labels[carries].astype(np.int32)
@@ -81,7 +93,8 @@ def lay_out(found: Found, randomness: Randomness, *, apart: bool = False) -> Lay
             found.sizes,
             ids.astype(np.int32)[bears],
             len(found),
-            people=people[0] if apart else None,
+            people=more[0] if apart else None,
+            persons=None if whom is None else more[-1].astype(np.int32)[whom[carries]],
         )
     (rows,) = randomness.permutations(len(found))
     carries = found.true_matches(randomness.stream())[rows].astype(np.int32)
@@ -149,6 +162,9 @@ class Suppression:
     ----------
     in_the_way : rows without which a requirement could not hold or was not reached.
     costly : rows left out because the others lose less without them.
+    of_people : where whole people were left out, who are what is counted above, how many rows
+        they had.
+    capped : rows left out of people who are published.
     before, after : GCP without and with leaving out the costly ones; 0 where nothing might be left
         out. Every cell of a row left out counts as 1, and ranges and labels are those of what is
         published in the end, in both; so `after` is the GCP of the manifest.
@@ -158,15 +174,29 @@ class Suppression:
     costly: int = 0
     before: float = 0.0
     after: float = 0.0
+    of_people: int | None = None
+    capped: int = 0
+
+    @property
+    def people(self) -> int:
+        """How many people were left out, where every row is somebody's own how many rows."""
+        return self.in_the_way + self.costly
 
     @property
     def rows(self) -> int:
         """How many rows were left out."""
-        return self.in_the_way + self.costly
+        return self.people if self.of_people is None else self.of_people
 
     def __str__(self) -> str:
         """Say it to the owner."""
         sentences = []
+        if self.of_people is not None:
+            who = "1 person" if self.people == 1 else f"{self.people:,} people"
+            if self.people:
+                sentences.append(f"Suppressed {who}, that is {_rows(self.rows)}.")
+            if self.capped:
+                sentences.append(f"Left out {_rows(self.capped)} of people who have many.")
+            return " ".join(sentences)
         if self.in_the_way:
             sentences.append(f"Suppressed {_rows(self.in_the_way)} that stood in the way.")
         if self.costly:
@@ -175,6 +205,19 @@ class Suppression:
                 f"before, {self.after:.4f} after, both by the ranges that are published."
             )
         return " ".join(sentences)
+
+    def out_of_step(self, rows: int, people: int | None) -> str:
+        """Say where a larger share of rows than of people was left out, of so many published."""
+        if people is None or not self.people:
+            return ""
+        of_people = self.people / (people + self.people)
+        of_rows = self.rows / (rows + self.rows)
+        if of_rows <= of_people:
+            return ""
+        return (
+            f"{of_people:.2%} of people were left out, and with them {of_rows:.2%} of rows: "
+            "whoever has many rows is missing more often."
+        )
 
 
 def _rows(count: int) -> str:

@@ -45,7 +45,7 @@ from shoal.table.columns import is_dictionary
 from shoal.table.forms import INTERVALS, MEANS, TWO_TABLES, spelled_as
 from shoal.table.formulas import risky
 from shoal.table.reading import give_frame
-from shoal.table.schema import LABELS, RESERVED
+from shoal.table.schema import LABELS, PERSON, RESERVED
 from shoal.table.settling import weights_of
 from shoal.version import __version__
 
@@ -149,6 +149,8 @@ class Recoding:
             columns = {}
             if layout.numbers is not None:
                 columns[RESERVED] = pl.Series(layout.numbers[part].astype(np.int64))
+            if layout.persons is not None:
+                columns[PERSON] = pl.Series(layout.persons[part].astype(np.int64))
             for name in self.names:
                 if name in self.quasi:
                     borne = self.kinds[name].which[layout.bears[part]]
@@ -221,6 +223,12 @@ class ReleaseData:
     def schema(self) -> Schema:
         """The roles of the columns."""
         return self.recoding.schema
+
+    @property
+    def published_schema(self) -> Schema:
+        """The roles of the columns as they are published: people are numbers of the release."""
+        schema = self.schema
+        return schema if schema.person is None else replace(schema, person=PERSON)
 
     @property
     def table(self) -> Any:
@@ -300,7 +308,7 @@ def build_release(
 ) -> ReleaseData:
     """Recode what was found, shuffle rows and group numbers, and state what was done."""
     coded = task.coded
-    layout = lay_out(found, randomness, apart=form == TWO_TABLES)
+    layout = lay_out(found, randomness, apart=form == TWO_TABLES, whom=coded.people)
     quasi = columns_of(form, schema, coded)
     different, ncp = recode(quasi, found, form, layout, suppression, progress)
     kept = unchanged(schema)
@@ -336,7 +344,7 @@ def build_release(
     manifest |= {
         "form": form,
         "rows_in": table.height,
-        "dropped": table.height - len(coded) - suppression.rows,
+        "dropped": table.height - len(coded) - suppression.rows - suppression.capped,
         "rows": len(coded),
         "suppressed": suppression.rows,
         "groups": layout.groups,
@@ -348,6 +356,13 @@ def build_release(
         "seconds": {},
         "digests": {},
     }
+    if coded.people is not None:
+        manifest |= {
+            "people": int(coded.people.max()) + 1,
+            "suppressed_people": suppression.people,
+            "capped": suppression.capped,
+            "rows_known": schema.rows_known,
+        }
     if layout.adversary:
         manifest |= {"heterogeneous": True, "adversary": list(layout.adversary)}
     if escape_formulas:

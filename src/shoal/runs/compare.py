@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from shoal.engines.local import Local
+from shoal.engines.people import check_method
 from shoal.errors import InputError, NotAchievable, UsageError
 from shoal.methods.choice import choose_method, search, warm_up
 from shoal.methods.exchange import Exchange
@@ -12,7 +14,7 @@ from shoal.methods.freeform.method import Freeform
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.split import Split
 from shoal.progress import Progress, silent
-from shoal.release.layout import Randomness, Suppression
+from shoal.release.layout import Randomness
 from shoal.release.release import build_release
 from shoal.runs.learning import part
 from shoal.runs.release import Release
@@ -166,20 +168,22 @@ def compared(
     if learning or target is not None:
         learn = _learner(table, run, target)
     entries = []
+    solve = Local().solve
     for place, method in enumerate(chosen):
         progress("compare", place / len(chosen))
         try:
-            warm_up(method, task)
-            made = search(method, task)
+            check_method(method, task)
+            warm_up(method, task, solve)
+            made = search(method, task, solve)
         except NotAchievable as problem:
             entries.append(Entry(repr(method), problem=problem.sentence))
             continue
         data = build_release(
             table,
             schema,
-            task,
+            made.task,
             made.found,
-            suppression=Suppression(),
+            suppression=made.suppression,
             method=method,
             randomness=Randomness(),
             given=table,
@@ -269,7 +273,7 @@ def _fitting(task: Task) -> list[Method]:
     fitting: list[Method] = []
     for method in USUAL:
         try:
-            method.check(task)
+            check_method(method, task)
         except UsageError:
             continue
         fitting.append(method)

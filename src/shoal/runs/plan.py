@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
 from shoal.errors import UsageError
 from shoal.principles.planning import plan_column, plan_requirement
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import requirements
 from shoal.runs.run import Run
+from shoal.table.people import CodedPeople
 from shoal.table.reading import take_frame
 from shoal.table.schema import LABELS
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from shoal.principles.guarantee import Guarantee
@@ -84,6 +88,8 @@ def planned(
     if require is not None:
         coded, asked = coded_for(run, require)
         value = coded.value(asked.columns) if asked.columns else None
+        if value is not None and value.sets is not None:
+            raise UsageError(SEVERAL)
         return plan_requirement(asked.principle, value, len(coded))
     if len(schema.sensitive) != 1:
         msg = f"A plan is about one sensitive column, but {len(schema.sensitive)} were named."
@@ -97,7 +103,16 @@ def planned(
         )
         raise UsageError(msg)
     coded, _ = coded_for(run, EpsilonM(epsilon=0, m=1))
-    return plan_column(coded.sensitive[0], epsilon=epsilon, m=m, relative=relative)
+    value = coded.value((name,))
+    if value.sets is not None:
+        raise UsageError(SEVERAL)
+    return plan_column(value.column, epsilon=epsilon, m=m, relative=relative)
+
+
+SEVERAL = (
+    "A plan is about one value a person, and some people have several: what is known before a "
+    f"search is then necessary only. Rehearse the release instead: {option('dry_run', 'True')}."
+)
 
 
 def coded_for(run: Run, require: Require) -> tuple[Coded, Requirement]:
@@ -105,6 +120,19 @@ def coded_for(run: Run, require: Require) -> tuple[Coded, Requirement]:
     (asked,) = requirements(require, run.schema.sensitive)
     table = take_frame(run.frame())
     run.schema.only("sensitive").check(table.columns)
-    schema = run.schema.only("sensitive", among=asked.columns)
+    schema = run.schema.only("sensitive", "person", among=asked.columns)
     table, settled = replace(run, schema=schema, require=asked).settled(table)
-    return settled.coded(table), asked
+    coded = settled.coded(table)
+    return coded if coded.people is None else _people(coded), asked
+
+
+def _people(coded: Coded) -> Coded:
+    """Return the people of a table, who all have the same number of rows."""
+    assert coded.people is not None
+    if coded.rows_known and len(np.unique(np.bincount(coded.people))) > 1:
+        msg = (
+            "People have different numbers of rows, and those with each number are searched by "
+            f"themselves. Rehearse the release instead: {option('dry_run', 'True')}."
+        )
+        raise UsageError(msg)
+    return CodedPeople.of(coded)

@@ -81,7 +81,7 @@ class Release(ReleaseData, Shown):
         if self.heterogeneous:
             return audit_matches(take_frame(published), self.coded, self.requirements)
         if self.population is None:
-            return audit_table(published, self.schema, self.requirements)
+            return audit_table(published, self.published_schema, self.requirements)
         stated = manifest_schema(self.manifest, self.listed)  # nodes as a reader sees them
         kinds = kinds_of(self.manifest)
         return audit_table(published, stated, self.requirements, self.population, kinds)

@@ -95,8 +95,11 @@ def _about_labels(release: Release) -> Iterator[Remark]:
 
 def _about_rows(release: Release, *, escaped: bool) -> Iterator[Remark]:
     """Say which rows are missing, and which cells a spreadsheet would run."""
-    if release.suppression.rows:
-        yield Remark(str(release.suppression))
+    suppression = release.suppression
+    if sentence := str(suppression):
+        yield Remark(sentence)
+    if warning := suppression.out_of_step(len(release.coded), release.manifest.get("people")):
+        yield Remark(warning, warning=True)
     if dropped := release.manifest["dropped"]:
         yield Remark(f"Left out {dropped} rows with missing cells.")
     if release.formulas and escaped:

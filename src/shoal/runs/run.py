@@ -17,6 +17,7 @@ from shoal.audit.identification import THRESHOLD, check_threshold
 from shoal.audit.manifest import REPORT
 from shoal.engines.base import Engine
 from shoal.engines.local import Local
+from shoal.engines.people import as_people, check_method, check_people
 from shoal.errors import UsageError
 from shoal.methods.achievable import check_least_risk, check_task
 from shoal.methods.base import Method, Task
@@ -218,7 +219,7 @@ class Run:
         }
         if not lean:
             return read_table(self.table, **how)
-        wanted = [*self.schema.published, *self.schema.pseudonymize]
+        wanted = [*self.schema.published, *self.schema.pseudonymize, *self.schema.persons]
         wanted += self.schema.identifying if self.history is not None else ()
         return read_lean(self.table, **how, wanted=wanted, progress=progress)
 
@@ -254,10 +255,11 @@ class Run:
     def chosen(self, task: Task) -> Method:
         """Return the method of the run, which can search for what is required, or raise."""
         method = self.method
-        chosen = (
-            method_for(task, self.seed) if method is None else choose_method(method, self.asked)
-        )
-        chosen.check(task)
+        if method is None:
+            chosen = method_for(as_people(task), self.seed)
+        else:
+            chosen = choose_method(method, self.asked)
+        check_method(chosen, task)
         check_form(
             self.form,
             self.asked,
@@ -273,6 +275,8 @@ class Run:
         table, run = self.settled(take_frame(frame))
         task = run.prepare(table).task
         chosen = run.chosen(task)
+        if task.coded.people is not None:
+            return check_people(task, chosen), chosen
         check_task(task)
         check_least_risk(task)
         return task, chosen
@@ -290,7 +294,9 @@ class Run:
                     "principle": repr(one),
                     "achievable": True,
                     "largest_m": largest_share(value.columns[0], one.principle)
-                    if isinstance(one.principle, OneDimensional) and value is not None
+                    if isinstance(one.principle, OneDimensional)
+                    and value is not None
+                    and value.sets is None
                     else None,
                 }
                 for one, value in zip(task.requirements, task.values, strict=True)
@@ -328,7 +334,8 @@ class Run:
         task = prepared.task
         chosen = self.chosen(task)
         share = read_share(self.suppress)
-        check_least_risk(task, gone=int(len(task.coded) * share))
+        if task.coded.people is None:
+            check_least_risk(task, gone=int(len(task.coded) * share))
         with timed(times, "search", progress):
             task, found, suppression = choose_engine(self.engine).solve(task, chosen, share)
         with timed(times, "recode", progress):
@@ -404,6 +411,8 @@ class Run:
         if history is not None:
             history.add(release.linkage, release.manifest["require"], name_of(target))
         named, escaped = self.method is not None, self.escape_formulas
+        for sentence in audit.remarks:
+            remark(Remark(sentence, warning=True))
         for one in about_release(release, named=named, escaped=escaped, seed=self.seed):
             remark(one)
         public = () if is_outlet(target) else sorted(Path(target).iterdir())

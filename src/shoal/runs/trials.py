@@ -26,10 +26,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from shoal.audit.verify import Audit
     from shoal.runs.compare import Comparison
     from shoal.runs.release import Release
     from shoal.runs.tune import Frontier
+    from shoal.table.coded import Coded
 
 
 SAMPLE = 4000  # rows of the trials
@@ -45,10 +48,8 @@ def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
     sentence that says why not.
     """
     coded = release.coded
-    rows = np.arange(len(coded))
-    if len(rows) > SAMPLE:
-        chance = 0 if release.manifest.get("reproducible") else None
-        rows = np.sort(np.random.default_rng(chance).choice(rows, SAMPLE, replace=False))
+    chance = 0 if release.manifest.get("reproducible") else None
+    rows = _drawn(coded, np.random.default_rng(chance))
     some = "all" if len(rows) == len(coded) else f"{len(rows):,} of {len(coded):,}"
     drawn = "" if len(rows) == len(coded) else ", drawn at random"
     facts: dict[str, Any] = {
@@ -59,6 +60,8 @@ def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
     columns = (*coded.quasi, *coded.sensitive)
     table = pl.DataFrame({one.name: one.spellings.gather(one.codes[rows]) for one in columns})
     schema = trial_schema(release.schema)
+    if schema.person is not None and coded.people is not None:
+        table = table.with_columns(pl.Series(schema.person, coded.people[rows]))
     if release.population is not None:
         why = "Not tried: what is required is about a population, which a sample does not keep."
         return facts | {"no_frontier": why, "no_comparison": why}
@@ -79,6 +82,16 @@ def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
         "comparison": comparison,
         "no_comparison": no_comparison,
     }
+
+
+def _drawn(coded: Coded, random: np.random.Generator) -> NDArray[np.int64]:
+    """Return the rows of a trial; those of one person come together."""
+    whom = np.arange(len(coded)) if coded.people is None else coded.people
+    if len(whom) <= SAMPLE:
+        return np.arange(len(whom))
+    people = int(whom.max()) + 1
+    some = random.choice(people, max(SAMPLE * people // len(whom), 1), replace=False)
+    return np.flatnonzero(np.isin(whom, some))
 
 
 def _tried(
@@ -109,6 +122,8 @@ def trial_schema(schema: Schema) -> Schema:
         order={name: labels for name, labels in schema.order.items() if name in names},
         hierarchies=schema.hierarchies,
         weights=schema.weights,
+        person=schema.person,
+        rows=schema.rows,
     )
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.engines.local import Local
+from shoal.engines.people import check_method
 from shoal.errors import NotAchievable
 from shoal.methods.choice import choose_method, loss_of, search
 from shoal.principles.groups import Groups
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
     from shoal.methods.base import Method, Task
     from shoal.principles.requirement import Require, Requirement
-    from shoal.table.coded import Coded
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
 
@@ -156,7 +157,7 @@ def tune(
 
 def tuned(run: Run, *, vary: str | None = None, progress: Progress = silent) -> Frontier:
     """Search the table of a run under one requirement after another."""
-    run = replace(run, schema=run.schema.only("quasi", "sensitive"))
+    run = replace(run, schema=run.schema.only("quasi", "sensitive", "person"))
     asked = run.asked
     grid = grid_of(asked, vary)
     tried = [_with(asked, grid, value) for value in grid.values]
@@ -168,7 +169,7 @@ def tuned(run: Run, *, vary: str | None = None, progress: Progress = silent) -> 
     for place, (value, required) in enumerate(zip(grid.values, tried, strict=True)):
         progress("tune", place / len(tried))
         task = replace(base, requirements=tuple(required))
-        points.append(_try(coded, chosen, task, value, repr(required[grid.place])))
+        points.append(_try(chosen, task, value, repr(required[grid.place])))
     progress("tune", 1.0)
     principle = asked[grid.place].principle
     grows = grid.parameter not in principle.looser
@@ -205,13 +206,14 @@ def _with(asked: list[Requirement], grid: Grid, value: float) -> list[Requiremen
     return [*asked[: grid.place], changed, *asked[grid.place + 1 :]]
 
 
-def _try(coded: Coded, method: Method, task: Task, value: float, required: str) -> Setting:
+def _try(method: Method, task: Task, value: float, required: str) -> Setting:
+    check_method(method, task)
     try:
-        made = search(method, task)
+        made = search(method, task, Local().solve)
     except NotAchievable as problem:
         return Setting(value, required, None, None, None, problem.sentence)
     groups = len(made.found) if isinstance(made.found, Groups) else None
-    return Setting(value, required, loss_of(coded, made.found), groups, made.seconds)
+    return Setting(value, required, loss_of(made.task.coded, made.found), groups, made.seconds)
 
 
 STRAIGHT = 0.1  # a curve that keeps so near to its chord has no knee

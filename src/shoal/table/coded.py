@@ -8,13 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from shoal.errors import InputError
 from shoal.progress import Progress, silent
-from shoal.table.coding import Column, check_type, code_asked, code_known, code_lenient
+from shoal.table.coding import (
+    Column,
+    check_type,
+    code_asked,
+    code_known,
+    code_lenient,
+    code_persons,
+)
 from shoal.table.missing import Missing, complete_rows
 
 if TYPE_CHECKING:
@@ -24,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.table.coding import Column
+    from shoal.table.people import ValueSets
     from shoal.table.schema import Schema
 
 
@@ -65,6 +73,9 @@ class Coded:
     """A table as ranks: quasi columns, sensitive columns, and which input rows they are.
 
     Rows with different numbers in `apart` are never mixed in a group; where it is None, any may be.
+    `people` says whom each row is about, from 0 without gaps; None: each row about somebody else.
+    With it, at most `most_rows` of one person are to be published, and `rows_known` says whether a
+    reader may know how many rows a person has.
     """
 
     quasi: tuple[Column, ...]
@@ -72,6 +83,9 @@ class Coded:
     rows: NDArray[np.int64]
     weights: Mapping[str, float] = field(default_factory=dict)
     apart: NDArray[np.int64] | None = None
+    people: NDArray[np.int64] | None = None
+    most_rows: int | None = None
+    rows_known: bool = True
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -89,6 +103,7 @@ class Coded:
             sensitive=tuple(column.only(kept) for column in self.sensitive),
             rows=self.rows[kept],
             apart=None if self.apart is None else self.apart[kept],
+            people=_renumbered(self.people, kept),
         )
 
     def part(self, rows: NDArray[np.int64]) -> Coded:
@@ -99,6 +114,7 @@ class Coded:
             sensitive=tuple(column.part(rows) for column in self.sensitive),
             rows=self.rows[rows],
             apart=None if self.apart is None else self.apart[rows],
+            people=_renumbered(self.people, rows),
         )
 
     def among(self, people: Sequence[Column]) -> Coded:
@@ -138,6 +154,13 @@ class Coded:
             ),
             units=np.array([1 / max(column.distinct - 1, 1) for column in self.quasi]) * weights,
         )
+
+
+def _renumbered(
+    people: NDArray[np.int64] | None, rows: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Return whom some rows are about, numbered without gaps and in the same order."""
+    return None if people is None else np.unique(people[rows], return_inverse=True)[1]
 
 
 def _kind(column: Column) -> int:
@@ -212,7 +235,8 @@ def code_table(
     for name in (*schema.quasi, *schema.sensitive):
         check_type(table[name])
     table = schema.read_numbers(table, "quasi", "sensitive")
-    keep = complete_rows(table, (*schema.quasi, *schema.sensitive), missing, schema.missing_cells)
+    needed = (*schema.quasi, *schema.sensitive, *schema.persons)
+    keep = complete_rows(table, needed, missing, schema.missing_cells)
     rows = keep.arg_true().to_numpy().astype(np.int64)
     if len(rows) < table.height:
         table = table.filter(keep)
@@ -236,6 +260,9 @@ def code_table(
         rows=rows,
         weights=schema.weights,
         apart=_combinations([one for one in quasi if one.name in schema.never_mix]),
+        people=None if schema.person is None else code_persons(table[schema.person]),
+        most_rows=schema.most_rows,
+        rows_known=schema.rows_known,
     )
 
 
@@ -261,6 +288,8 @@ class Sensitive:
     codes: NDArray[np.int32]
     places: NDArray[np.int32]
 
+    sets: ClassVar[ValueSets | None] = None  # the values of members who have several
+
     @classmethod
     def of(cls, columns: tuple[Column, ...]) -> Sensitive:
         """Take columns together."""
@@ -274,6 +303,11 @@ class Sensitive:
         np.minimum.at(first, keys, np.arange(len(keys)))
         places = np.column_stack([column.codes[first] for column in columns])
         return cls(columns, keys.astype(np.int32), places.astype(np.int32))
+
+    @property
+    def members(self) -> NDArray[np.int32]:
+        """What tells members apart for a relation between them: the code of each one's value."""
+        return self.codes
 
     @property
     def name(self) -> str:

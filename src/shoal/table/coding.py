@@ -189,6 +189,33 @@ def code_known(
     )
 
 
+def code_persons(column: pl.Series) -> NDArray[np.int64]:
+    """Return a number for each cell of a person column, in the order in which people come.
+
+    Cells are told apart by their spelling, and a missing one is a cell too; nothing else is known
+    of them afterwards.
+    """
+    check_type(column)
+    if is_dictionary(column):
+        cells, places = distinct(column)
+        return _by_appearance(code_persons(cells.cast(pl.String))[places])
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+    if not column.dtype.is_integer():
+        column = column.cast(pl.String).fill_null(MISSING_LABEL)
+    ranks = column.rank("dense").fill_null(0).to_numpy().astype(np.int64)
+    return _by_appearance(ranks)
+
+
+def _by_appearance(marks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return numbers for marks from 0 without gaps, in the order in which they first come."""
+    first = np.full(int(marks.max(initial=0)) + 1, len(marks), np.int64)
+    first[marks[::-1]] = np.arange(len(marks))[::-1]
+    numbers = np.empty_like(first)
+    numbers[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return numbers[marks]
+
+
 def _reading(column: pl.Series, spelled: pl.Series, kind: str | None) -> str:
     """Return what the cells are taken for: numbers, dates or labels."""
     if kind in LABELS or not len(spelled):

@@ -35,6 +35,8 @@ KINDS = (*NUMERIC, "date", *LABELS)
 RESERVED = "group"
 REAL = "real"  # how many people of a group are there now, in a series
 CELLS = ("date_formats", "round", "bottom", "top", "missing_cells")  # said of single columns
+PERSON = "person"  # the role of the person column, and the published column of numbers
+KNOWN, UNKNOWN = "known", "unknown"  # how many rows a person has, to a reader
 PSEUDONYM = "pseudonym"  # the role of a published column of keyed hashes
 
 
@@ -61,6 +63,11 @@ class Schema:
     decimal : the decimal sign of numbers in text cells, "," or "."; with it, thousands may be
         separated by the other sign, a space or an apostrophe. Without it, numbers are as JSON
         writes them.
+    person : name of the column that says whom a row is about, where several rows may be about one
+        person; guarantees then count people. It is not published.
+    most_rows : how many rows of one person are published at most; others are left out at random.
+    rows : whether a reader may know how many rows a person has, "known" (the default) or
+        "unknown".
     weights : how much the loss of a quasi column counts in the search, 1 where nothing is said.
     date_formats : how columns write dates, as "dd/mm/yyyy" or "dd mon yyyy"; needed where the cells
         do not tell, as 03/04/1948 does not.
@@ -96,6 +103,9 @@ class Schema:
     top: Mapping[str, Any]
     missing_cells: Mapping[str, str]
     survey_weight: str | None
+    person: str | None
+    most_rows: int | None
+    rows: str
 
     def __init__(
         self,
@@ -117,6 +127,9 @@ class Schema:
         top: Mapping[str, Any] | None = None,
         missing_cells: Mapping[str, str] | None = None,
         survey_weight: str | None = None,
+        person: str | None = None,
+        most_rows: int | None = None,
+        rows: str = KNOWN,
     ) -> None:
         replaced = (pseudonymize,) if isinstance(pseudonymize, str) else tuple(pseudonymize)
         named = (identifying,) if isinstance(identifying, str) else tuple(identifying)
@@ -134,6 +147,10 @@ class Schema:
             "other": carried,
             "pseudonymize": replaced,
         }
+        check_person(person, most_rows, rows, replaced)
+        object.__setattr__(self, "person", person)
+        object.__setattr__(self, "most_rows", most_rows)
+        object.__setattr__(self, "rows", rows)
         taken: dict[str, str] = {}
         for role, given in roles.items():
             names = (given,) if isinstance(given, str) else tuple(given)
@@ -144,6 +161,9 @@ class Schema:
                     msg = f"Column {name!r} has two roles: {both}. Give it one."
                     raise UsageError(msg)
                 taken[name] = role
+        if person in taken:
+            msg = f"Column {person!r} has two roles: person and {taken[person]}. Give it one."
+            raise UsageError(msg)
         object.__setattr__(self, "types", dict(types or {}))
         object.__setattr__(self, "order", {k: tuple(v) for k, v in (order or {}).items()})
         object.__setattr__(
@@ -239,17 +259,20 @@ class Schema:
 
         With `among`, of those columns only the ones that are named.
         """
-        kept = {
+        kept: dict[str, Any] = {
             role: [name for name in getattr(self, role) if among is None or name in among]
             for role in roles
+            if role != PERSON
         }
+        people = ("person", "most_rows", "rows") if PERSON in roles else ()
         names = {name for some in kept.values() for name in some}
 
         def said(entries: Mapping[str, Any]) -> dict[str, Any]:
             return {name: one for name, one in entries.items() if name in names}
 
         return Schema(
-            **kept,  # type: ignore[arg-type]
+            **kept,
+            **{name: getattr(self, name) for name in people},
             never_mix=[name for name in self.never_mix if name in names],
             types=said(self.types),
             order=said(self.order),
@@ -278,6 +301,8 @@ class Schema:
         for role in ("quasi", "sensitive", "identifying", "other"):
             if column in getattr(self, role):
                 return role
+        if column == self.person:
+            return PERSON
         return PSEUDONYM if column in self.pseudonymize else None
 
     def check_quasi(self) -> None:
@@ -289,19 +314,54 @@ class Schema:
             )
             raise UsageError(msg)
 
+    @property
+    def persons(self) -> tuple[str, ...]:
+        """The person column, where there is one."""
+        return () if self.person is None else (self.person,)
+
+    @property
+    def rows_known(self) -> bool:
+        """Whether a reader may know how many rows a person has."""
+        return self.rows == KNOWN
+
     def check(self, columns: list[str]) -> None:
         """Raise where the schema names what the table does not have, or a reserved name."""
         shown = (*self.published, *self.pseudonymize)
         said = (*self.types, *self.order, *(name for key in CELLS for name in getattr(self, key)))
-        for name in (*shown, *self.identifying, *said):
+        for name in (*shown, *self.identifying, *self.persons, *said):
             if name not in columns:
                 raise UnknownColumn(name, columns)
-        if RESERVED in shown:
-            msg = (
-                f"A release has a column {RESERVED!r} of its own. "
-                f"Rename the input column {RESERVED!r} first."
-            )
-            raise UsageError(msg)
+        for own in (RESERVED, *[PERSON] * len(self.persons)):
+            if own in shown:
+                msg = (
+                    f"A release has a column {own!r} of its own. "
+                    f"Rename the input column {own!r} first."
+                )
+                raise UsageError(msg)
+
+
+def check_person(
+    person: str | None, most_rows: int | None, rows: str, replaced: Collection[str]
+) -> None:
+    """Raise where what is said of people makes no sense."""
+    if rows not in (KNOWN, UNKNOWN):
+        msg = f"{option('rows')} takes {KNOWN} or {UNKNOWN}. Got {rows!r}."
+        raise UsageError(msg)
+    whole = isinstance(most_rows, int) and not isinstance(most_rows, bool)
+    if most_rows is not None and (not whole or most_rows < 1):
+        msg = f"{option('most_rows')} takes a whole number of at least 1. Got {most_rows!r}."
+        raise UsageError(msg)
+    if person is None and (most_rows is not None or rows == UNKNOWN):
+        said = option("rows", UNKNOWN) if most_rows is None else option("most_rows")
+        msg = f"{said} is about the rows of one person: name the column with {option('person')}."
+        raise UsageError(msg)
+    if person is not None and person in replaced:
+        msg = (
+            f"Column {person!r} is the person column, and pseudonyms would tell people apart in "
+            f"every release. A number drawn anew is published instead: leave out "
+            f"{option('pseudonymize')}."
+        )
+        raise UsageError(msg)
 
 
 def check_header(header: Sequence[str], name: str) -> None:

@@ -21,7 +21,7 @@ from shoal.table.date_formats import check_format as check_date_format
 from shoal.table.delimited import check_encoding
 from shoal.table.forms import FORMS
 from shoal.table.missing import Missing
-from shoal.table.schema import CELLS, KINDS, Schema
+from shoal.table.schema import CELLS, KINDS, KNOWN, UNKNOWN, Schema
 from shoal.table.toml_lines import key_lines
 from shoal.table.trimming import read_trim
 
@@ -48,6 +48,9 @@ TOP = (
     "history",
     "form",
     "keep_other",
+    "person",
+    "most_rows",
+    "rows",
     "columns",
 )
 TRIMS = ("round", "bottom", "top")
@@ -100,6 +103,9 @@ class Settings:
     history: str | None = None
     form: str | None = None
     keep_other: bool = False
+    person: str | None = None
+    most_rows: int | None = None
+    rows: str | None = None
     file: str = ""
     lines: dict[KeyPath, int] = field(default_factory=dict, repr=False)
 
@@ -125,7 +131,15 @@ class Settings:
             if name not in columns:
                 raise _bad(self.file, self.lines, path, str(UnknownColumn(name, columns)))
 
-    def schema(self, *, decimal: str | None = None, **options: Any) -> Schema:
+    def schema(
+        self,
+        *,
+        decimal: str | None = None,
+        person: str | None = None,
+        most_rows: int | None = None,
+        rows: str | None = None,
+        **options: Any,
+    ) -> Schema:
         """Return the schema of the file, overruled by options named as its parameters are."""
         roles = {role: options.pop(role, None) or self.roles.get(role, []) for role in ROLES}
         weight = options.pop("survey_weight", None) or self.survey_weight
@@ -144,7 +158,8 @@ class Settings:
         }
         for name in options:
             if name not in entries:
-                msg = f"There is no option {name!r}{nearest(name, (*ROLES, *entries))}"
+                known = (*ROLES, *entries, "person", "most_rows", "rows")
+                msg = f"There is no option {name!r}{nearest(name, known)}"
                 raise UsageError(msg)
         merged = {name: said | dict(options.get(name) or {}) for name, said in entries.items()}
         return Schema(
@@ -152,6 +167,9 @@ class Settings:
             **merged,
             survey_weight=weight,
             decimal=decimal or self.decimal,
+            person=person or self.person,
+            most_rows=self.most_rows if most_rows is None else most_rows,
+            rows=rows or self.rows or KNOWN,
         )
 
     @property
@@ -238,6 +256,9 @@ class _Reader:
             history=None if history is None else self.beside(history),
             form=self.one_of(("form",), self.take("form", str, None), FORMS),
             keep_other=self.take("keep_other", bool, None) is True,
+            person=self.take("person", str, None),
+            most_rows=self.take("most_rows", int, None),
+            rows=self.one_of(("rows",), self.take("rows", str, None), (KNOWN, UNKNOWN)),
             file=self.name,
             lines=self.lines,
         )

@@ -1,0 +1,162 @@
+"""People: whom rows are about, and a table of people made from a table of rows.
+
+A search moves people. One person is one point in quasi space, in the middle of what its rows cover,
+and has one sensitive value, or where its rows differ a set of values. How many rows a person has is
+taken for known, so people with equally many rows are searched, and measured, by themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.errors import UsageError
+from shoal.table.coded import Coded, Sensitive, coordinates
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.table.coding import Column
+
+
+@dataclass(frozen=True, eq=False)
+class ValueSets:
+    """The values of members: those of member u are `codes[ends[u] : ends[u + 1]]`, ascending."""
+
+    ends: NDArray[np.int64]
+    codes: NDArray[np.int32]
+
+    @cached_property
+    def owners(self) -> NDArray[np.int64]:
+        """The member that has each value."""
+        return np.repeat(np.arange(len(self.ends) - 1), np.diff(self.ends))
+
+
+class SeveralValues(Sensitive):
+    """The values of people some of whom have several; nobody has *a* code.
+
+    Whatever is defined for one value a person asks for `codes` and is refused.
+    """
+
+    def __init__(self, columns: tuple[Column, ...], places: NDArray, sets: ValueSets) -> None:
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "places", places)
+        object.__setattr__(self, "sets", sets)
+
+    @property
+    def codes(self) -> NDArray[np.int32]:
+        """Raise: there is no one value."""
+        msg = f"Some people have several values of {self.name}, and this is about one each."
+        raise UsageError(msg)
+
+    @property
+    def members(self) -> NDArray[np.int32]:
+        """The number of each person's set."""
+        assert self.sets is not None
+        return np.arange(len(self.sets.ends) - 1, dtype=np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class CodedPeople(Coded):
+    """A table of people: one point each, `rows` their numbers, and the table they are made from."""
+
+    table: Coded | None = None
+
+    @classmethod
+    def of(cls, table: Coded) -> CodedPeople:
+        """Make one point of the rows of each person."""
+        assert table.people is not None
+        order, starts = by_person(table.people)
+        return cls(
+            quasi=tuple(_middle(column, order, starts) for column in table.quasi),
+            sensitive=table.sensitive,
+            rows=np.arange(len(starts) - 1),
+            weights=table.weights,
+            apart=None if table.apart is None else _apart(table.apart, order, starts),
+            table=table,
+        )
+
+    def value(self, names: tuple[str, ...]) -> Sensitive:
+        """Return what people have in sensitive columns, taken together row by row."""
+        assert self.table is not None
+        assert self.table.people is not None
+        return values_of(self.table.value(names), self.table.people)
+
+    def subset(self, kept: NDArray[np.int64]) -> CodedPeople:
+        """Return some of the people, with nothing left of the others."""
+        assert self.table is not None
+        return CodedPeople.of(self.table.subset(self.rows_of(np.sort(kept))))
+
+    def part(self, rows: NDArray[np.int64]) -> CodedPeople:
+        """Return some of the people, over the same domains."""
+        assert self.table is not None
+        assert (np.diff(rows) > 0).all(), "people keep their order"
+        return CodedPeople.of(self.table.part(self.rows_of(rows)))
+
+    def rows_of(self, kept: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the rows of some of the people."""
+        assert self.table is not None
+        assert self.table.people is not None
+        stays = np.zeros(len(self), np.bool_)
+        stays[kept] = True
+        return np.flatnonzero(stays[self.table.people])
+
+
+def _apart(
+    apart: NDArray[np.int64], order: NDArray[np.int64], starts: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return what people are never mixed by; whoever has rows of two kinds is alone."""
+    ranked = apart[order]
+    low, high = (
+        np.minimum.reduceat(ranked, starts[:-1]),
+        np.maximum.reduceat(ranked, starts[:-1]),
+    )
+    alone = int(apart.max()) + 1 + np.arange(len(low))
+    return np.where(low == high, low, alone)
+
+
+def by_person(people: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return rows in order of their people, and where each person begins, and the end."""
+    counts = np.bincount(people)
+    return np.argsort(people, kind="stable"), np.concatenate([[0], np.cumsum(counts)])
+
+
+def values_of(rows: Sensitive, people: NDArray[np.int64]) -> Sensitive:
+    """Return the values of people from those of their rows, each value of a person once.
+
+    Where everybody has one, it is the value of a person as of a row.
+    """
+    keys = np.unique(people * rows.distinct + rows.codes)
+    owners, codes = np.divmod(keys, rows.distinct)
+    codes = codes.astype(np.int32)
+    count = int(people.max()) + 1
+    if len(keys) == count:
+        columns = tuple(
+            replace(column, codes=np.ascontiguousarray(rows.places[codes, place]))
+            for place, column in enumerate(rows.columns)
+        )
+        return Sensitive(columns, codes, rows.places)
+    ends = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=count))]).astype(np.int64)
+    return SeveralValues(rows.columns, rows.places, ValueSets(ends, codes))
+
+
+def subset_values(value: Sensitive, rows: NDArray[np.int64]) -> Sensitive:
+    """Return the values of some rows, over the same distinct ones."""
+    return replace(value, codes=value.codes[rows])
+
+
+def _middle(column: Column, order: NDArray[np.int64], starts: NDArray[np.int64]) -> Column:
+    """Return the column with one rank a person: the middle of its range, for labels its first.
+
+    The search alone sees it; what is published covers all rows.
+    """
+    ranks = column.codes[order]
+    low = np.minimum.reduceat(ranks, starts[:-1])
+    high = np.maximum.reduceat(ranks, starts[:-1])
+    if (low < high).any() and (column.numeric or column.tree is not None):
+        where = coordinates(column)
+        low = np.searchsorted(where, (where[low] + where[high]) / 2).astype(np.int32)
+    return replace(column, codes=np.ascontiguousarray(low, np.int32))
