@@ -349,10 +349,7 @@ def manifest_schema(
         types={name: kind for name, kind in types.items() if kind != "ordered"},
         decimal=manifest.get("decimal"),
         survey_weight=weighing(manifest),
-        **{
-            said: {c["name"]: c[key] for c in manifest["columns"] if key in c}
-            for said, key in SETTLED.items()
-        },
+        **_settled_as(manifest),
         **people_of(manifest),
         hierarchies={name: Stated.of_manifest(c, owned.get(name)) for name, c in nodes.items()},
     )
@@ -370,6 +367,14 @@ SETTLED = {  # what a schema says of columns, and the key of each in a manifest
     "top": "top",
     "missing_cells": "missing",
 }
+
+
+def _settled_as(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return what was said of the cells of columns, as a schema takes it."""
+    return {
+        said: {c["name"]: c[key] for c in manifest["columns"] if key in c}
+        for said, key in SETTLED.items()
+    }
 
 
 def people_of(manifest: dict[str, Any]) -> dict[str, Any]:
