@@ -77,6 +77,7 @@ from shoal.runs.remarks import Remark as Remark
 from shoal.runs.run import Outcome as Outcome
 from shoal.runs.run import Run as Run
 from shoal.runs.run import load as load
+from shoal.runs.scripts import write_scripts as write_scripts
 from shoal.runs.transformer import CellTransformer as CellTransformer
 from shoal.runs.tune import Frontier as Frontier
 from shoal.runs.tune import tune as tune

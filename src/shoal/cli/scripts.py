@@ -14,7 +14,7 @@ def scripts(
     output: Annotated[str, typer.Option(help="Directory to make for them.")] = "scripts",
 ) -> None:
     """Write programs that read a release into R, Stata and pandas."""
-    from shoal.runs.scripts import write_scripts
+    import shoal
 
-    for path in write_scripts(directory, output):
+    for path in shoal.write_scripts(directory, output):
         typer.echo(path)
