@@ -94,6 +94,18 @@ def method_for(task: Task, seed: int | None = None) -> Method:
     return min(losses, key=lambda method: losses[method])
 
 
+def others_for(task: Task, first: Method) -> list[Method]:
+    """Return what else can search for what is required, the quickest first."""
+    fitting: list[Method] = []
+    for method in (Split(), Mondrian(), Exchange()):
+        if method == first:
+            continue
+        with suppress(UsageError):
+            method.check(task)
+            fitting.append(method)
+    return fitting
+
+
 def spares_exchange(task: Task, usual: Method) -> bool:
     """Return whether a table is too large for exchanges, and `Split()` serves instead."""
     if len(task.coded) <= LARGE or not isinstance(usual, Exchange):

@@ -50,7 +50,12 @@ def about_release(
 ) -> Iterator[Remark]:
     """Say what the owner should know of a release; `named`: whether its method was asked for."""
     reason = why(release.manifest["method"], len(release.coded), release.requirements)
-    if reason is not None and not named:
+    if (first := release.settings.get("instead_of")) is not None:
+        yield Remark(
+            f"By {release.manifest['method']}, because {first} did not reach what is required in "
+            "the time that it had."
+        )
+    elif reason is not None and not named:
         yield Remark(reason)
     if seed is not None:
         yield Remark(

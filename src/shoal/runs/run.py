@@ -7,7 +7,7 @@ shows its outcome.
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,10 +18,10 @@ from shoal.audit.manifest import REPORT
 from shoal.engines.base import Engine
 from shoal.engines.local import Local
 from shoal.engines.people import as_people, check_method, check_people
-from shoal.errors import UsageError
+from shoal.errors import NotAchievable, UsageError
 from shoal.methods.achievable import check_least_risk, check_task
 from shoal.methods.base import Method, Task
-from shoal.methods.choice import choose_method, method_for
+from shoal.methods.choice import choose_method, method_for, others_for
 from shoal.methods.suppression import read_share
 from shoal.principles.base import OneDimensional
 from shoal.principles.planning import largest_share
@@ -49,11 +49,13 @@ from shoal.table.settling import as_settled, settle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from fractions import Fraction
 
     import polars as pl
 
     from shoal.audit.verify import Audit
     from shoal.principles.requirement import Requirement
+    from shoal.release.layout import Found, Suppression
     from shoal.runs.compare import Comparison
     from shoal.runs.history import History
     from shoal.runs.tune import Frontier
@@ -337,7 +339,8 @@ class Run:
         if task.coded.people is None:
             check_least_risk(task, gone=int(len(task.coded) * share))
         with timed(times, "search", progress):
-            task, found, suppression = choose_engine(self.engine).solve(task, chosen, share)
+            first = chosen
+            chosen, (task, found, suppression) = self._solve(task, first, share)
         with timed(times, "recode", progress):
             release = build_release(
                 table,
@@ -358,8 +361,25 @@ class Run:
         for name in REPEATED:
             release.settings[name] = getattr(self, name)
         changed = what_changed(prepared.task.coded, task.coded)
+        if chosen != first:
+            release.settings["instead_of"] = repr(first)
         release.settings.update(columns_in=table.width, changed=changed)
         return Release.of(release)
+
+    def _solve(
+        self, task: Task, chosen: Method, share: Fraction
+    ) -> tuple[Method, tuple[Task, Found, Suppression]]:
+        """Search by the method; where time ran out and nobody named it, by whatever reaches it."""
+        engine = choose_engine(self.engine)
+        try:
+            return chosen, engine.solve(task, chosen, share)
+        except NotAchievable:
+            if self.seconds is None or self.method is not None:
+                raise
+            for other in others_for(task, chosen):
+                with suppress(NotAchievable):
+                    return other, engine.solve(replace(task, seconds=None), other, share)
+            raise
 
     def compare(self, **options: Any) -> Comparison:
         """Publish by several methods, in memory, and measure each (see `shoal.compare`)."""
