@@ -92,7 +92,7 @@ def collect(
         "sizes": _counted(_sizes(release, audit)),
         "map": loss_map(release),
         "exposure": exposure(release, audit, before, threshold),
-        "fidelity": fidelity(release),
+        "fidelity": fidelity(release, release.coded.people),
         "example": example(release),
         "queries": errors_by_selectivity(release, work=work),
         "reproduce": reproduction(release),

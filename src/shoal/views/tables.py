@@ -55,17 +55,10 @@ def winner(facts: dict[str, Any]) -> str:
             (one for one in holding if one["loss"] == first["loss"]), key=lambda one: one["seconds"]
         )
         return f"Take {quick['method']}: {alike} lose the same, and it was the quickest of them."
-    rest = f"; it took {_times(first, second)} as long" if _times(first, second) else ""
     return (
         f"Take {first['method']}: of those that hold it loses least, {first['loss']:.2%} where "
-        f"{second['method']}, the next, loses {second['loss']:.2%}{rest}."
+        f"{second['method']}, the next, loses {second['loss']:.2%}."
     )
-
-
-def _times(one: dict[str, Any], two: dict[str, Any]) -> str:
-    """Say how many times as long one search took as another, where that is worth a word."""
-    ratio = one["seconds"] / max(two["seconds"], 1e-3)
-    return f"{ratio:,.0f} times" if ratio >= 2 else ""
 
 
 def failures(facts: dict[str, Any]) -> list[str]:
