@@ -178,3 +178,28 @@ def test_every_form_is_made_coarser_and_nests(form, made, tmp_path):
     assert json.loads((tmp_path / "coarse" / "manifest.json").read_text())["form"] == made
     found = shoal.audit_series([tmp_path / "fine", tmp_path / "coarse"])
     assert found.holds, found.complaints()
+
+
+def test_people_get_fresh_numbers(tmp_path):
+    draw = random.Random(2)
+    frame = pl.DataFrame(
+        {
+            "who": list(range(80)),
+            "age": [draw.randint(20, 60) for _ in range(80)],
+            "salary": draw.sample(range(1000), 80),
+        }
+    )
+    schema = shoal.Schema(quasi="age", sensitive="salary", person="who")
+    shoal.anonymize(frame, schema, require="KAnonymity(k=3)").write(tmp_path / "fine")
+    shoal.coarsen(tmp_path / "fine", require="KAnonymity(k=8)").write(tmp_path / "coarse")
+    both = [
+        {row["salary"]: row["person"] for rows in oracle.read(place)[1].values() for row in rows}
+        for place in (tmp_path / "fine", tmp_path / "coarse")
+    ]
+    assert all(sorted(map(int, one.values())) == list(range(80)) for one in both)
+    assert both[0] != both[1]
+    assert shoal.audit_series([tmp_path / "fine", tmp_path / "coarse"]).holds
+    twice = pl.concat([frame, frame.with_columns(pl.col("salary") + 2000)])
+    shoal.anonymize(twice, schema, require="KAnonymity(k=3)").write(tmp_path / "several")
+    with pytest.raises(shoal.UsageError):
+        shoal.coarsen(tmp_path / "several", require="KAnonymity(k=8)")

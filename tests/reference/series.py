@@ -11,8 +11,9 @@ those that would have led to the same published files are equally likely.
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -100,3 +101,36 @@ def _together(cells: list[str], column: dict[str, Any]) -> Any:
 
     shared = set.intersection(*(set(above(node)) for node in meanings))
     return next(node for node in above(meanings[0]) if node in shared)
+
+
+def worst_posterior(
+    members: Sequence[str],
+    values: dict[str, int],
+    rounds: Sequence[tuple[set[str], list[int]]],
+    epsilon: int,
+) -> Fraction:
+    """Return how sure a reader can be of a value of somebody in a group, to within epsilon.
+
+    The reader knows who was in the group when it was born, who was there in each round, and the
+    rows that were published of it. Every assignment of the values to the members that agrees with
+    all rounds is equally likely. Rows are those of all members where there are as many, and of
+    those who were there where there are so many.
+    """
+    born = [values[one] for one in members]
+    agreeing = []
+    for some in set(permutations(born)):
+        has = dict(zip(members, some, strict=True))
+        if all(
+            sorted(rows) == sorted(has[one] for one in _meant(members, here, rows))
+            for here, rows in rounds
+        ):
+            agreeing.append(has)
+    return max(
+        Fraction(sum(abs(has[one] - value) <= epsilon for has in agreeing), len(agreeing))
+        for one in members
+        for value in set(born)
+    )
+
+
+def _meant(members: Sequence[str], here: set[str], rows: list[int]) -> list[str]:
+    return list(members) if len(rows) == len(members) else [one for one in members if one in here]

@@ -38,7 +38,7 @@ from shoal.table.files import separator_of, tables_named
 from shoal.table.forms import INTERVALS, RELEASE, TWO_TABLES, stems
 from shoal.table.groupings import Hierarchy
 from shoal.table.reading import read_lean, read_table, take_frame
-from shoal.table.schema import KNOWN, PERSON, PSEUDONYM, RESERVED, UNKNOWN, Schema
+from shoal.table.schema import KNOWN, PERSON, PSEUDONYM, REAL, RESERVED, UNKNOWN, Schema
 from shoal.table.settling import trimmed, with_date_formats
 from shoal.wording import option
 
@@ -384,10 +384,27 @@ def people_of(manifest: dict[str, Any]) -> dict[str, Any]:
     return {"person": PERSON, "rows": KNOWN if manifest["rows_known"] else UNKNOWN}
 
 
+def own_columns(manifest: dict[str, Any]) -> list[str]:
+    """Return the columns that a release has of its own, beside `group`."""
+    return [REAL] * ("previous" in manifest) + [PERSON] * ("people" in manifest)
+
+
+def _people(published: pl.DataFrame, *, series: bool) -> int:
+    """Return how many people are published; in a series, how many real ones groups say."""
+    if not series:
+        return published[PERSON].n_unique()
+    by_group = published.group_by(RESERVED).agg(
+        pl.col(REAL).cast(pl.String).cast(pl.Int64, strict=False).first()
+    )
+    return int(by_group[REAL].sum())
+
+
 def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
     """Return a sentence for everything that a manifest says wrongly of its table."""
     problems = []
-    parts = ["rows", "suppressed", "dropped", *["capped"] * ("capped" in manifest)]
+    series = "previous" in manifest  # rows may stand for nobody there
+    parts = ["people" if series else "rows", "suppressed", "dropped"]
+    parts += ["capped"] * ("capped" in manifest)
     if manifest["rows_in"] != sum(manifest[part] for part in parts):
         named = f"{', '.join(parts[:-1])} and {parts[-1]}"
         problems.append(f"The manifest's {named} do not add up to rows_in.")
@@ -400,7 +417,7 @@ def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[st
         if not apart or column["role"] in {"quasi", "sensitive"}
     ]
     if manifest["groups"] is not None:
-        expected = [RESERVED, *[PERSON] * ("people" in manifest), *expected]
+        expected = [RESERVED, *own_columns(manifest), *expected]
     if published.columns != expected:
         problems.append(f"The columns are {published.columns}, the manifest says {expected}.")
         return problems
@@ -408,7 +425,7 @@ def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[st
     if groups != manifest["groups"]:
         problems.append(f"The manifest says {manifest['groups']} groups, there are {groups}.")
     problems += _uneven_weights(published, manifest)
-    if "people" in manifest and (people := published[PERSON].n_unique()) != manifest["people"]:
+    if "people" in manifest and (people := _people(published, series=series)) != manifest["people"]:
         problems.append(f"The manifest says {manifest['people']} people, there are {people}.")
     return problems + wrong_means(published, manifest) + _check_cells(published, manifest)
 

@@ -35,7 +35,7 @@ from shoal.table.files import tables_named
 from shoal.table.forms import FORMS, MEANS, TWO_TABLES, stems
 from shoal.table.hierarchy import DEPTH
 from shoal.table.missing import Missing
-from shoal.table.schema import KINDS, LABELS, NUMERIC, PERSON, PSEUDONYM, RESERVED
+from shoal.table.schema import KINDS, LABELS, NUMERIC, PERSON, PSEUDONYM, REAL, RESERVED
 from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
@@ -81,9 +81,12 @@ def check_shape(manifest: Any) -> None:
     """Raise where a manifest says something that no manifest can say."""
     CHECK(manifest, "the manifest")
     names = [column["name"] for column in manifest["columns"]]
-    own = [RESERVED, *[PERSON] * ("people" in manifest)]
+    own = [RESERVED, *[REAL] * ("previous" in manifest), *[PERSON] * ("people" in manifest)]
     if len(set(names)) < len(names) or set(own) & set(names):
         problem = f"'columns' has a name twice, or one that is called {' or '.join(map(repr, own))}"
+        raise Wrong(problem)
+    if "previous" in manifest and "people" not in manifest:
+        problem = "a release of a series has to say 'people'"
         raise Wrong(problem)
     if 0 < len(PEOPLE.keys() & manifest.keys()) < len(PEOPLE):
         problem = f"the manifest has to say all of {', '.join(map(repr, PEOPLE))}, or none"

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.audit.files import audit_directory, digest_of, manifest_schema, read_cells
+from shoal.audit.files import audit_directory, digest_of, manifest_schema, own_columns, read_cells
 from shoal.audit.manifest import MANIFEST, read_manifest
 from shoal.audit.nesting import Side, not_nested
 from shoal.errors import InputError, UsageError
-from shoal.table.schema import REAL, RESERVED
+from shoal.release.ledger import read_ledger
+from shoal.table.schema import PERSON, REAL, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,16 +52,7 @@ class Part:
     @cached_property
     def groups(self) -> dict[int, tuple[tuple[Any, ...], ...]]:
         """The rows of each group but for `real`, sorted, so that equal groups are equal."""
-        columns = [name for name in self.table.columns if name not in {RESERVED, REAL}]
-        rows = self.table.select(
-            pl.col(RESERVED).cast(pl.Int64),
-            pl.struct(pl.col(columns).cast(pl.String).fill_null("")).alias("row"),
-        )
-        by = rows.group_by(RESERVED).agg("row")
-        return {
-            group: tuple(sorted(tuple(row.values()) for row in some))
-            for group, some in by.iter_rows()
-        }
+        return group_rows(self.table)
 
     @cached_property
     def real(self) -> dict[int, list[int]]:
@@ -69,6 +61,19 @@ class Part:
             pl.col(REAL).cast(pl.Int64, strict=False).unique()
         )
         return dict(by.iter_rows())
+
+
+def group_rows(table: pl.DataFrame) -> dict[int, tuple[tuple[Any, ...], ...]]:
+    """Return the rows of each group, sorted; numbers that are drawn anew are left out."""
+    columns = [name for name in table.columns if name not in {RESERVED, REAL, PERSON}]
+    rows = table.select(
+        pl.col(RESERVED).cast(pl.Int64),
+        pl.struct(pl.col(columns).cast(pl.String).fill_null("")).alias("row"),
+    )
+    by = rows.group_by(RESERVED).agg("row")
+    return {
+        group: tuple(sorted(tuple(row.values()) for row in some)) for group, some in by.iter_rows()
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +104,15 @@ class SeriesAudit:
         }
 
 
-def audit_series(releases: Sequence[str | Path]) -> SeriesAudit:
+def audit_series(
+    releases: Sequence[str | Path], *, ledger: str | Path | None = None
+) -> SeriesAudit:
     """Audit several releases, the oldest first, or the finer one first.
 
     Parameters
     ----------
     releases : release directories.
+    ledger : the owner's ledger of the series, which tells what public files cannot.
     """
     for one in releases:
         if not Path(one).is_dir():
@@ -115,6 +123,10 @@ def audit_series(releases: Sequence[str | Path]) -> SeriesAudit:
     warnings: list[str] = []
     if all(map(_readable, parts)):
         _together(parts, problems, warnings)
+        if ledger is not None:
+            problems += read_ledger(ledger).disagreements(
+                [(part.name, part.digest, part.groups, part.real) for part in parts]
+            )
     return SeriesAudit(tuple(parts), tuple(problems), tuple(warnings))
 
 
@@ -125,7 +137,7 @@ def _readable(part: Part) -> bool:
     except InputError:
         return False
     stated = [column["name"] for column in part.manifest["columns"]]
-    first = [RESERVED, REAL] if "previous" in part.manifest else [RESERVED]
+    first = [RESERVED, *own_columns(part.manifest)]
     return names[: len(first)] == first and set(stated) <= set(names)
 
 

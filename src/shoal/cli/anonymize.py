@@ -80,6 +80,18 @@ def anonymize(
         str | None,
         typer.Option(help="Private HTML file: riskiest groups, frontier, methods compared."),
     ] = None,
+    ledger: Annotated[
+        str | None,
+        typer.Option(help="Private memory of a series of releases of one table; with --person."),
+    ] = None,
+    batch: Annotated[
+        int | None,
+        typer.Option(min=1, help="With --ledger: newcomers wait until they are so many."),
+    ] = None,
+    least_real: Annotated[
+        int | None,
+        typer.Option(min=1, help="With --ledger: a group with fewer real people is dropped whole."),
+    ] = None,
     threshold: Annotated[
         float, typer.Option(help="Risk of being found that the report compares with.")
     ] = 0.09,
@@ -148,6 +160,9 @@ def anonymize(
         linkage=linkage,
         trials=trials,
         owner_report=owner_report,
+        ledger=ledger,
+        batch=batch,
+        least_real=least_real,
         threshold=threshold,
         suppress=suppress,
         seconds=seconds,

@@ -42,6 +42,10 @@ def audit(
         str | None,
         typer.Option(help="HTML file for the levels, readable by its owner; nothing required."),
     ] = None,
+    ledger: Annotated[
+        str | None,
+        typer.Option(help="The ledger of a series, to check what its files cannot; owners only."),
+    ] = None,
     query: show.Query = None,
     sheet: show.Sheet = None,
     delimiter: show.Delimiter = None,
@@ -55,9 +59,9 @@ def audit(
     """
     import shoal
 
-    if len(sources) > 1:
+    if len(sources) > 1 or ledger is not None:
         given = (require, original, group, report, quasi, sensitive, schema)
-        audit_together(sources, alone=not any(given), quiet=quiet, json=json)
+        audit_together(sources, ledger, alone=not any(given), quiet=quiet, json=json)
         return
     (source,) = sources
     run = show.asked(
@@ -119,7 +123,9 @@ def tell(found: Any, *, quiet: bool, json: bool) -> None:
         raise typer.Exit(1)
 
 
-def audit_together(sources: list[str], *, alone: bool, quiet: bool, json: bool) -> None:
+def audit_together(
+    sources: list[str], ledger: str | None, *, alone: bool, quiet: bool, json: bool
+) -> None:
     """Audit several releases and what they say of each other."""
     import shoal
     from shoal.views.text import print_series_audit
@@ -127,7 +133,7 @@ def audit_together(sources: list[str], *, alone: bool, quiet: bool, json: bool) 
     if not alone:
         msg = "Several releases are audited by what their manifests say, and by nothing else."
         raise shoal.UsageError(msg)
-    found = shoal.audit_series(sources)
+    found = shoal.audit_series(sources, ledger=ledger)
     for warning in found.warnings:
         show.note(f"Warning: {warning}", quiet=quiet)
     show.print_json(found.to_dict()) if json else print_series_audit(

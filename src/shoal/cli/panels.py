@@ -65,6 +65,9 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
         "trials": "",
         "owner_report": "FILE",
         "linkage": "FILE",
+        "ledger": "FILE",
+        "batch": "NUMBER",
+        "least_real": "NUMBER",
     },
     "Running": {
         "port": "NUMBER",

@@ -54,6 +54,7 @@ class Layout:
     adversary: tuple[str, ...] = ()  # what the guarantee is about, where groups do not say it
     people: NDArray[np.int64] | None = None  # the order of a table of people apart from values
     persons: NDArray[np.int32] | None = None  # the number of the person of each published row
+    real: NDArray[np.int64] | None = None  # the real people of each row's group, in a series
 
     def of_people(self) -> Layout:
         """Return the rows of a table of people, in an order that tells nothing of the values'."""

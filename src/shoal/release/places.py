@@ -84,6 +84,7 @@ PRIVATE_FILES = {
     "linkage": "The linkage",
     "owner-report": "The owner's report",
     "history": "The history of releases",
+    "ledger": "The ledger",
 }
 
 
@@ -188,7 +189,8 @@ def private_file(path: str | Path | None) -> Iterator[Any]:
     staged = _beside(target)
 
     def stage(linkage: np.ndarray) -> None:
-        order = np.argsort(linkage)
+        order = np.argsort(linkage, kind="stable")
+        order = order[linkage[order] >= 0]  # rows that stand for nobody link to nothing
         table = pl.DataFrame({"row": linkage[order], "release_row": order})
         with _private(staged) as file:
             lock = claim(staged)

@@ -45,7 +45,7 @@ from shoal.table.columns import is_dictionary
 from shoal.table.forms import INTERVALS, MEANS, TWO_TABLES, spelled_as
 from shoal.table.formulas import risky
 from shoal.table.reading import give_frame
-from shoal.table.schema import LABELS, PERSON, RESERVED
+from shoal.table.schema import LABELS, PERSON, REAL, RESERVED
 from shoal.table.settling import weights_of
 from shoal.version import __version__
 
@@ -149,6 +149,8 @@ class Recoding:
             columns = {}
             if layout.numbers is not None:
                 columns[RESERVED] = pl.Series(layout.numbers[part].astype(np.int64))
+            if layout.real is not None:
+                columns[REAL] = pl.Series(layout.real[part])
             if layout.persons is not None:
                 columns[PERSON] = pl.Series(layout.persons[part].astype(np.int64))
             for name in self.names:
@@ -178,6 +180,7 @@ class ReleaseData:
     formulas : how many published cells, headers included, a spreadsheet would run.
     population : everybody who could be in the table, where a requirement is about them, private.
     settings : what was said beside schema, requirements and method, as `missing`; without places.
+    links : in a series, the input row that each coded row stands for, -1 for nobody, private.
     recast : whether it was made from published groups; what the table had been is not known.
     """
 
@@ -191,6 +194,7 @@ class ReleaseData:
     population: pl.DataFrame | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     recast: bool = False
+    links: NDArray[np.int64] | None = None
 
     @cached_property
     def published(self) -> pl.DataFrame:
@@ -216,8 +220,9 @@ class ReleaseData:
 
     @property
     def linkage(self) -> NDArray[np.int64]:
-        """For each published row the input row it came from, private."""
-        return self.coded.rows[self.recoding.layout.carries]
+        """For each published row the input row it came from, -1 for none, private."""
+        rows = self.coded.rows if self.links is None else self.links
+        return rows[self.recoding.layout.carries]
 
     @property
     def schema(self) -> Schema:

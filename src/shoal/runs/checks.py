@@ -95,8 +95,11 @@ def check_places(run: Run) -> None:
     for what, path in private.items():
         if path is not None:
             check_private(path, place, files, what=what, force=run.force)
-    if run.history is not None:
-        check_private(run.history, place, files, what="history", force=True)
+    kept = {"history": run.history, "ledger": run.ledger}  # added to, not replaced
+    for what, path in kept.items():
+        if path is not None:
+            check_private(path, place, files, what=what, force=True)
+    private |= kept
     named = [os.path.realpath(path) for path in private.values() if path is not None]
     if len(set(named)) < len(named):
         both = f"{option('linkage')} and {option('owner_report')}"

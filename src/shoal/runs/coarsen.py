@@ -79,6 +79,8 @@ def coarsen(
         table = read_cells(finer, manifest)
         fine = Groups(np.unique(table[RESERVED].cast(pl.Int64).to_numpy(), return_inverse=True)[1])
         coded = stand_ins(table, manifest, schema, fine, asked_of(asked))
+    if "people" in manifest:  # one row each, under fresh numbers
+        coded = replace(coded, people=np.arange(len(coded)))
     task = Task(coded, asked, progress)
     with timed(times, "search", progress):
         groups = Coarsening(task, len(kept), fine, _kinds(table, manifest, fine)).run()
@@ -115,6 +117,9 @@ def _check_finer(manifest: Mapping[str, Any]) -> None:
         msg = (
             "A release without groups has none to join. Make both releases with a method that has."
         )
+        raise UsageError(msg)
+    if manifest.get("people", manifest["rows"]) != manifest["rows"]:
+        msg = "A release in which people have several rows each is not made coarser."
         raise UsageError(msg)
     if "previous" in manifest:
         msg = (

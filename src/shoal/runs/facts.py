@@ -237,7 +237,10 @@ def _only(recoding: Recoding, rows: NDArray) -> Recoding:
         name: replace(kind, spans=kind.spans.only(kind.which[bears]), which=every)
         for name, kind in recoding.kinds.items()
     }
-    some = replace(layout, bears=every, carries=layout.carries[rows], numbers=numbers)
+    persons = None if layout.persons is None else layout.persons[rows]
+    some = replace(
+        layout, bears=every, carries=layout.carries[rows], numbers=numbers, persons=persons
+    )
     return replace(recoding, kinds=kinds, layout=some)
 
 

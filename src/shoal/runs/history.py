@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import os
 import secrets
 from collections import Counter
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ class Past:
 
 def known_by(schema: Schema) -> tuple[str, ...]:
     """Return the columns that tell who somebody is: those that name people, else quasi columns."""
-    return tuple(sorted(schema.identifying or schema.quasi))
+    return schema.persons or tuple(sorted(schema.identifying or schema.quasi))
 
 
 def read_history(path: str | Path) -> Past:
@@ -89,9 +90,14 @@ class History:
     """The log of releases, for one run: first it warns, then it is added to."""
 
     def __init__(
-        self, path: str | Path, table: pl.DataFrame, schema: Schema, ledger: str | None = None
+        self,
+        path: str | Path,
+        table: pl.DataFrame,
+        schema: Schema,
+        ledger: str | Path | None = None,
     ) -> None:
-        self.path, self.ledger = Path(path), ledger
+        self.path = Path(path)
+        self.ledger = None if ledger is None else os.path.realpath(ledger)
         self.past = read_history(path)
         self.by = known_by(schema)
         self.people = marks(self.past.key, table, self.by)
@@ -99,6 +105,7 @@ class History:
 
     def warnings(self, rows: NDArray[Any]) -> list[str]:
         """Return a sentence for every earlier release with people who are published again."""
+        rows = rows[rows >= 0]  # others stand for nobody
         now = Counter(self.people[row] for row in rows.tolist())
         said = []
         for one in self.past.releases:
@@ -119,7 +126,7 @@ class History:
             "day": datetime.now(UTC).astimezone().date().isoformat(),
             "input": self.digest,
             "by": list(self.by),
-            "people": sorted(self.people[row] for row in rows.tolist()),
+            "people": sorted(self.people[row] for row in rows.tolist() if row >= 0),
             "require": list(require),
             "output": output,
             "ledger": self.ledger,

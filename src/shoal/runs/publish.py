@@ -45,6 +45,7 @@ def write_release(
     force: bool = False,
     threshold: float = THRESHOLD,
     trials: Callable[[], dict[str, Any]] | None = None,
+    commit: Callable[[Path], None] | None = None,
     progress: Progress = silent,
 ) -> Audit:
     """Write and audit a release; nothing is left behind where the audit fails.
@@ -52,6 +53,7 @@ def write_release(
     First the tables and their codebook, then the audit, then the report, which shows the digests of
     the tables, and last the manifest, which has the digests of all of them.
 
+    `commit` is called with what is about to appear, before it does.
     `trials` makes what the report shows of other methods and parameters, where it is to.
     """
     check_threshold(threshold)
@@ -79,6 +81,8 @@ def write_release(
         progress("report", 1.0)
         with private_file(linkage) as stage_linkage:
             stage_linkage(release.linkage)
+            if commit is not None:
+                commit(staged)
             swap_in(staged, target)
     return found
 

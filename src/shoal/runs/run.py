@@ -48,7 +48,7 @@ from shoal.table.settings import ROLES, Settings, is_said
 from shoal.table.settling import as_settled, settle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from fractions import Fraction
 
     import polars as pl
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from shoal.principles.requirement import Requirement
     from shoal.release.layout import Found, Suppression
     from shoal.runs.compare import Comparison
-    from shoal.runs.history import History
     from shoal.runs.tune import Frontier
     from shoal.table.coded import Coded
     from shoal.table.missing import Missing
@@ -138,6 +137,10 @@ class Run:
     linkage: str | Path | None = None
     owner_report: str | Path | None = None
     history: str | Path | None = None
+    # A series of releases.
+    ledger: str | Path | None = None
+    batch: int = 1
+    least_real: int = 1
     threshold: float = THRESHOLD
     trials: bool = False
     force: bool = False
@@ -414,22 +417,11 @@ class Run:
             from shoal.views.charts.base import warm_up
 
             warm_up()
-        release, history = self._remembering(progress, remark)
-        audit = release.write(
-            target,
-            format=self.format or "csv",
-            linkage=self.linkage,
-            force=self.force,
-            threshold=self.threshold,
-            trials=self.trials,
-            progress=progress,
-        )
+        release, audit = self._publish(progress, remark)
         if self.owner_report is not None:
             release.owner_report(
                 self.owner_report, threshold=self.threshold, force=self.force, progress=progress
             )
-        if history is not None:
-            history.add(release.linkage, release.manifest["require"], name_of(target))
         named, escaped = self.method is not None, self.escape_formulas
         for sentence in audit.remarks:
             remark(Remark(sentence, warning=True))
@@ -439,18 +431,42 @@ class Run:
         private = [Path(one) for one in (self.linkage, self.owner_report) if one is not None]
         return Outcome(release, audit, tuple(said), (*public, *private), name_of(target))
 
-    def _remembering(self, progress: Progress, tell: Tell) -> tuple[Release, History | None]:
-        """Make the release, and warn where people in it were published before."""
+    def _publish(self, progress: Progress, tell: Tell) -> tuple[Release, Audit]:
+        """Make and write the release, and remember it where there is a history."""
         if self.history is None:
-            return self.release(progress, tell), None
+            return self.written(progress, tell)
         from shoal.runs.history import History
 
         frame = self._read(progress, tell)
-        history = History(self.history, take_frame(frame), self.schema)
-        release = replace(self, table=frame).release(progress, tell)
-        for said in history.warnings(release.linkage):
-            tell(Remark(said, warning=True))
-        return release, history
+        history = History(self.history, take_frame(frame), self.schema, self.ledger)
+
+        def warn(release: Release) -> None:
+            for said in history.warnings(release.linkage):
+                tell(Remark(said, warning=True))
+
+        release, audit = replace(self, table=frame).written(progress, tell, warn)
+        history.add(release.linkage, release.manifest["require"], name_of(str(self.output)))
+        return release, audit
+
+    def written(
+        self, progress: Progress, tell: Tell, made: Callable[[Release], None] = lambda _: None
+    ) -> tuple[Release, Audit]:
+        """Make and write the release; `made` sees it before it appears."""
+        if self.ledger is not None:
+            from shoal.runs.republish import republish
+
+            return republish(self, progress, tell, made)
+        release = self.release(progress, tell)
+        made(release)
+        return release, release.write(
+            str(self.output),
+            format=self.format or "csv",
+            linkage=self.linkage,
+            force=self.force,
+            threshold=self.threshold,
+            trials=self.trials,
+            progress=progress,
+        )
 
 
 # What a release remembers of its run beside schema, requirements and method: no places.

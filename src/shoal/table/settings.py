@@ -46,6 +46,9 @@ TOP = (
     "escape_formulas",
     "title",
     "history",
+    "ledger",
+    "batch",
+    "least_real",
     "form",
     "keep_other",
     "person",
@@ -101,6 +104,9 @@ class Settings:
     escape_formulas: bool = False
     title: str | None = None
     history: str | None = None
+    ledger: str | None = None
+    batch: int | None = None
+    least_real: int | None = None
     form: str | None = None
     keep_other: bool = False
     person: str | None = None
@@ -228,7 +234,9 @@ class _Reader:
         if suppress is not None and not isinstance(suppress, str | float):
             raise self.bad(("suppress",), f'write it as in "1%". Got {suppress!r}.')
         seconds = self.take("seconds", (int, float), None)
-        output, history = (self.take(key, str, None) for key in ("output", "history"))
+        output, history, ledger = (
+            self.take(key, str, None) for key in ("output", "history", "ledger")
+        )
         return Settings(
             table=[self.beside(one) for one in self.texts("table")],
             roles=roles,
@@ -254,6 +262,9 @@ class _Reader:
             escape_formulas=self.take("escape_formulas", bool, None) is True,
             title=self.take("title", str, None),
             history=None if history is None else self.beside(history),
+            ledger=None if ledger is None else self.beside(ledger),
+            batch=self.take("batch", int, None),
+            least_real=self.take("least_real", int, None),
             form=self.one_of(("form",), self.take("form", str, None), FORMS),
             keep_other=self.take("keep_other", bool, None) is True,
             person=self.take("person", str, None),

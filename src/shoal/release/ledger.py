@@ -1,0 +1,227 @@
+"""The ledger: the owner's private memory of a series of releases of one table.
+
+It holds the rows of all groups that are published, as they came in when their group was born; whom
+each row is about, as an HMAC under a key that lies in the file; the people of groups that were
+dropped, who never come back; and of every round the digest of its manifest and how many real
+people each group had. Group numbers count up and are never used again.
+
+A round is committed before its release appears. Should the release never appear, the next run
+publishes the same round: the other order would let a crash regroup people who were published.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from shoal.errors import InputError, OutputError
+from shoal.release.places import PRIVATE, private_text
+from shoal.release.staging import sync
+from shoal.table.strict import read_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+VERSION = 1
+WHO, GROUP, HERE = "\x00person", "\x00group", "\x00here"  # columns beside those of the table
+Rows = tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True)
+class Round:
+    """One release of the series: its manifest's digest, and the real people of each group.
+
+    `place` is where it was to appear, `facts` what else its manifest counts.
+    """
+
+    manifest: str
+    real: dict[int, int]
+    place: str
+    facts: dict[str, int]
+    appeared: bool = False
+
+
+@dataclass
+class Ledger:
+    """What the owner keeps from run to run.
+
+    Attributes
+    ----------
+    key : of the HMACs.
+    fixed : what every run has to ask for alike: roles, requirement and so on.
+    rows : the rows of living groups; `WHO` they are about, their `GROUP`, whether that person is
+        `HERE` now, and their cells as text.
+    groups : a digest of the published rows of every group there ever was, by its number.
+    gone : people of dropped groups, as HMACs.
+    rounds : the releases so far.
+    """
+
+    key: bytes
+    fixed: dict[str, Any]
+    rows: pl.DataFrame
+    groups: list[str] = field(default_factory=list)
+    gone: set[str] = field(default_factory=set)
+    rounds: list[Round] = field(default_factory=list)
+
+    @classmethod
+    def begin(cls, fixed: dict[str, Any], columns: Sequence[str]) -> Ledger:
+        """Return a ledger in which nothing stands yet."""
+        names = {WHO: pl.String, GROUP: pl.Int64, HERE: pl.Boolean}
+        empty = pl.DataFrame(schema=names | dict.fromkeys(columns, pl.String))
+        return cls(secrets.token_bytes(32), fixed, empty)
+
+    def mark(self, people: Iterable[str]) -> list[str]:
+        """Return the HMAC of each person."""
+        return [hmac.digest(self.key, one.encode(), "sha256").hex() for one in people]
+
+    @property
+    def previous(self) -> str | None:
+        """The digest of the manifest of the last release that appeared."""
+        return next((one.manifest for one in reversed(self.rounds) if one.appeared), None)
+
+    @property
+    def pending(self) -> bool:
+        """Whether the last round was committed and is not known to have appeared."""
+        return bool(self.rounds) and not self.rounds[-1].appeared
+
+    def to_json(self) -> str:
+        """Return everything as text."""
+        return json.dumps(
+            {
+                "shoal_ledger": VERSION,
+                "key": self.key.hex(),
+                "fixed": self.fixed,
+                "rows": self.rows.to_dict(as_series=False),
+                "groups": self.groups,
+                "gone": sorted(self.gone),
+                "rounds": [
+                    {
+                        "manifest": one.manifest,
+                        "appeared": one.appeared,
+                        "place": one.place,
+                        "facts": one.facts,
+                        "real": {str(group): real for group, real in one.real.items()},
+                    }
+                    for one in self.rounds
+                ],
+            },
+            ensure_ascii=False,
+        )
+
+    def write(self, path: str | Path) -> None:
+        """Write the ledger, whole or not at all, for its owner alone."""
+        private_text(path, self.to_json())
+        sync(Path(os.path.realpath(path)).parent)
+
+    def disagreements(
+        self, releases: Sequence[tuple[str, str, Mapping[int, Rows], Any]]
+    ) -> list[str]:
+        """Return a sentence for whatever releases say otherwise than the ledger.
+
+        Each release has a name, the digest of its manifest, the rows of each group, and the
+        numbers of real people that they state.
+        """
+        wrong = []
+        places = {one.manifest: place for place, one in enumerate(self.rounds)}
+        last = -1
+        for name, digest, groups, real in releases:
+            place = places.get(digest)
+            if place is None:
+                wrong.append(f"{name}: the ledger knows of no such release.")
+                continue
+            if place <= last:
+                wrong.append(f"{name}: the ledger has it before another that was given first.")
+            last = place
+            stated = self.rounds[place].real
+            if {group: [number] for group, number in stated.items()} != dict(real):
+                wrong.append(f"{name}: the numbers of real people are not those of the ledger.")
+            changed = [
+                group
+                for group, rows in groups.items()
+                if not 0 <= group < len(self.groups) or self.groups[group] != digest_of_rows(rows)
+            ]
+            if changed:
+                wrong.append(f"{name}: {len(changed)} groups are not those of the ledger.")
+        return wrong
+
+
+def digest_of_rows(rows: Rows) -> str:
+    """Return a digest of the published rows of a group, in whatever order they stand."""
+    return hashlib.sha256(json.dumps(sorted(rows)).encode()).hexdigest()
+
+
+def read_ledger(path: str | Path) -> Ledger:
+    """Read a ledger, raising where it is none."""
+    name = Path(path).name
+    try:
+        said = read_json(Path(path).read_bytes())
+    except OSError as problem:
+        msg = f"Cannot read the ledger {name!r}: {problem.strerror}."
+        raise InputError(msg) from None
+    except InputError as problem:
+        msg = f"{name!r} is not a ledger: {problem}."
+        raise InputError(msg) from None
+    if not isinstance(said, dict) or said.get("shoal_ledger") != VERSION:
+        msg = f"{name!r} is not a ledger of this version of Shoal."
+        raise InputError(msg)
+    try:
+        columns = said["rows"]
+        kinds = {WHO: pl.String, GROUP: pl.Int64, HERE: pl.Boolean}
+        return Ledger(
+            key=bytes.fromhex(said["key"]),
+            fixed=said["fixed"],
+            rows=pl.DataFrame(columns, schema={n: kinds.get(n, pl.String) for n in columns}),
+            groups=list(said["groups"]),
+            gone=set(said["gone"]),
+            rounds=[
+                Round(
+                    one["manifest"],
+                    {int(group): int(real) for group, real in one["real"].items()},
+                    str(one["place"]),
+                    {str(name): int(number) for name, number in one["facts"].items()},
+                    bool(one["appeared"]),
+                )
+                for one in said["rounds"]
+            ],
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError):
+        msg = f"{name!r} is a ledger of which parts are missing or changed. Take a copy of it."
+        raise InputError(msg) from None
+
+
+@contextmanager
+def locked(path: str | Path) -> Iterator[None]:
+    """Keep other runs from a ledger, or raise where one has it."""
+    import fcntl
+
+    target = Path(os.path.realpath(path))
+    lock = target.with_name(f".{target.name}.lock")
+    while True:
+        try:
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, PRIVATE)
+        except OSError as problem:
+            msg = f"Cannot lock the ledger {target.name!r}: {problem.strerror}."
+            raise OutputError(msg) from None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            msg = f"The ledger {target.name!r} is in use by another run. Wait until that is done."
+            raise OutputError(msg) from None
+        if lock.exists() and os.path.samestat(os.fstat(descriptor), lock.lstat()):
+            break
+        os.close(descriptor)  # whoever had it took the file away in between
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+        os.close(descriptor)

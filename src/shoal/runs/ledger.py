@@ -1,0 +1,331 @@
+"""One table, many releases: what the next release of a series holds.
+
+A group lives unchanged, cells and values, as long as it is published. People who left stay as rows
+that stand for nobody; newcomers form groups among themselves; whoever comes back comes back to the
+old group; a group with too few real people is dropped whole, and its people never come back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.audit.identification import release_groups
+from shoal.errors import InputError, NotAchievable, UsageError
+from shoal.principles.groups import renumber
+from shoal.release.cells import cells, spans
+from shoal.release.ledger import GROUP, HERE, WHO
+from shoal.table.coded import code_table
+from shoal.table.coding import code_column
+from shoal.wording import option
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from shoal.principles.requirement import Requirement
+    from shoal.progress import Progress
+    from shoal.release.layout import Randomness
+    from shoal.release.ledger import Ledger
+    from shoal.runs.release import Release
+    from shoal.runs.run import Run
+    from shoal.table.coding import Column
+    from shoal.table.schema import Schema
+
+
+@dataclass
+class Turn:
+    """What a run found: who is where, and what is to be told of it.
+
+    Attributes
+    ----------
+    links : the input row of the person of each row of the ledger, -1 for nobody.
+    absent : people of the table now whom no published row stands for.
+    notes : what the owner is told, in numbers.
+    log : who and why, for the private log.
+    """
+
+    links: NDArray[np.int64]
+    absent: int = 0
+    dropped: int = 0
+    notes: list[str] = field(default_factory=list)
+    log: list[tuple[str, str]] = field(default_factory=list)
+    method: str | None = None
+
+
+def fixed_by(
+    schema: Schema, asked: list[Requirement], columns: list[str], **more: Any
+) -> dict[str, Any]:
+    """Return what a ledger fixes for all of its runs."""
+    return {
+        "columns": columns,
+        "quasi": list(schema.quasi),
+        "sensitive": list(schema.sensitive),
+        "other": list(schema.other),
+        "pseudonymize": list(schema.pseudonymize),
+        "person": schema.person,
+        "never_mix": list(schema.never_mix),
+        "hierarchies": {name: repr(one) for name, one in schema.hierarchies.items()},
+        "order": {name: list(labels) for name, labels in schema.order.items()},
+        "decimal": schema.decimal,
+        "require": [repr(one) for one in asked],
+        **more,
+    }
+
+
+def check_fixed(ledger: Ledger, now: Mapping[str, Any]) -> None:
+    """Raise where a run asks for something else than the runs before."""
+    for key, said in now.items():
+        before = ledger.fixed.get(key)
+        if key != "columns" and before != said:  # their order is that of the first table
+            msg = (
+                f"The ledger fixes {key.replace('_', ' ')!r} as {_shown(before)}, and this run "
+                f"says {_shown(said)}. Ask for the same, or begin another series with another "
+                f"{option('ledger')} for people who were never published."
+            )
+            raise UsageError(msg)
+
+
+def _shown(said: Any) -> str:
+    return ", ".join(map(str, said)) or "nothing" if isinstance(said, list) else str(said)
+
+
+def check_people(table: pl.DataFrame, schema: Schema) -> list[str]:
+    """Return whom rows are about, one row a person, or raise."""
+    name = str(schema.person)
+    texts = table[name].cast(pl.String)
+    if texts.is_null().any():
+        msg = (
+            f"{texts.is_null().sum():,} rows have no {name!r}: a ledger knows whom rows are about."
+        )
+        raise InputError(msg)
+    twice = len(texts) - texts.n_unique()
+    if twice:
+        msg = (
+            f"A ledger takes one row a person, and {twice:,} rows are about people who have "
+            "another. Keep one row of each, as the newest."
+        )
+        raise UsageError(msg)
+    return texts.to_list()
+
+
+def take_turn(
+    ledger: Ledger, table: pl.DataFrame, run: Run, chance: Randomness, progress: Progress
+) -> Turn:
+    """Bring a ledger up to the table as it is now."""
+    schema = run.schema
+    people = check_people(table, schema)
+    marks = ledger.mark(people)
+    row_of = dict(zip(marks, range(len(marks)), strict=True))
+    turn = Turn(np.empty(0, np.int64))
+    known = set(ledger.rows[WHO].to_list())
+    _look_back(ledger, table, schema, people, row_of, turn)
+    here = [mark in row_of for mark in ledger.rows[WHO]]
+    ledger.rows = ledger.rows.with_columns(pl.Series(HERE, here, pl.Boolean))
+    _drop_groups(ledger, run.least_real, turn, {m: people[row] for m, row in row_of.items()})
+    barred = [row for mark, row in row_of.items() if mark in ledger.gone]
+    if barred:
+        turn.notes.append(
+            f"{len(barred):,} people are left out: their groups were dropped, and they never come "
+            "back."
+        )
+        turn.log += [(people[row], "their group was dropped") for row in barred]
+    new = sorted(r for mark, r in row_of.items() if mark not in known and mark not in ledger.gone)
+    if new and len(new) < run.batch and ledger.rounds:
+        turn.notes.append(f"{len(new):,} newcomers wait until they are {run.batch:,}.")
+    elif new:
+        born = _born(ledger, table[new], run, turn, progress)
+        if born is not None:
+            _take_in(ledger, table[new], schema, born, [marks[row] for row in new], chance)
+    turn.links = np.array([row_of.get(mark, -1) for mark in ledger.rows[WHO]], np.int64)
+    turn.absent = table.height - turn.dropped - int((turn.links >= 0).sum())
+    return turn
+
+
+def _drop_groups(ledger: Ledger, least: int, turn: Turn, names: Mapping[str, str]) -> None:
+    """Drop groups with too few real people, for ever."""
+    real = ledger.rows.group_by(GROUP).agg(pl.col(HERE).sum())
+    few = real.filter(pl.col(HERE) < least)[GROUP].to_list()
+    gone = ledger.rows.filter(pl.col(GROUP).is_in(few))
+    ledger.gone |= set(gone[WHO].to_list())
+    ledger.rows = ledger.rows.filter(~pl.col(GROUP).is_in(few))
+    if few:
+        turn.notes.append(f"Dropped {len(few):,} groups with fewer than {least:,} real people.")
+        turn.log += [(names.get(mark, "somebody who left"), "group dropped") for mark in gone[WHO]]
+
+
+def _born(
+    ledger: Ledger, newcomers: pl.DataFrame, run: Run, turn: Turn, progress: Progress
+) -> Release | None:
+    """Let newcomers form groups among themselves; None where they wait."""
+    plain = without_person(run.schema, ledger.fixed.get("types"))
+    try:
+        born = replace(run, table=newcomers, schema=plain).release(progress)
+    except NotAchievable:
+        if not ledger.rounds:
+            raise
+        turn.notes.append(
+            f"{newcomers.height:,} newcomers wait: among themselves they do not keep what is "
+            "required."
+        )
+        return None
+    turn.method = born.manifest["method"]
+    turn.dropped = born.manifest["dropped"]
+    if born.suppression.rows:
+        turn.notes.append(f"{born.suppression.rows:,} newcomers are left out, and may come later.")
+    return born
+
+
+def _take_in(
+    ledger: Ledger,
+    newcomers: pl.DataFrame,
+    schema: Schema,
+    born: Release,
+    marks: list[str],
+    chance: Randomness,
+) -> None:
+    """Give new groups their numbers, in random order, and keep their rows."""
+    if "types" not in ledger.fixed:
+        columns = (*born.coded.quasi, *born.coded.sensitive)
+        ledger.fixed["types"] = {one.name: _type(one, schema) for one in columns}
+    groups = release_groups(born)
+    if groups is None:
+        msg = "A series is made of groups, and this method makes none. Choose another method."
+        raise UsageError(msg)
+    (order,) = chance.permutations(len(groups))
+    rows = born.coded.rows
+    stored = newcomers[rows].select(pl.col(ledger.fixed["columns"]).cast(pl.String))
+    stored = stored.with_columns(
+        _respelled(ledger.rows[name], stored[name], ledger.fixed["types"][name], schema)
+        for name in schema.quasi
+        if name not in schema.hierarchies
+    )
+    mine = pl.DataFrame(
+        {
+            WHO: [marks[row] for row in rows.tolist()],
+            GROUP: (len(ledger.groups) + order[groups.labels]).astype(np.int64),
+            HERE: np.ones(len(rows), bool),
+        }
+    )
+    ledger.rows = pl.concat([ledger.rows, mine.hstack(stored)])
+    ledger.groups += [""] * len(groups)  # known when they are written
+
+
+def _type(column: Column, schema: Schema) -> str:
+    """Return the type that a column has for good."""
+    said = schema.types.get(column.name)
+    source = column if column.grown is None else column.grown.source
+    if said is not None:
+        return said
+    return "date" if source.dates else "numeric" if source.numeric else "categorical"
+
+
+def without_person(schema: Schema, types: Mapping[str, str] | None) -> Schema:
+    """Return the schema of rows that are one person each, with types that are fixed."""
+    return replace(schema, person=None, identifying=(), types={**schema.types, **(types or {})})
+
+
+def _respelled(old: pl.Series, new: pl.Series, kind: str, schema: Schema) -> pl.Series:
+    """Return new cells as equal old ones are spelled: a living group is spelled as it was."""
+    if kind not in {"numeric", "date", "latitude", "longitude"} or not len(old):
+        return new
+    both = pl.concat([old, new]).to_frame()
+    codes = code_column(schema.read_numbers(both, "quasi")[new.name], kind=kind).codes.tolist()
+    known = dict(zip(codes[: len(old)], old.to_list(), strict=True))
+    cells_now = zip(codes[len(old) :], new.to_list(), strict=True)
+    return pl.Series(new.name, [known.get(code, cell) for code, cell in cells_now], pl.String)
+
+
+def _look_back(
+    ledger: Ledger,
+    table: pl.DataFrame,
+    schema: Schema,
+    people: list[str],
+    row_of: Mapping[str, int],
+    turn: Turn,
+) -> None:
+    """Find people whose rows are not what was published of them any more."""
+    if not ledger.rows.height:
+        return
+    rows = np.array([row_of.get(mark, -1) for mark in ledger.rows[WHO]])
+    places = np.flatnonzero(rows >= 0)
+    if not len(places):
+        return
+    before = ledger.rows[places]
+    now = table[rows[places]].select(pl.col(ledger.fixed["columns"]).cast(pl.String))
+
+    def changed(name: str) -> NDArray[np.bool_]:
+        kind = ledger.fixed["types"].get(name)
+        one, two = before[name], now[name]
+        other = ~one.eq_missing(two).to_numpy()
+        known = np.flatnonzero(other & (one.is_not_null() & two.is_not_null()).to_numpy())
+        if kind in {"numeric", "date"} and len(known):  # one number may be spelled in several ways
+            both = pl.concat([one[known], two[known]]).to_frame()
+            spelled = schema.read_numbers(both, schema.role(name) or "")[name]
+            codes = code_column(spelled, kind=kind).codes
+            other[known] = codes[: len(known)] != codes[len(known) :]
+        return other
+
+    for name in schema.sensitive:
+        other = changed(name)
+        turn.log += [(people[rows[places[p]]], f"{name} changed") for p in np.flatnonzero(other)]
+    values = {who for who, what in turn.log if what.endswith(" changed")}
+    moved = np.zeros(len(places), bool)
+    for name in schema.quasi:
+        moved |= changed(name)
+    empty = now.select(pl.any_horizontal(pl.col(schema.quasi).is_null())).to_series().to_numpy()
+    outside = [(int(place), ["an empty cell"]) for place in places[moved & empty]]
+    moved &= ~empty
+    outside += _outside(ledger, schema, places[moved], now.filter(pl.Series(moved)))
+    turn.log += [(people[rows[p]], f"left the box: {', '.join(names)}") for p, names in outside]
+    if values:
+        turn.notes.append(f"{len(values):,} people have another value now; it stays as published.")
+    if outside:
+        turn.notes.append(
+            f"The quasi values of {len(outside):,} people left their box; it stays as published."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Joined:
+    """Rows of groups, each group with one row more or without."""
+
+    order: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+
+def _outside(
+    ledger: Ledger, schema: Schema, places: NDArray[np.int64], now: pl.DataFrame
+) -> list[tuple[int, list[str]]]:
+    """Return who is not covered by the cells of the own group any more, and in which columns."""
+    if not len(places):
+        return []
+    plain = without_person(schema, ledger.fixed["types"])
+    columns = list(ledger.fixed["columns"])
+    table = pl.concat([ledger.rows.select(columns), now.select(columns)])
+    types = {name: kind for name, kind in plain.types.items() if name in plain.quasi}
+    quasi = replace(plain, sensitive=(), other=(), types=types)
+    coded = code_table(table, quasi, missing="value")
+    groups = renumber(ledger.rows[GROUP].to_numpy())
+    order = np.argsort(groups, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(groups))])
+    members = [order[starts[g] : starts[g + 1]] for g in groups[places]]
+    more = [np.append(m, ledger.rows.height + i) for i, m in enumerate(members)]
+
+    def joined(parts: list[NDArray[np.int64]]) -> _Joined:
+        ends = np.cumsum([0, *map(len, parts)])
+        return _Joined(np.concatenate(parts), ends.astype(np.int64))
+
+    left: dict[int, list[str]] = {}
+    for column in coded.quasi:
+        was, would = (cells(column, spans(column, joined(p))) for p in (members, more))
+        for place in np.flatnonzero((was != would).to_numpy()).tolist():
+            left.setdefault(int(places[place]), []).append(column.name)
+    return list(left.items())

@@ -1,0 +1,268 @@
+"""Publishing the next release of a series: ledger and release are written as one act."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from shoal.audit.files import digest_of, read_cells
+from shoal.audit.manifest import MANIFEST, read_manifest
+from shoal.audit.series import group_rows
+from shoal.errors import AuditFailed, InputError, UsageError
+from shoal.methods.base import Method, Task
+from shoal.principles.groups import Groups
+from shoal.release.layout import Randomness, Suppression
+from shoal.release.ledger import (
+    GROUP,
+    HERE,
+    WHO,
+    Ledger,
+    Round,
+    digest_of_rows,
+    locked,
+    read_ledger,
+)
+from shoal.release.places import PRIVATE
+from shoal.release.release import build_release
+from shoal.runs.ledger import Turn, check_fixed, check_people, fixed_by, take_turn, without_person
+from shoal.runs.outlets import is_outlet
+from shoal.runs.publish import write_release
+from shoal.runs.release import Release
+from shoal.runs.remarks import Remark
+from shoal.table.forms import TWO_TABLES
+from shoal.table.reading import take_frame
+from shoal.table.schema import KNOWN, PERSON
+from shoal.wording import option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shoal.audit.verify import Audit
+    from shoal.progress import Progress
+    from shoal.runs.remarks import Tell
+    from shoal.runs.run import Run
+    from shoal.table.schema import Schema
+
+AGAIN = (
+    "The release of the run before never appeared: it is published now, as it was to be. Run again "
+    "to publish the table as it is now."
+)
+
+
+def republish(
+    run: Run, progress: Progress, tell: Tell, made: Callable[[Release], None]
+) -> tuple[Release, Audit]:
+    """Publish a table as it is now, as the next release of the series that a ledger remembers."""
+    assert run.ledger is not None
+    assert run.output is not None
+    _check(run)
+    table = take_frame(run.frame(progress))
+    run.schema.check(table.columns)
+    written, target = run.format or "csv", Path(os.path.realpath(run.output))
+    kept = {*run.schema.quasi, *run.schema.sensitive, *run.schema.other}
+    columns = [name for name in table.columns if name in kept]
+    now = fixed_by(
+        run.schema,
+        run.asked,
+        columns,
+        form=run.form,
+        format=written,
+        escaped=run.escape_formulas,
+    )
+    with locked(run.ledger):
+        if Path(run.ledger).exists():
+            memory = read_ledger(run.ledger)
+            check_fixed(memory, now)
+        else:
+            memory = Ledger.begin(now, columns)
+        series = _Series(memory, run, Randomness(run.seed))
+        series.settle()
+        turn = (
+            series.again(table)
+            if memory.pending
+            else take_turn(memory, table, run, series.chance, progress)
+        )
+        release = series.release(turn, table.height)
+        made(release)
+        audit = write_release(
+            release,
+            run.output,
+            format=written,
+            linkage=run.linkage,
+            force=run.force,
+            threshold=run.threshold,
+            commit=lambda staged: series.commit(staged, target, turn),
+            progress=progress,
+        )
+        series.appeared()
+    for note in turn.notes:
+        tell(Remark(note))
+    return release, audit
+
+
+def _check(run: Run) -> None:
+    """Raise where a series cannot be made of what is asked."""
+    _check_schema(run.schema)
+    if is_outlet(str(run.output)) or run.form == TWO_TABLES:
+        msg = "A series is published into directories, each release with one table."
+        raise UsageError(msg)
+    if run.owner_report is not None or run.trials:
+        msg = "The owner's report and trials are made from a table, and a series from its ledger."
+        raise UsageError(msg)
+    for one in run.asked:
+        if one.principle.population:
+            msg = f"{one!r} is about everybody who could be in the table, and they change."
+            raise UsageError(msg)
+    for name in ("batch", "least_real"):
+        number = getattr(run, name)
+        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+            msg = f"{option(name)} is a whole number of at least 1. Got {number!r}."
+            raise UsageError(msg)
+
+
+def _check_schema(schema: Schema) -> None:
+    """Raise where rows are not those of one person each, as they came in."""
+    if schema.person is None:
+        msg = f"A ledger has to know whom rows are about: name the column, {option('person')}."
+        raise UsageError(msg)
+    if schema.most_rows is not None or schema.rows != KNOWN:
+        msg = "A ledger takes one row a person, so how many rows people have is no question."
+        raise UsageError(msg)
+    if schema.survey_weight is not None:
+        msg = "Survey weights change from release to release, and groups of a series must not."
+        raise UsageError(msg)
+    if schema.pseudonymize:
+        msg = "Pseudonyms tie rows of one person together, and a series must not. Leave them out."
+        raise UsageError(msg)
+    if schema.round or schema.bottom or schema.top or schema.date_formats:
+        msg = "A ledger keeps cells as they came in: round, cut off or respell them in the table."
+        raise UsageError(msg)
+
+
+@dataclass(frozen=True, eq=False)
+class _Series:
+    """A ledger under its lock, and what is made from it."""
+
+    ledger: Ledger
+    run: Run
+    chance: Randomness
+
+    @property
+    def path(self) -> Path:
+        """Where the ledger lies."""
+        return Path(os.path.realpath(str(self.run.ledger)))
+
+    def settle(self) -> None:
+        """See whether the last round appeared before its run was stopped."""
+        if not self.ledger.pending:
+            return
+        manifest = Path(self.ledger.rounds[-1].place) / MANIFEST
+        if manifest.is_file() and digest_of(manifest) == self.ledger.rounds[-1].manifest:
+            self.appeared()
+
+    def appeared(self) -> None:
+        """Note that the last round has appeared."""
+        self.ledger.rounds[-1] = replace(self.ledger.rounds[-1], appeared=True)
+        self.ledger.write(self.path)
+
+    def again(self, table: pl.DataFrame) -> Turn:
+        """Return the turn that was committed and never appeared."""
+        people = check_people(table, self.run.schema)
+        row_of = dict(zip(self.ledger.mark(people), range(len(people)), strict=True))
+        rows = zip(self.ledger.rows[WHO], self.ledger.rows[HERE], strict=True)
+        links = [row_of.get(mark, -1) if here else -1 for mark, here in rows]
+        facts = self.ledger.rounds[-1].facts
+        return Turn(np.array(links, np.int64), facts["absent"], facts["dropped"], notes=[AGAIN])
+
+    def release(self, turn: Turn, height: int) -> Release:
+        """Return the release that the ledger says."""
+        ledger = self.ledger
+        if not ledger.rows.height:
+            msg = "Nobody is left to be published: every group was dropped, and nobody is new."
+            raise InputError(msg)
+        run = replace(self.run, schema=without_person(self.run.schema, ledger.fixed["types"]))
+        stored = ledger.rows.select(ledger.fixed["columns"])
+        numbers, labels = np.unique(ledger.rows[GROUP].to_numpy(), return_inverse=True)
+        coded = run.coded(stored)
+        here = ledger.rows[HERE].to_numpy()
+        real = np.bincount(labels, weights=here).astype(np.int64)
+        coded = replace(coded, people=np.arange(len(coded)))
+        made = build_release(
+            stored,
+            replace(run.schema, person=PERSON),
+            Task(coded, tuple(run.asked)),
+            Groups(labels),
+            suppression=Suppression(in_the_way=turn.absent),
+            method=Method.read(turn.method or ledger.fixed["method"]),
+            randomness=self.chance,
+            escape_formulas=run.escape_formulas,
+            given=stored,
+            title=run.title,
+            form=run.form,
+        )
+        ledger.fixed["method"] = made.manifest["method"]
+        layout = made.recoding.layout
+        layout = replace(layout, numbers=numbers[layout.bears], real=real[layout.bears])
+        made.manifest.update(
+            rows_in=int(here.sum()) + turn.absent + turn.dropped if ledger.pending else height,
+            dropped=turn.dropped,
+            people=int(here.sum()),
+            suppressed_people=turn.absent,
+            previous=ledger.previous,
+        )
+        return Release.of(
+            replace(
+                made,
+                recoding=replace(made.recoding, layout=layout),
+                recast=True,
+                links=turn.links,
+            )
+        )
+
+    def commit(self, staged: Path, target: Path, turn: Turn) -> None:
+        """Write the ledger of a release that is about to appear, and who is to be told of."""
+        manifest = read_manifest(staged)
+        changed = 0
+        reals: dict[int, int] = {}
+        table = read_cells(staged, manifest)
+        for group, rows in group_rows(table).items():
+            digest = digest_of_rows(rows)
+            changed += self.ledger.groups[group] not in {"", digest}
+            self.ledger.groups[group] = digest
+        if changed:
+            msg = (
+                f"{changed:,} groups would be published otherwise than before, and nothing was "
+                "published. A hierarchy or a type of a column is not what it was."
+            )
+            raise AuditFailed(msg)
+        counted = self.ledger.rows.group_by(GROUP).agg(pl.col(HERE).sum())
+        reals = {int(group): int(real) for group, real in counted.iter_rows()}
+        facts = {"absent": turn.absent, "dropped": turn.dropped}
+        done = Round(digest_of(staged / MANIFEST), reals, str(target), facts)
+        if self.ledger.pending:
+            self.ledger.rounds.pop()
+        self.ledger.rounds.append(done)
+        self.ledger.write(self.path)
+        self._note(turn)
+
+    def _note(self, turn: Turn) -> None:
+        """Add to the private log who is to be told of, and why."""
+        if not turn.log:
+            return
+        lines = io.StringIO()
+        written = csv.writer(lines, lineterminator="\n")
+        written.writerows((len(self.ledger.rounds), who, why) for who, why in turn.log)
+        descriptor = os.open(
+            self.path.with_name(self.path.name + ".log"),
+            os.O_WRONLY | os.O_CREAT | os.O_APPEND,
+            PRIVATE,
+        )
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(lines.getvalue())

@@ -1,0 +1,297 @@
+"""A series of releases under a ledger: what lives, what goes, what is remembered, what is found."""
+
+import csv
+import hashlib
+import json
+import random
+import stat
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shoal
+from reference import series as oracle
+from shoal.release.ledger import locked, read_ledger
+from system.shell import shoal as command
+from system.shell import write_csv
+
+SCHEMA = shoal.Schema(quasi=["age", "town"], sensitive="pay", other="note", person="who")
+EPSILON, M = 3, 2
+REQUIRE = f"EpsilonM(epsilon={EPSILON}, m={M})"
+Person = dict[str, str]
+
+
+def somebody(draw: random.Random, number: int) -> Person:
+    return {
+        "who": f"p{number}",
+        "age": draw.choice(["20", "20.0", "31", "44", "5e1"]),
+        "town": draw.choice("abc"),
+        "pay": str(draw.choice([0, 10, 20, 20, 30, 99])),
+        "note": draw.choice(["x", "y"]),
+    }
+
+
+def publish(where: Path, name: str, people: list[Person], **more):
+    return shoal.Run(
+        table=pl.DataFrame(people),
+        schema=SCHEMA,
+        require=REQUIRE,
+        ledger=where / "ledger",
+        output=where / name,
+        linkage=where / f"{name}.links",
+        **more,
+    ).go()
+
+
+def linked(where: Path, name: str, people: list[Person]) -> dict[str, tuple[str, dict[str, str]]]:
+    """Return the group and the published row of each person, by the linkage."""
+    rows = [row for group in _rows(where / name) for row in [group]]
+    with (where / f"{name}.links").open() as file:
+        links = {int(one["row"]): int(one["release_row"]) for one in csv.DictReader(file)}
+    return {people[row]["who"]: (rows[at]["group"], rows[at]) for row, at in links.items()}
+
+
+def _rows(directory: Path) -> list[dict[str, str]]:
+    with (directory / "release.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def plain(rows: list[dict[str, str]]) -> list[tuple[str, ...]]:
+    kept = ("age", "town", "pay", "note")
+    return sorted(tuple(row[name] for name in kept) for row in rows)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_series_tells_no_more_than_the_first_release_of_each_group(seed, tmp_path):
+    draw = random.Random(seed)
+    people = [somebody(draw, number) for number in range(16)]
+    away: list[Person] = []
+    count = 16
+    births: dict[str, list[str]] = {}
+    history: dict[str, list[Any]] = {}
+    values: dict[str, int] = {}
+    names: list[str] = []
+    for turn in range(4):
+        if turn:
+            gone = draw.sample(people, 4)
+            back = [one for one in away if draw.random() < 0.4]
+            people = [one for one in people if one not in gone] + back
+            away = [one for one in away if one not in back] + gone
+            fresh = [somebody(draw, count + place) for place in range(8)]
+            people, count = people + fresh, count + 8
+        draw.shuffle(people)
+        names.append(f"r{turn}")
+        try:
+            publish(tmp_path, names[-1], people)
+        except shoal.NotAchievable:
+            assert turn == 0
+            pytest.skip("nothing can be made of these people")
+        where = linked(tmp_path, names[-1], people)
+        _, groups = oracle.read(tmp_path / names[-1])
+        for person in people:
+            values.setdefault(person["who"], int(person["pay"]))
+        for number, rows in groups.items():
+            inside = {who for who, (group, _) in where.items() if group == number}
+            assert {row["real"] for row in rows} == {str(len(inside))}
+            assert inside
+            if number not in births:
+                births[number] = sorted(inside)
+                assert len(inside) == len(rows)
+            assert inside <= set(births[number])
+            history.setdefault(number, []).append((turn, inside, rows))
+        manifest = json.loads((tmp_path / names[-1] / "manifest.json").read_text())
+        assert manifest["people"] == len(where)
+        assert manifest["rows"] == sum(map(len, groups.values()))
+    members = [who for some in births.values() for who in some]
+    assert len(set(members)) == len(members)  # one group each, for ever
+    for number, seen in history.items():
+        turns = [turn for turn, _, _ in seen]
+        assert turns == list(range(turns[0], turns[0] + len(turns)))  # never used again
+        assert len({tuple(plain(rows)) for _, _, rows in seen}) == 1
+        rounds = [(inside, [int(row["pay"]) for row in rows]) for _, inside, rows in seen]
+        worst = oracle.worst_posterior(births[number], values, rounds, EPSILON)
+        assert worst <= Fraction(1, M)
+    found = shoal.audit_series([tmp_path / name for name in names], ledger=tmp_path / "ledger")
+    assert found.holds, found.complaints()
+    assert not found.warnings
+
+
+def test_the_oracle_sees_that_rows_of_people_who_left_must_stay():
+    values = {"a": 0, "b": 10, "c": 20, "d": 30}
+    everybody = set(values)
+    kept = [(everybody, [0, 10, 20, 30]), (everybody - {"a"}, [0, 10, 20, 30])]
+    deleted = [kept[0], (everybody - {"a"}, [10, 20, 30])]
+    assert oracle.worst_posterior(list(values), values, kept, 3) == Fraction(1, 4)
+    assert oracle.worst_posterior(list(values), values, deleted, 3) == 1
+
+
+@pytest.fixture
+def series(tmp_path):
+    draw = random.Random(4)
+    people = [
+        somebody(draw, number) | {"pay": str(100 * number), "age": str(20 + number)}
+        for number in range(30)
+    ]
+    publish(tmp_path, "a", people[:20])
+    publish(tmp_path, "b", people[3:26])
+    publish(tmp_path, "c", people[5:])
+    return tmp_path, people
+
+
+def redone(directory: Path, lines: list[dict[str, str]], **changed) -> None:
+    """Write other rows, and let the manifest say that they were published."""
+    path = directory / "release.csv"
+    with path.open("w", newline="") as file:
+        written = csv.DictWriter(file, lines[0], lineterminator="\n")
+        written.writeheader()
+        written.writerows(lines)
+    manifest = json.loads((directory / "manifest.json").read_text())
+    manifest["digests"]["release.csv"] = f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+    (directory / "manifest.json").write_text(json.dumps(manifest | changed))
+
+
+def test_whatever_is_changed_is_found(series):
+    where, _ = series
+    given = [where / name for name in "abc"]
+    assert shoal.audit_series(given).holds
+    rows = _rows(where / "c")
+    old = {row["group"] for row in _rows(where / "b")}
+    place = next(p for p, row in enumerate(rows) if row["group"] in old)
+    changed = [dict(row) for row in rows]
+    changed[place]["note"] = "z"
+    redone(where / "c", changed)
+    assert any("not what they were" in one for one in shoal.audit_series(given).problems)
+    fewer = [dict(row) for p, row in enumerate(rows) if p != place]
+    redone(where / "c", fewer, rows=len(fewer))
+    assert any("not what they were" in one for one in shoal.audit_series(given).problems)
+    swapped = shoal.audit_series([given[1], given[0]])
+    assert any("does not follow" in one for one in swapped.problems)
+    skipped = shoal.audit_series([where / "a", where / "c"])
+    assert any("does not follow" in one for one in skipped.problems)
+
+
+def test_the_ledger_knows_what_public_files_cannot(series):
+    where, _ = series
+    rows = _rows(where / "a")
+    numbers = {row["group"] for row in rows}
+    one = min(numbers)
+    fake = [dict(row, real="1") if row["group"] == one else dict(row) for row in rows]
+    real = len(rows) - sum(row["group"] == one for row in rows) + 1
+    redone(where / "a", fake, people=real, rows_in=real)
+    found = shoal.audit_series([where / "a"], ledger=where / "ledger")
+    assert any("no such release" in said for said in found.problems)
+    said = read_ledger(where / "ledger")
+    assert [one.appeared for one in said.rounds] == [True] * 3
+    text = (where / "ledger").read_text()
+    assert '"p3"' not in text
+    assert stat.S_IMODE((where / "ledger").stat().st_mode) == 0o600
+
+
+def test_changed_values_and_boxes_stay_as_published(series):
+    where, people = series
+    now = [dict(one) for one in people[5:]]
+    now[0]["pay"] = "7"
+    now[1]["age"] = "999"
+    outcome = publish(where, "d", now)
+    said = " ".join(str(one) for one in outcome.remarks)
+    assert "1 people have another value now" in said
+    assert "1 people left their box" in said
+    log = (where / "ledger.log").read_text()
+    assert f"{now[0]['who']},pay changed" in log
+    assert f"{now[1]['who']},left the box: age" in log
+    assert shoal.audit_series([where / name for name in "abcd"], ledger=where / "ledger").holds
+
+
+def test_a_group_with_too_few_is_dropped_and_its_people_never_come_back(series):
+    where, people = series
+    _, before = oracle.read(where / "c")
+    where_now = linked(where, "c", people[5:])
+    group = where_now["p25"][0]
+    inside = [who for who, (number, _) in where_now.items() if number == group]
+    left = [one for one in people[5:] if one["who"] not in inside[1:]]
+    publish(where, "d", left, least_real=2)
+    _, groups = oracle.read(where / "d")
+    assert group not in groups
+    assert set(groups) <= set(before)
+    outcome = publish(where, "e", people[5:], least_real=2)
+    assert group not in oracle.read(where / "e")[1]
+    assert "never come back" in " ".join(map(str, outcome.remarks))
+    assert shoal.audit_series([where / name for name in "abcde"], ledger=where / "ledger").holds
+
+
+def test_newcomers_wait_for_each_other(series):
+    where, people = series
+    draw = random.Random(9)
+    fresh = [somebody(draw, 100 + n) | {"pay": str(5000 + 100 * n)} for n in range(4)]
+    outcome = publish(where, "d", people[5:] + fresh[:2], batch=4)
+    assert "2 newcomers wait until they are 4" in " ".join(map(str, outcome.remarks))
+    assert outcome.facts["suppressed_people"] == 2
+    after = publish(where, "e", people[5:] + fresh, batch=4)
+    assert after.facts["suppressed_people"] == 0
+
+
+def test_a_round_that_never_appeared_is_published_unchanged(series, monkeypatch):
+    where, people = series
+    draw = random.Random(9)
+    fresh = [somebody(draw, 100 + n) | {"pay": str(5000 + 100 * n)} for n in range(8)]
+
+    def fails(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("shoal.runs.publish.swap_in", fails)
+        with pytest.raises(shoal.OutputError):
+            publish(where, "d", people[8:] + fresh[:4])
+    assert not (where / "d").exists()
+    committed = read_ledger(where / "ledger")
+    assert committed.pending
+    outcome = publish(where, "d", people[9:] + fresh)
+    assert "never appeared" in " ".join(map(str, outcome.remarks))
+    again = read_ledger(where / "ledger")
+    assert again.groups == committed.groups
+    assert again.rounds[-1].real == committed.rounds[-1].real
+    publish(where, "e", people[9:] + fresh)
+    assert shoal.audit_series([where / name for name in "abcde"], ledger=where / "ledger").holds
+
+
+def test_one_that_appeared_before_its_run_was_stopped_is_not_published_twice(series):
+    where, people = series
+    said = json.loads((where / "ledger").read_text())
+    said["rounds"][-1]["appeared"] = False
+    (where / "ledger").write_text(json.dumps(said))
+    outcome = publish(where, "d", people[6:])
+    assert "never appeared" not in " ".join(map(str, outcome.remarks))
+    assert shoal.audit_series([where / name for name in "abcd"], ledger=where / "ledger").holds
+
+
+def test_refusals_have_their_codes(series, tmp_path):
+    where, people = series
+    table = write_csv(tmp_path / "now.csv", people[5:])
+    said = [
+        "anonymize", table, "--quasi", "age,town", "--sensitive", "pay", "--other", "note",
+        "--require", REQUIRE, "--ledger", where / "ledger", "--output", where / "d",
+    ]  # fmt: skip
+    assert command(*said).code == 2  # no person column
+    said += ["--person", "who"]
+    other = [REQUIRE.replace("m=2", "m=3") if word == REQUIRE else word for word in said]
+    refused = command(*other)
+    assert refused.code == 2
+    assert "ledger fixes" in refused.said
+    assert command(*["age" if word == "age,town" else word for word in said]).code == 2
+    with locked(where / "ledger"):
+        held = command(*said)
+    assert held.code == 4
+    assert "in use by another run" in held.said
+    twice = write_csv(tmp_path / "twice.csv", [*people[5:], people[9]])
+    assert command(*[twice if word == table else word for word in said]).code == 2
+    before = (where / "ledger").read_text()
+    assert not (where / "d").exists()
+    done = command(*said)
+    assert done.code == 0, done.err
+    assert (where / "ledger").read_text() != before
+    checked = command("audit", *(where / n for n in "abcd"), "--ledger", where / "ledger")
+    assert checked.code == 0, checked.out
+    assert command("coarsen", where / "d", "--require", REQUIRE, "--output", where / "x").code == 2
