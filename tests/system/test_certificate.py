@@ -60,3 +60,14 @@ def test_only_a_release_is_certified(released: Path) -> None:
     place = released.parent
     assert shoal("certificate", place / "table.csv", place / "c.html").code == 2
     assert shoal("certificate", place, place.parent / "c.html").code == 2
+
+
+def test_report_and_certificate_say_first_that_row_counts_must_be_unknown(tmp_path: Path) -> None:
+    rows = [{"p": n // 2 if n < 60 else n, "age": n // 2 % 30, "s": n * 7 % 90} for n in range(120)]
+    table = write_csv(tmp_path / "t.csv", rows)
+    options = ("--quasi", "age", "--sensitive", "s", "--person", "p", "--rows", "unknown")
+    asked = ("--require", "KAnonymity(k=4)", "--output", tmp_path / "out")
+    assert shoal("anonymize", table, *options, *asked).code == 0
+    assert shoal("certificate", tmp_path / "out", tmp_path / "c.html").code == 0
+    for page in (tmp_path / "out" / "report.html", tmp_path / "c.html"):
+        assert "alone with their number of rows" in page.read_text("utf-8")

@@ -130,7 +130,7 @@ def stated(manifest: dict[str, Any], audit: Audit, threshold: float) -> dict[str
         "date": datetime.now(UTC).date().isoformat(),
         "version": manifest["shoal"],
         "holds": audit.holds,
-        "first": first_lines(manifest),
+        "first": first_lines(manifest, audit),
         "requirements": [_stated(finding) for finding in required(audit)],
         "cells": [finding.to_dict() for finding in audit.findings if finding.by == "cells"],
         "exposure": found
@@ -157,9 +157,15 @@ def _stated(finding: Finding) -> dict[str, Any]:
     }
 
 
-def first_lines(manifest: dict[str, Any]) -> list[str]:
+def first_lines(manifest: dict[str, Any], audit: Audit) -> list[str]:
     """Return what has to be known of a release before anything else."""
     lines = [APART] if manifest.get("form") == TWO_TABLES else []
+    if manifest.get("rows_known") is False:
+        lines.append(
+            "It is promised only against readers who do not know how many rows a person has: "
+            f"{audit.alone:,} of {manifest['people']:,} people are alone with their number of rows "
+            "in their group."
+        )
     lines += changes(manifest)
     return [*lines, SEEDED] if manifest.get("reproducible") else lines
 
