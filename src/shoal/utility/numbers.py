@@ -8,6 +8,7 @@ for its own, and 1 / k for each of k labels in a set. The name of a node is a la
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -200,7 +201,9 @@ def features(source: Any) -> pl.DataFrame:
 
 
 def _typed(release: ReleaseData) -> Any:
-    parts = {stem: pl.concat(part.typed()) for stem, part in release.parts.items()}
+    parts = {
+        stem: pl.concat(replace(part, escape=False).typed()) for stem, part in release.parts.items()
+    }
     return (
         (parts[PEOPLE], parts[VALUES]) if release.form == TWO_TABLES else next(iter(parts.values()))
     )
