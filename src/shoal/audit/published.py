@@ -80,6 +80,12 @@ class Published:
         return code_column(column, kind=kind)
 
 
+PEOPLE = (
+    "Attacks and surveys count rows, and several rows here may be about one person: what they said "
+    "would be too good. Audit the requirements instead, which are measured among people."
+)
+
+
 def open_published(
     source: Any,
     schema: Schema | None = None,
@@ -91,8 +97,12 @@ def open_published(
     `hierarchies` are those that the owner of a release listed.
     """
     path = Path(source) if isinstance(source, str | Path) else None
+    if schema is not None and schema.person is not None:
+        raise UsageError(PEOPLE)
     if path is not None and path.is_dir():
         manifest = read_manifest(path)
+        if "people" in manifest:
+            raise UsageError(PEOPLE)
         table = read_published(path, manifest)
         check_rows(table)
         mixed = bool(manifest.get("heterogeneous", False))
