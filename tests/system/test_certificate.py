@@ -64,7 +64,7 @@ def test_only_a_release_is_certified(released: Path) -> None:
 
 def test_report_and_certificate_say_first_that_row_counts_must_be_unknown(tmp_path: Path) -> None:
     rows = [{"p": n // 2 if n < 60 else n, "age": n // 2 % 30, "s": n * 7 % 90} for n in range(120)]
-    table = write_csv(tmp_path / "t.csv", rows)
+    table = write_csv(tmp_path / "t.csv", [{k: str(v) for k, v in one.items()} for one in rows])
     options = ("--quasi", "age", "--sensitive", "s", "--person", "p", "--rows", "unknown")
     asked = ("--require", "KAnonymity(k=4)", "--output", tmp_path / "out")
     assert shoal("anonymize", table, *options, *asked).code == 0

@@ -209,7 +209,7 @@ def test_json_is_one_object_on_stdout_and_equals_the_manifest(table: Path, place
 def test_without_json_a_person_reads_measure_and_bound(table: Path, place: Path) -> None:
     outcome = succeeded(anonymize(table, place / "out", require=EPSILON_M))
     assert EPSILON_M in outcome.out
-    assert "0.3333" in outcome.out
+    assert "0.3334" in outcome.out  # a third, rounded so that it is not stronger than the truth
     assert "GCP" in outcome.out
 
 
@@ -350,7 +350,7 @@ def test_parquet_output_has_structs_and_lists_and_passes_its_audit(
         assert cells["note"] == (row["note"] or "")
     assert shoal("audit", place / "parquet").code == 0
     first, second = (manifest_of(place / name) for name in ("csv", "parquet"))
-    for key in set(KEYS) - {"seconds"}:
+    for key in set(KEYS) - {"seconds", "id", "digests"}:
         assert first[key] == second[key]
 
 
@@ -373,7 +373,8 @@ def test_seed_repeats_the_release_bit_for_bit_and_is_warned_about(table: Path, p
     manifests = [manifest_of(place / name) for name in ("one", "two")]
     assert [manifest.pop("reproducible") for manifest in manifests] == [True, True]
     for manifest in manifests:
-        del manifest["seconds"]
+        del manifest["seconds"], manifest["id"]
+        del manifest["digests"]["report.html"]  # which shows times
     assert manifests[0] == manifests[1]
     reports = [(place / name / "report.html").read_text("utf-8") for name in ("one", "two")]
     timeless = [re.sub(r"<tr><th>seconds</th>.*?</tr>", "", report) for report in reports]
