@@ -224,7 +224,8 @@ def test_files_of_other_kinds_are_named_for_what_they_are(place: Path) -> None:
         (place / name).write_bytes(data)
         refused(shoal("plan", place / name, "--sensitive", "a"), 2, name.split(".")[0], word)
     refused(shoal("plan", place / "nobody.parquet", "--sensitive", "a"), 2, "'nobody.parquet'")
-    refused(shoal("plan", place / "photo.jpg", "--query", "select 1"), 2, "--query")
+    asked = ("--query", "select 1", "--sensitive", "a")
+    refused(shoal("plan", place / "photo.jpg", *asked), 2, "--query")
 
 
 @pytest.mark.parametrize("twice", [["a", "a"], ["a", None]])
@@ -279,7 +280,12 @@ def test_a_release_in_any_format_is_audited_from_its_file(
 ) -> None:
     done = anonymize(table, place / "out", "--format", format, require=EPSILON_M)
     assert done.code == 0, done
-    assert names_in(place / "out") == ["manifest.json", f"release.{format}", "report.html"]
+    assert names_in(place / "out") == [
+        "codebook.csv",
+        "manifest.json",
+        f"release.{format}",
+        "report.html",
+    ]
     assert shoal("audit", place / "out").code == 0
     spoiled = read_table(place / "out" / f"release.{format}")
     manifest = json.loads((place / "out" / "manifest.json").read_text("utf-8"))

@@ -307,6 +307,9 @@ def open_answers(source: Any) -> Answers:
         manifest = read_manifest(Path(source))
         tables, schema = read_tables(Path(source), manifest), manifest_schema(manifest)
         if tables.people is None:
+            for name in schema.published:
+                if name not in tables.rows.columns:
+                    raise UnknownColumn(name, tables.rows.columns)
             return BoxTable.of(tables.rows, manifest, schema)
         secret = tables.rows.select(RESERVED, *schema.sensitive)
         return TwoTables.of(tables.people, secret, schema)
