@@ -11,9 +11,10 @@ import numpy as np
 from shoal.engines.base import Engine
 from shoal.engines.people import search_people
 from shoal.engines.shards import apart, cut
-from shoal.errors import BadParameter, NotAchievable, UsageError
+from shoal.errors import NotAchievable, UsageError
 from shoal.methods.achievable import check_task
 from shoal.methods.suppression import Solved, search_part, search_within
+from shoal.notation import whole_number
 from shoal.principles.groups import Groups
 from shoal.progress import in_threads, silent
 from shoal.release.graph import GeneralizationGraph
@@ -47,8 +48,8 @@ class Local(Engine):
     shard: int | None = None
 
     def __post_init__(self) -> None:
-        if self.shard is not None and (isinstance(self.shard, bool) or self.shard < 1):
-            raise BadParameter("Local", "shard", "a whole number of at least 1", self.shard)
+        if self.shard is not None:
+            object.__setattr__(self, "shard", whole_number(self, "shard", self.shard, least=1))
 
     def domains(self, table: Any, schema: Any, **how: Any) -> Coded:
         """Code a table by its schema."""
