@@ -44,7 +44,8 @@ def grave(said):
 @contextmanager
 def tab(started, served, **settings):
     """Open a tab; it must ask nobody but this page, break no rule and raise nothing."""
-    context = started.new_context(**settings)
+    # What fades from one colour to another has less contrast on the way.
+    context = started.new_context(reduced_motion="reduce", **settings)
     context.set_default_timeout(STEPS)
     page = context.new_page()
     asked, wrong = [], []

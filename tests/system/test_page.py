@@ -17,6 +17,7 @@ import pages
 
 ROWS = "".join(f"{20 + i % 40},{1000 * (i % 50)},person {i}\n" for i in range(300))
 TABLE = "age,income,name\n" + ROWS
+OUTSIDE = "outside-4bf1c7"  # in no name that other tests give to their directories
 
 
 @pytest.fixture(scope="module")
@@ -126,15 +127,15 @@ def test_the_directory_is_its_owners_alone_and_names_never_become_paths(page, ho
     assert stat.S_IMODE(made.stat().st_mode) == 0o700
     with page.client() as client:
         for name in (
-            "../../../escaped.csv",
-            "/etc/escaped.csv",
-            "..\\escaped.csv",
-            "escaped\0.csv",
+            f"../../../{OUTSIDE}.csv",
+            f"/etc/{OUTSIDE}.csv",
+            f"..\\{OUTSIDE}.csv",
+            f"{OUTSIDE}\0.csv",
         ):
             client.post("/tables", files={"table": (name, TABLE)})
     inside = [path.name for path in made.rglob("*") if path.is_file()]
-    assert not [name for name in inside if "escaped" in name]
-    assert not list(home.parent.rglob("*escaped*"))
+    assert not [name for name in inside if OUTSIDE in name]
+    assert not list(home.parent.rglob(f"*{OUTSIDE}*"))
     for path in made.rglob("*"):
         assert made in path.resolve().parents
 
@@ -359,11 +360,11 @@ def changed(packed, name, change):
 
 def test_names_in_a_zip_file_never_become_paths(page, home):
     for names in (
-        ["../../escaped.csv", "../../manifest.json"],
-        ["/escaped.csv", "/manifest.json"],
+        [f"../../{OUTSIDE}.csv", "../../manifest.json"],
+        [f"/{OUTSIDE}.csv", "/manifest.json"],
         ["a/manifest.json", "b/manifest.json"],
         ["manifest.json", "..", "."],
-        ["manifest.json", "x\\..\\escaped.csv"],
+        ["manifest.json", f"x\\..\\{OUTSIDE}.csv"],
     ):
         made = io.BytesIO()
         with zipfile.ZipFile(made, "w") as packed:
@@ -375,7 +376,7 @@ def test_names_in_a_zip_file_never_become_paths(page, home):
             if answer.status_code == 303:
                 assert 'data-testid="error"' in finished(client, answer.headers["location"])
     (made_in,) = home.glob("shoal-page-*")
-    assert not [path for path in home.parent.rglob("*escaped*") if made_in not in path.parents]
+    assert not [path for path in home.parent.rglob(f"*{OUTSIDE}*") if made_in not in path.parents]
 
 
 @pytest.mark.parametrize("kind", ["survey", "compare", "tune"])

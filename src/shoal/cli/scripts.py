@@ -11,7 +11,9 @@ def scripts(
     directory: Annotated[
         str, typer.Argument(metavar="RELEASE", help="Release directory.", show_default=False)
     ],
-    output: Annotated[str, typer.Option(help="Directory to make for them.")] = "scripts",
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="Directory to make for them.")
+    ] = "scripts",
 ) -> None:
     """Write programs that read a release into R, Stata and pandas."""
     import shoal
