@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import math
 import numbers
+import sys
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeGuard
 
 import numpy as np
 
@@ -172,11 +172,11 @@ def whole_number(owner: object, name: str, value: object, *, least: int) -> int:
     return int(value)
 
 
-def _is_finite(value: Any) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether a value is a number that a double can hold, as 10**400 and nan are not."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         return False
+    return bool(-sys.float_info.max <= value <= sys.float_info.max)
 
 
 def number(
@@ -187,9 +187,7 @@ def number(
     if most is not None:
         allowed += f" and at most {most}"
     if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float | np.integer | np.floating)
-        or not _is_finite(value)
+        not is_number(value)
         or value < 0
         or (positive and value == 0)
         or (most is not None and value > most)

@@ -27,6 +27,7 @@ USUAL = {
     **dict.fromkeys(("epsilon", "e", "at_least", "width", "below", "above", "high"), "1"),
     **dict.fromkeys(("t", "delta", "alpha", "low", "p"), "0.5"),
     "name": "'f'",
+    "distances": "[Absolute()]",
     "paths": "[['20', 'all']]",
 }
 QUASI, SENSITIVE = ("--quasi", "q,z"), ("--sensitive", "s")

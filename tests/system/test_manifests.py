@@ -245,7 +245,9 @@ def _is_tree(domain: Any) -> bool:
     try:
         nodes = {node["name"]: node for node in domain["nodes"]}
         leaves = [domain["leaves"], *(node["leaves"] for node in nodes.values())]
-        if len(nodes) < len(domain["nodes"]) or not nodes or set(domain) != {"leaves", "nodes"}:
+        roots = [node["leaves"] for node in nodes.values() if node["parent"] is None]
+        roots += [0] * (set(domain) != {"leaves", "nodes"})
+        if len(nodes) < len(domain["nodes"]) or roots != [domain["leaves"]]:
             return False
         if any(type(n) is not int or not 1 <= n <= domain["leaves"] <= 2**53 for n in leaves):
             return False
@@ -439,7 +441,7 @@ def test_the_manifest_names_itself_its_rows_and_its_files(honest: Path) -> None:
     assert (manifest["rows_in"], manifest["dropped"], manifest["rows"]) == (60, 1, 59)
     assert manifest["digests"] == {
         name: f"sha256:{hashlib.sha256((honest / name).read_bytes()).hexdigest()}"
-        for name in ("release.csv", "report.html")
+        for name in ("codebook.csv", "release.csv", "report.html")
     }
     page = (honest / "report.html").read_text("utf-8")
     assert manifest["digests"]["release.csv"] in page

@@ -32,7 +32,7 @@ from shoal.table.date_formats import check_format
 from shoal.table.dates import not_dates
 from shoal.table.ends import backwards
 from shoal.table.files import tables_named
-from shoal.table.forms import FORMS, MEANS, TWO_TABLES, stems
+from shoal.table.forms import CODEBOOK, FORMS, MEANS, TWO_TABLES, stems
 from shoal.table.hierarchy import DEPTH
 from shoal.table.missing import Missing
 from shoal.table.schema import KINDS, LABELS, NUMERIC, PERSON, PSEUDONYM, REAL, RESERVED
@@ -100,12 +100,7 @@ def check_shape(manifest: Any) -> None:
             "'groups' is null, and 'adversary' there, for a heterogeneous release and for no other"
         )
         raise Wrong(problem)
-    digests = manifest["digests"]
-    for stem in stems(manifest["form"]):
-        tables = [name for name in digests if name in tables_named(stem)]
-        if len(tables) != 1 or REPORT not in digests or MANIFEST in digests:
-            problem = f"'digests' has to name one table {stem} and {REPORT}, and not {MANIFEST}"
-            raise Wrong(problem)
+    _check_digests(manifest)
     if alone and manifest["form"] in {MEANS, TWO_TABLES}:
         problem = f"a heterogeneous release has no form {manifest['form']!r}"
         raise Wrong(problem)
@@ -114,6 +109,19 @@ def check_shape(manifest: Any) -> None:
         problem = "'columns' has a node, and two tables have none"
         raise Wrong(problem)
     _check_terms(manifest)
+
+
+def _check_digests(manifest: dict[str, Any]) -> None:
+    """Raise where a file that every release has goes without a digest."""
+    digests = manifest["digests"]
+    for stem in stems(manifest["form"]):
+        tables = [name for name in digests if name in tables_named(stem)]
+        if len(tables) != 1:
+            problem = f"'digests' has to name one table {stem}"
+            raise Wrong(problem)
+    if not {REPORT, CODEBOOK} <= digests.keys() or MANIFEST in digests:
+        problem = f"'digests' has to name {REPORT} and {CODEBOOK}, and not {MANIFEST}"
+        raise Wrong(problem)
 
 
 def _check_terms(manifest: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from shoal.distances.base import Distance
 from shoal.distances.relation import TOLERANCE
 from shoal.errors import BadParameter, UsageError
+from shoal.notation import is_number
 from shoal.table.coded import Sensitive
 
 if TYPE_CHECKING:
@@ -55,10 +56,7 @@ class Composite(Distance):
         if self.weights is None:
             return
         weights = self.weights if isinstance(self.weights, tuple | list) else ()
-        if len(weights) != len(parts) or any(
-            isinstance(w, bool) or not isinstance(w, int | float) or not 0 <= w < np.inf
-            for w in weights
-        ):
+        if len(weights) != len(parts) or not all(is_number(w) and w >= 0 for w in weights):
             allowed = f"{len(parts)} numbers of at least 0, one a distance"
             raise BadParameter("Composite", "weights", allowed, self.weights)
         object.__setattr__(self, "weights", tuple(weights))

@@ -11,6 +11,7 @@ import numpy as np
 from shoal.distances.base import Distance
 from shoal.distances.relation import TOLERANCE, Band, Points, Relation, band_of_column
 from shoal.errors import BadParameter, InputError, UsageError
+from shoal.notation import is_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -146,20 +147,13 @@ class Lp(_Vector):
     metric = True
 
     def __post_init__(self) -> None:
-        if self.p != "max" and not (
-            isinstance(self.p, int | float)
-            and not isinstance(self.p, bool)
-            and 1 <= self.p < np.inf
-        ):
+        if self.p != "max" and not (is_number(self.p) and self.p >= 1):
             raise BadParameter("Lp", "p", "a number of at least 1 or 'max'", self.p)
         if self.scale not in SCALES:
             raise BadParameter("Lp", "scale", " or ".join(map(repr, SCALES)), self.scale)
         if self.weights is not None:
             weights = self.weights if isinstance(self.weights, tuple | list) else ()
-            if not weights or any(
-                isinstance(w, bool) or not isinstance(w, int | float) or not 0 <= w < np.inf
-                for w in weights
-            ):
+            if not weights or not all(is_number(w) and w >= 0 for w in weights):
                 raise BadParameter("Lp", "weights", "a list of numbers of at least 0", self.weights)
             object.__setattr__(self, "weights", tuple(weights))
 

@@ -10,7 +10,6 @@ plainly, because intervals are JSON.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.errors import InputError, UnknownColumn, UsageError
+from shoal.notation import is_number
 from shoal.table.columns import change_text, is_dictionary
 from shoal.table.date_formats import check_format, iso_column
 from shoal.table.groupings import Hierarchy
@@ -181,7 +181,7 @@ class Schema:
         self._check_quasi_only("hierarchy", self.hierarchies)
         self._check_quasi_only("weight", self.weights)
         for name, weight in self.weights.items():
-            if not isinstance(weight, int | float) or not 0 < weight < math.inf:
+            if not is_number(weight) or weight <= 0:
                 msg = f"The weight of column {name!r} must be a number above 0. Got {weight!r}."
                 raise UsageError(msg)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal.errors import BadParameter, NotAchievable, UsageError
 from shoal.exact import downward
-from shoal.notation import Term, exact, number
+from shoal.notation import Term, exact, is_number, number
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import Require, requirements
 from shoal.release.layout import Randomness
@@ -218,9 +218,6 @@ def _two_numbers(domain: Any) -> tuple[float, float]:
     if not isinstance(domain, tuple | list) or len(domain) != 2:
         raise BadParameter("Perturb", "domain", allowed, domain)
     low, high = domain
-    for end in domain:
-        if isinstance(end, bool) or not isinstance(end, int | float) or not abs(end) < np.inf:
-            raise BadParameter("Perturb", "domain", allowed, domain)
-    if low > high:
+    if not (is_number(low) and is_number(high) and low <= high):
         raise BadParameter("Perturb", "domain", allowed, domain)
     return low, high
