@@ -188,3 +188,29 @@ def test_a_manifest_names_published_nodes_and_those_above_them() -> None:
         )
         outside = {str(cell) for cell in cells} - values
         assert not outside.intersection(end for node in nodes for end in node.split(".."))
+
+
+@pytest.mark.parametrize("hierarchy", [None, "Grouped(size=2)"])
+def test_a_value_is_spelled_as_published_rows_spell_it(
+    tmp_path: Path, hierarchy: str | None
+) -> None:
+    """A spelling that only somebody who was left out has would tell of that row."""
+    stay = [f"{place % 4}.50" for place in range(20)]
+    chance = random.Random(5)
+    for left_out in ("3.5", "0.5", "2.500", "1.5e0"):  # shorter ones would be preferred
+        rate = chance.sample([*stay, left_out], 21)
+        town = ["far away" if text == left_out else "here" for text in rate]
+        release = shoal.anonymize(
+            pl.DataFrame({"rate": rate, "town": town, "pay": [str(place) for place in range(21)]}),
+            shoal.Schema(
+                quasi=["rate", "town"],
+                sensitive="pay",
+                hierarchies={"rate": hierarchy} if hierarchy else {},
+            ),
+            require="KAnonymity(k=5)",
+            suppress="5%",
+        )
+        assert release.manifest["suppressed"] == 1
+        release.write(tmp_path / "out", force=True)
+        cells = (tmp_path / "out" / "release.csv").read_text("utf-8")
+        assert not re.search(rf"(?<![\d.]){re.escape(left_out)}(?![\de])", cells)

@@ -40,15 +40,18 @@ NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 class Column(Domain):
     """One column of a table: its domain, and the rank of every row (`codes`).
 
-    A column with a hierarchy knows what its tree was `grown` from.
+    A column with a hierarchy knows what its tree was `grown` from, and one in which a value is
+    spelled in several ways, which `wordings` its rows have.
     """
 
     codes: NDArray[np.int32]
     grown: Grown | None = field(default=None, kw_only=True)
+    wordings: Wordings | None = field(default=None, kw_only=True)
 
     def part(self, rows: NDArray[np.int64]) -> Column:
         """Return the column of some rows, over the same domain."""
-        return replace(self, codes=self.codes[rows])
+        wordings = None if self.wordings is None else self.wordings.part(rows)
+        return replace(self, codes=self.codes[rows], wordings=wordings)
 
     def among(self, people: Column) -> Column:
         """Return the column with a place in its tree, if it has one, for the values of people."""
@@ -58,16 +61,19 @@ class Column(Domain):
     def only(self, rows: NDArray[np.int64]) -> Column:
         """Return the column of some rows, with just the values that they have.
 
-        Its tree is grown anew: names and counts of nodes tell nothing of the other rows.
+        Its tree is grown anew: names and counts of nodes tell nothing of the other rows, nor do
+        spellings that only they have.
         """
         if self.grown is not None:
             return self.grown.source.only(rows).under(self.grown.hierarchy, self.grown.people)
         present, codes = np.unique(self.codes[rows], return_inverse=True)
+        wordings = None if self.wordings is None else self.wordings.only(rows, present)
         return replace(
             self,
             codes=_frozen(codes.astype(np.int32)),
             values=None if self.values is None else _frozen(self.values[present]),
-            spellings=self.spellings.gather(present),
+            spellings=self.spellings.gather(present) if wordings is None else wordings.shortest(),
+            wordings=wordings,
         )
 
     def under(self, hierarchy: Hierarchy, people: Column | None = None) -> Column:
@@ -88,6 +94,38 @@ class Column(Domain):
             tree=placed.tree,
             places=_frozen(placed.places[order]),
             grown=Grown(self, hierarchy, people, placed.standing),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Wordings:
+    """The texts of a column in which a value has several, the rank of each, and each row's text."""
+
+    texts: pl.Series
+    ranks: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+    def part(self, rows: NDArray[np.int64]) -> Wordings:
+        """Return the texts of some rows."""
+        return replace(self, rows=self.rows[rows])
+
+    def if_several(self) -> Wordings | None:
+        """Return it, or None where every value has one text, as in nearly every table."""
+        return self if len(self.texts) > len(np.unique(self.ranks)) else None
+
+    def only(self, rows: NDArray[np.int64], present: NDArray[np.int32]) -> Wordings:
+        """Return the texts of some rows alone, whose values are those of the ranks `present`."""
+        there, rows = np.unique(self.rows[rows], return_inverse=True)
+        ranks = np.searchsorted(present, self.ranks[there])
+        return Wordings(self.texts.gather(there), ranks, rows)
+
+    def shortest(self) -> pl.Series:
+        """Return for each rank the shortest of its texts."""
+        return (
+            pl.DataFrame({"rank": self.ranks, "text": self.texts})
+            .sort(pl.col("text").str.len_bytes(), "text")
+            .unique("rank", keep="first", maintain_order=True)
+            .sort("rank")["text"]
         )
 
 
@@ -179,10 +217,18 @@ def code_known(
     known = code_column(column.filter(~missing), kind=kind, order=order)
     if not missing.any() or not known.numeric:
         return known if not missing.any() else code_column(column, kind=kind, order=order)
+    there = ~missing.to_numpy()
     codes = np.full(len(column), known.distinct, np.int32)
-    codes[~missing.to_numpy()] = known.codes
+    codes[there] = known.codes
+    wordings = None
+    if known.wordings is not None:
+        texts = known.wordings.texts.append(pl.Series([MISSING_LABEL]))
+        rows = np.full(len(column), len(texts) - 1, np.int64)
+        rows[there] = known.wordings.rows
+        wordings = Wordings(texts, np.append(known.wordings.ranks, known.distinct), rows)
     return replace(
         known,
+        wordings=wordings,
         codes=_frozen(codes),
         values=_frozen(np.append(known.values, known.values[-1:])),  # type: ignore[index, arg-type]
         spellings=known.spellings.append(pl.Series([MISSING_LABEL])),
@@ -242,7 +288,7 @@ def _code_dictionary(column: pl.Series, kind: str | None, order: Sequence[str] |
     except ShoalError:
         code_column(column.cast(pl.String), kind=kind, order=order)
         raise
-    return replace(once, codes=_frozen(once.codes[places]))
+    return once.part(places.astype(np.int64))
 
 
 def check_type(column: pl.Series) -> None:
@@ -274,8 +320,15 @@ def _code_numbers(
     if most is not None:
         _refuse(column, pl.Series(np.abs(numbers) > most), cells, f"beyond {most} degrees")
     values, ranks = _ranked(numbers, spelled)
-    codes = ranks.astype(np.int32)[_places(column, cells)]
-    return Column(column.name, _frozen(values), _shortest(ranks, spelled), _frozen(codes))
+    places = _places(column, cells)
+    wordings = Wordings(spelled, ranks, places)
+    return Column(
+        column.name,
+        _frozen(values),
+        wordings.shortest(),
+        _frozen(ranks.astype(np.int32)[places]),
+        wordings=wordings.if_several(),
+    )
 
 
 def _code_dates(column: pl.Series, spelled: pl.Series) -> Column:
@@ -285,10 +338,16 @@ def _code_dates(column: pl.Series, spelled: pl.Series) -> Column:
     read = parse_dates(spelled)
     assert read is not None
     values, ranks = np.unique(read[0], return_inverse=True)
-    codes = ranks.astype(np.int32)[_places(column, spelled)]
-    spellings = _shortest(ranks, spelled)
+    places = _places(column, spelled)
+    wordings = Wordings(spelled, ranks, places)
     return Column(
-        column.name, _frozen(values), spellings, _frozen(codes), dates=True, per_day=read[1]
+        column.name,
+        _frozen(values),
+        wordings.shortest(),
+        _frozen(ranks.astype(np.int32)[places]),
+        dates=True,
+        per_day=read[1],
+        wordings=wordings.if_several(),
     )
 
 
@@ -300,16 +359,6 @@ def _refuse_missing(column: pl.Series) -> None:
             f"{option('missing', 'drop')}."
         )
         raise BadCells(column.name, "missing", first_rows(missing), int(missing.sum()), advice)
-
-
-def _shortest(ranks: NDArray[np.int64], spelled: pl.Series) -> pl.Series:
-    """Return for each rank the shortest of its spellings."""
-    return (
-        pl.DataFrame({"rank": ranks, "text": spelled})
-        .sort(pl.col("text").str.len_bytes(), "text")
-        .unique("rank", keep="first", maintain_order=True)
-        .sort("rank")["text"]
-    )
 
 
 def _ranked(numbers: NDArray, spelled: pl.Series) -> tuple[NDArray, NDArray[np.int64]]:
