@@ -14,13 +14,17 @@ import pytest
 
 import shoal
 from reference import people as oracle
+from shoal.audit.files import read_tables
 from shoal.audit.people import Members
 from shoal.principles.groups import Groups
+from shoal.runs.facts import reproduction
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
 from shoal.table.people import values_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from shoal.principles.base import Principle
 
 PAIRWISE: list[tuple[Principle, Any, Fraction, int]] = [
@@ -270,3 +274,100 @@ def test_the_audit_finds_one_person_that_was_spoiled() -> None:
     }
     for what, table in spoiled.items():
         assert not release.audit_published(table).holds, what
+
+
+@pytest.mark.parametrize("form", ["intervals", "bounds", "means", "two-tables"])
+def test_every_form_publishes_people(form: str, tmp_path: Path) -> None:
+    chance = random.Random(8)
+    stays = visits(chance, 60, 900, (1, 1, 2, 3)).with_columns(
+        pl.col("age", "town").first().over("patient")
+    )
+    place = tmp_path / form
+    release = shoal.anonymize(
+        stays, schema_of(), require="EpsilonM(epsilon=20, m=3)", form=form, suppress="20%"
+    )
+    release.write(place, linkage=tmp_path / "link.csv")
+    assert shoal.audit(place).holds
+    files = ("people", "values") if form == "two-tables" else ("release",)
+    tables = {stem: pl.read_csv(place / f"{stem}.csv") for stem in files}
+    values = tables[files[-1]]
+    rows = list(values.select("group", "person", "cost").iter_rows())
+    assert oracle.smallest(rows, known=True) >= 3
+    close: Any = lambda u, v: abs(u - v) <= 20  # noqa: E731
+    assert oracle.risk(rows, close, known=True) <= Fraction(1, 3)
+    book = pl.read_csv(place / "codebook.csv")
+    for stem, table in tables.items():
+        assert book.filter(file=stem)["name"].to_list() == table.columns
+    if form != "two-tables":
+        return
+    people = tables["people"]
+    assert people.columns == ["group", "age", "town"]
+    assert values.columns == ["group", "person", "cost"]
+    link = pl.read_csv(tmp_path / "link.csv").sort("release_row")
+    told = values.select("group").with_columns(stays[link["row"].to_list()])
+    once = told.unique("patient").select("group", "age", "town")
+    assert sorted(once.iter_rows()) == sorted(people.iter_rows())
+    whole = people.filter(pl.col("age") < 40).height / people.height
+    assert 0 < shoal.count(place, "age < 40") < values.height * min(1, 2 * whole)
+
+
+def test_two_tables_have_one_line_a_person_or_are_refused() -> None:
+    table = visits(random.Random(9), 60, 900, (1, 2))
+    how: dict[str, Any] = {"require": "EpsilonM(epsilon=3, m=2)", "form": "two-tables"}
+    with pytest.raises(shoal.UsageError, match="rows with different"):
+        shoal.anonymize(table, schema_of(), **how)
+    stays = table.with_columns(pl.col("age", "town").first().over("patient"))
+    with pytest.raises(shoal.UsageError, match="how many rows"):
+        shoal.anonymize(stays, schema_of(rows="unknown"), **how)
+    noted = stays.with_columns(note=pl.lit("x"))
+    with pytest.raises(shoal.UsageError, match="may differ"):
+        shoal.anonymize(noted, schema_of(other="note"), **how, keep_other=True)
+    one = noted.unique("patient")
+    assert shoal.anonymize(one, schema_of(other="note"), **how, keep_other=True).audit().holds
+
+
+def test_the_audit_finds_two_tables_that_disagree_about_people(tmp_path: Path) -> None:
+    stays = visits(random.Random(10), 60, 900, (1, 2)).with_columns(
+        pl.col("age", "town").first().over("patient")
+    )
+    release = shoal.anonymize(
+        stays, schema_of(), require="EpsilonM(epsilon=3, m=2)", form="two-tables"
+    )
+    release.write(tmp_path / "out")
+    manifest = json.loads((tmp_path / "out/manifest.json").read_text())
+    values = pl.read_csv(tmp_path / "out/values.csv")
+    values.with_columns(
+        person=pl.when(pl.int_range(pl.len()) == 0).then(10**6).otherwise("person")
+    ).write_csv(tmp_path / "out/values.csv")
+    found = read_tables(tmp_path / "out", manifest)
+    assert any("not as large" in said for said in found.problems)
+
+
+def test_the_command_that_repeats_a_release_says_all_that_was_asked() -> None:
+    table = visits(random.Random(11), 60, 900, (1, 2)).with_columns(w=pl.lit(2))
+    schema = shoal.Schema(
+        quasi=["age", "town"],
+        sensitive="cost",
+        person="patient",
+        most_rows=2,
+        rows="unknown",
+        never_mix="town",
+        survey_weight="w",
+        round={"age": 5},
+        top={"cost": 800},
+        missing_cells={"town": "value"},
+    )
+    release = shoal.anonymize(table, schema, require="KAnonymity(k=2)", suppress="30%")
+    said = reproduction(release)["command"]
+    for words in (
+        "--person COLUMN",
+        "--most-rows 2",
+        "--rows unknown",
+        "--never-mix town",
+        "--survey-weight w",
+        "--round age=5",
+        "--top cost=800",
+        "--missing town=value",
+    ):
+        assert words in said
+    assert "patient" not in said

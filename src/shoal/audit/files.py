@@ -20,6 +20,7 @@ from shoal.audit.forms import (
     Tables,
     flat_cells,
     one_cell_each,
+    own_columns,
     put_together,
     wrong_headers,
     wrong_means,
@@ -382,11 +383,6 @@ def people_of(manifest: dict[str, Any]) -> dict[str, Any]:
     if "people" not in manifest:
         return {}
     return {"person": PERSON, "rows": KNOWN if manifest["rows_known"] else UNKNOWN}
-
-
-def own_columns(manifest: dict[str, Any]) -> list[str]:
-    """Return the columns that a release has of its own, beside `group`."""
-    return [REAL] * ("previous" in manifest) + [PERSON] * ("people" in manifest)
 
 
 def _people(published: pl.DataFrame, *, series: bool) -> int:

@@ -36,7 +36,7 @@ from shoal.table.forms import (
 )
 from shoal.table.formulas import unescape_name
 from shoal.table.missing import MISSING_LABEL
-from shoal.table.schema import RESERVED
+from shoal.table.schema import PERSON, REAL, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,10 +121,18 @@ def _all_equal(cells: list[pl.Series], *, dates: bool) -> pl.Series:
     return same.fill_null(value=False)
 
 
+def own_columns(manifest: Mapping[str, Any]) -> list[str]:
+    """Return the columns that a release has of its own, beside `group`."""
+    return [REAL] * ("previous" in manifest) + [PERSON] * ("people" in manifest)
+
+
 def wrong_headers(tables: Mapping[str, pl.DataFrame], manifest: Mapping[str, Any]) -> list[str]:
     """Return a sentence for every table that does not have the columns of its form."""
     expected = headers(
-        manifest["form"], manifest["columns"], grouped=manifest["groups"] is not None
+        manifest["form"],
+        manifest["columns"],
+        grouped=manifest["groups"] is not None,
+        own=own_columns(manifest),
     )
     named = unescape_name if manifest.get("escaped") else str
     found = {stem: [named(name) for name in table.columns] for stem, table in tables.items()}
@@ -147,8 +155,9 @@ def put_together(tables: Mapping[str, pl.DataFrame], manifest: Mapping[str, Any]
     if manifest.get("escaped"):
         people = without_escapes(people, manifest["columns"])
         values = without_escapes(values, manifest["columns"])
+    whole = values.unique([RESERVED, PERSON]) if "people" in manifest else values
     sizes = [
-        table[RESERVED].cast(pl.String).value_counts().sort(RESERVED) for table in (people, values)
+        table[RESERVED].cast(pl.String).value_counts().sort(RESERVED) for table in (people, whole)
     ]
     if not sizes[0].equals(sizes[1]):
         problems.append("The groups of people and of values are not the same, or not as large.")
@@ -159,7 +168,7 @@ def put_together(tables: Mapping[str, pl.DataFrame], manifest: Mapping[str, Any]
     order = np.argsort(labels, kind="stable")
     starts = np.searchsorted(labels[order], np.arange(len(names)))
     mine = values[RESERVED].cast(pl.String).cast(pl.Enum(names)).to_physical()
-    rows = {RESERVED: values[RESERVED]}
+    rows = {name: values[name] for name in (RESERVED, *own_columns(manifest))}
     for column in manifest["columns"]:
         name = column["name"]
         if column["role"] == "quasi":

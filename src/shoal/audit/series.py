@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.audit.files import audit_directory, digest_of, manifest_schema, own_columns, read_cells
+from shoal.audit.files import audit_directory, digest_of, manifest_schema, read_cells
+from shoal.audit.forms import own_columns
 from shoal.audit.manifest import MANIFEST, read_manifest
 from shoal.audit.nesting import Side, not_nested
 from shoal.errors import InputError, UsageError

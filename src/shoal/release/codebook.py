@@ -15,7 +15,7 @@ from shoal.release.forms import is_interval
 from shoal.table.columns import is_dictionary
 from shoal.table.forms import BOUNDS, INTERVALS, TWO_TABLES, spelled_as
 from shoal.table.formulas import escape
-from shoal.table.schema import LABELS, PSEUDONYM, RESERVED
+from shoal.table.schema import LABELS, PERSON, PSEUDONYM, REAL, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,6 +36,10 @@ DONE = {
     "exact": "Nothing: these are everybody's values as they were.",
 }
 GROUPED = "Numbered at random; rows with one number form a group."
+OWN = {
+    REAL: "How many people of the row's group are in the table now.",
+    PERSON: "Numbered at random; rows with one number are about one person.",
+}
 LINKED = "Numbered at random; people and values with one number form a group."
 PLAIN = {
     "sensitive": "Nothing: cells are as they came in.",
@@ -61,6 +65,9 @@ def _lines(recoding: Recoding) -> Iterator[dict[str, str]]:
     if recoding.layout.numbers is not None:
         done = LINKED if recoding.form == TWO_TABLES else GROUPED
         yield {"name": RESERVED, "role": RESERVED, "type": "integer", "done": done, "column": ""}
+    for name, numbers in ((REAL, recoding.layout.real), (PERSON, recoding.layout.persons)):
+        if numbers is not None:
+            yield {"name": name, "role": name, "type": "integer", "done": OWN[name], "column": ""}
     for name in recoding.names:
         role = str(recoding.schema.role(name))
         lines = _quasi(recoding, name) if name in recoding.quasi else [_carried(recoding, name)]

@@ -28,6 +28,7 @@ from shoal.table.forms import (
 )
 from shoal.table.formulas import escape
 from shoal.table.missing import MISSING_LABEL
+from shoal.table.people import by_person
 from shoal.table.schema import RESERVED
 from shoal.wording import option
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from shoal.principles.requirement import Requirement
     from shoal.release.release import Recoding
+    from shoal.table.coded import Coded
     from shoal.table.coding import Column
     from shoal.table.schema import Schema
 
@@ -56,10 +58,10 @@ def check_form(
         _refuse_means(requirements, grouped=grouped)
     if form != TWO_TABLES:
         return
-    if schema.person is not None:
+    if not schema.rows_known:
         msg = (
-            "Two tables are not yet made of people with several rows. Choose another "
-            f"{option('form')}, or leave out {option('person')}."
+            "Two tables show in one of them how many rows a person has, and in the other everybody "
+            f"as they are. Choose another {option('form')}, or leave out {option('rows')}."
         )
         raise UsageError(msg)
     for one in requirements:
@@ -100,6 +102,28 @@ def _refuse_means(requirements: Sequence[Requirement], *, grouped: bool) -> None
         msg = (
             "Means are those of groups, and this method makes none. Choose another "
             f"{option('form')} or another {option('method')}."
+        )
+        raise UsageError(msg)
+
+
+def check_one_line(form: str, schema: Schema, coded: Coded) -> None:
+    """Raise where two tables cannot have one line a person, because rows of one differ."""
+    if form != TWO_TABLES or coded.people is None or int(coded.people.max()) + 1 == len(coded):
+        return
+    order, starts = by_person(coded.people)
+    for column in coded.quasi:
+        ranks = column.codes[order]
+        low, high = (end.reduceat(ranks, starts[:-1]) for end in (np.minimum, np.maximum))
+        if several := int((low < high).sum()):
+            msg = (
+                f"Two tables have one line a person, and {several:,} people have rows with "
+                f"different {column.name}. Choose another {option('form')}."
+            )
+            raise UsageError(msg)
+    if others := [*schema.other, *schema.pseudonymize]:
+        msg = (
+            "Two tables have one line a person beside everybody's quasi values, and "
+            f"{', '.join(map(repr, others))} may differ between the rows of one. Leave them out."
         )
         raise UsageError(msg)
 

@@ -58,12 +58,16 @@ class Layout:
 
     def of_people(self) -> Layout:
         """Return the rows of a table of people, in an order that tells nothing of the values'."""
+        one = np.arange(len(self.carries))
+        if self.persons is not None:  # a row of each, whichever: their quasi values are alike
+            one = np.unique(self.persons, return_index=True)[1]
         order = self.people
         if order is None:
-            (order,) = Randomness().permutations(len(self.carries))
+            (order,) = Randomness().permutations(len(one))
         assert self.numbers is not None
-        people = self.carries[order]
-        return replace(self, bears=people, carries=people, numbers=self.numbers[order])
+        rows = one[order]
+        people = self.carries[rows]
+        return replace(self, bears=people, carries=people, numbers=self.numbers[rows], persons=None)
 
 
 def lay_out(
@@ -80,11 +84,12 @@ def lay_out(
     In a heterogeneous release a row carries the values of its true match.
     """
     if isinstance(found, Groups):
+        people = len(found.labels) if whom is None else int(whom.max()) + 1
         rows, ids, *more = randomness.permutations(
             len(found.labels),
             len(found),
-            *([len(found.labels)] if apart else []),
-            *([] if whom is None else [int(whom.max()) + 1]),
+            *([people] if apart else []),
+            *([] if whom is None else [people]),
         )
         carries = rows.astype(np.int32)
         bears = found.labels[carries].astype(np.int32)

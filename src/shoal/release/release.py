@@ -31,6 +31,7 @@ from shoal.release.cells import (
 from shoal.release.forms import (
     as_it_was,
     check_names,
+    check_one_line,
     escaped,
     flat_columns,
     is_interval,
@@ -410,6 +411,7 @@ def with_mean_weights(source: pl.DataFrame, schema: Schema, found: Found) -> pl.
 
 def columns_of(form: str, schema: Schema, coded: Coded) -> tuple[Column, ...]:
     """Return the quasi columns as a form has them, and raise where a name would stand twice."""
+    check_one_line(form, schema, coded)
     quasi = tuple(map(as_it_was, coded.quasi)) if form == TWO_TABLES else coded.quasi
     check_names(form, schema, quasi)
     return quasi

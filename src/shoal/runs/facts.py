@@ -330,6 +330,7 @@ def command(release: ReleaseData) -> Command:
             options.append((role, ",".join(names)))
     if schema.pseudonymize:
         options.append(("key_file", "KEY"))
+    options += _people(schema)
     options += _columns(schema)
     options += [("require", one) for one in manifest["require"]]
     if release.population is not None:
@@ -362,6 +363,7 @@ def in_a_file(schema: Schema) -> list[str]:
     named = {name for name in schema.order if name in used}
     named |= {name for name in used if not _listable(name)}
     said = {*schema.types, *schema.hierarchies, *schema.weights}
+    said |= {name for entries in schema.said_of(used).values() for name in entries}
     named |= {name for name in used if name in said and "=" in name}
     return sorted(named)
 
@@ -369,6 +371,18 @@ def in_a_file(schema: Schema) -> list[str]:
 def _listable(name: str) -> bool:
     """Whether a list of names on the command line can hold a name."""
     return "," not in name and name == name.strip() and not name.startswith("-")
+
+
+def _people(schema: Schema) -> list[tuple[str, ...]]:
+    """Return the options that say whom rows are about, and what keeps them apart."""
+    said = {
+        "person": None if schema.person is None else "COLUMN",  # its name is not published
+        "most_rows": schema.most_rows,
+        "rows": None if schema.rows_known else schema.rows,
+        "never_mix": ",".join(schema.never_mix) or None,
+        "survey_weight": schema.survey_weight,
+    }
+    return [(name, str(value)) for name, value in said.items() if value is not None]
 
 
 def _columns(schema: Schema) -> list[tuple[str, ...]]:
@@ -381,6 +395,12 @@ def _columns(schema: Schema) -> list[tuple[str, ...]]:
             for name, one in schema.hierarchies.items()
         ),
         *(("weight", name, repr(weight)) for name, weight in schema.weights.items()),
+        *(
+            (option, name, str(value))
+            for option in ("date_format", "round", "bottom", "top")
+            for name, value in getattr(schema, f"{option}{'s' * (option == 'date_format')}").items()
+        ),
+        *(("missing", name, policy) for name, policy in schema.missing_cells.items()),
     ]
     options: list[tuple[str, ...]] = [
         (option, f"{name}={value}")

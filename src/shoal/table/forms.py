@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.errors import UsageError, nearest
-from shoal.table.schema import PSEUDONYM, RESERVED
+from shoal.table.schema import PERSON, PSEUDONYM, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,13 +53,17 @@ def has_ends(column: Mapping[str, Any]) -> bool:
 
 
 def headers(
-    form: str, columns: Sequence[Mapping[str, Any]], *, grouped: bool
+    form: str, columns: Sequence[Mapping[str, Any]], *, grouped: bool, own: Sequence[str] = ()
 ) -> dict[str, list[str]]:
-    """Return the header of each table of a release, by what its manifest says of columns."""
+    """Return the header of each table of a release, by what its manifest says of columns.
+
+    `own` are the columns that a release has beside `group`; whose values are whose is not said
+    beside everybody's quasi values.
+    """
     roles = {PEOPLE: ("quasi", "other", PSEUDONYM), VALUES: ("sensitive",)}
-    first = [RESERVED] if grouped else []
+    first = [RESERVED, *own] if grouped else []
     return {
-        stem: first
+        stem: [name for name in first if stem != PEOPLE or name != PERSON]
         + [
             name
             for column in columns

@@ -20,7 +20,7 @@ from shoal.kernels.queries import box_counts, count_rows, spread_count
 from shoal.principles.groups import Groups
 from shoal.table.forms import MEANS
 from shoal.table.reading import read_table, take_frame
-from shoal.table.schema import RESERVED
+from shoal.table.schema import PERSON, RESERVED
 from shoal.table.settling import settle, weights_of
 from shoal.utility.columns import Exact, Spread, read_cells
 
@@ -258,13 +258,13 @@ class BoxTable:
 class TwoTables:
     """Quasi-identifiers and sensitive values in two tables, linked by groups alone (Anatomy).
 
-    A group's rows are taken to go with its values at random: of a rows and b values that a query
-    asks for in a group of n, a·b/n are expected (Xiao, Tao: Anatomy. VLDB 2006).
+    A group's people are taken to go with its values at random: of a people and b values that a
+    query asks for in a group of n people, a·b/n are expected (Xiao, Tao: Anatomy. VLDB 2006).
     """
 
     first: Rows
     second: Rows
-    starts: NDArray[np.int64]
+    starts: tuple[NDArray[np.int64], NDArray[np.int64]]  # of the groups, in either
 
     @classmethod
     def of(cls, people: pl.DataFrame, values: pl.DataFrame, schema: Schema) -> TwoTables:
@@ -272,13 +272,13 @@ class TwoTables:
         sides = []
         for table in (people, values):
             groups = Groups.of(table[RESERVED].cast(pl.Int64).to_numpy())
-            names = [name for name in table.columns if name != RESERVED]
+            names = [name for name in table.columns if name not in {RESERVED, PERSON}]
             sides.append((Rows.of(table, names, schema, groups.order), groups.starts))
-        (first, starts), (second, _) = sides
-        return cls(first, second, starts)
+        (first, starts), (second, others) = sides
+        return cls(first, second, (starts, others))
 
     def __len__(self) -> int:
-        return len(self.first)
+        return len(self.second)
 
     @property
     def columns(self) -> Mapping[str, Exact]:
@@ -288,8 +288,11 @@ class TwoTables:
     def count(self, query: Query) -> float:
         """Return the expected number of rows that a query asks for."""
         check_columns(query, self.columns)
-        first, second = (rows.by_box(self.starts, query) for rows in (self.first, self.second))
-        return float((first * second / np.diff(self.starts)).sum())
+        first, second = (
+            rows.by_box(starts, query)
+            for rows, starts in zip((self.first, self.second), self.starts, strict=True)
+        )
+        return float((first * second / np.diff(self.starts[0])).sum())
 
 
 def check_columns(query: Query, columns: Mapping[str, object]) -> None:

@@ -98,8 +98,17 @@ def published_answers(release: ReleaseData) -> BoxTable | TwoTables:
     rows = Rows(columns, len(release.coded), layout.carries[order])
     starts = np.concatenate([[0], np.cumsum(layout.bearers)]).astype(np.int64)
     if release.form == TWO_TABLES:
-        people = _exact(tuple(release.recoding.quasi.values()))
-        return TwoTables(Rows(people, len(release.coded), layout.carries[order]), rows, starts)
+        lines = order
+        if layout.persons is not None:  # one line a person
+            one = np.unique(layout.persons, return_index=True)[1]
+            lines = one[np.argsort(layout.bears[one])]
+        people = np.bincount(layout.bears[lines], minlength=len(layout.bearers))
+        exact = _exact(tuple(release.recoding.quasi.values()))
+        return TwoTables(
+            Rows(exact, len(lines), layout.carries[lines]),
+            rows,
+            (np.concatenate([[0], np.cumsum(people)]).astype(np.int64), starts),
+        )
     quasi, cells = {}, []
     for column in release.recoding.quasi.values():
         kind = kinds[column.name]
