@@ -133,8 +133,10 @@ def earliest_least(scores: Reals, count: int) -> int:
 HISTOGRAM = 4  # a median is counted when the span is at most this many times the bucket
 
 
-@njit("int32(int32[::1], int64, int64)", cache=True, nogil=True)
-def select(values: Ints, size: int, place: int) -> int:
+@njit(
+    ["int32(int32[::1], int64, int64)", "int64(int64[::1], int64, int64)"], cache=True, nogil=True
+)
+def select(values: Ints | LongInts, size: int, place: int) -> int:
     """Return the element at `place` of the sorted values[:size] (Hoare's selection; IN/OUT)."""
     low, high = 0, size - 1
     while low < high:

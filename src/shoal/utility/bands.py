@@ -195,12 +195,8 @@ def _labels(column: Column, covered: Spans, heads: Callable[[NDArray], NDArray])
 Listed = tuple["NDArray[np.int64]", "NDArray[np.int64]", "NDArray[np.float64]"]
 
 
-def _nodes(column: Column, covered: Spans) -> tuple[list[str], NDArray[np.int64], Listed]:
-    """Return the lowest named nodes, that of each rank, and which share of each cell is in each.
-
-    Which labels lie under them is not public. A published node covers all of a lowest one or
-    nothing of it, so its rows spread over these by how many leaves each has.
-    """
+def lowest_named(column: Column, covered: Spans) -> tuple[NDArray, NDArray[np.int64]]:
+    """Return the node of each cell, and the lowest node over each rank that a manifest names."""
     tree, places = column.tree, column.places
     assert tree is not None
     assert places is not None
@@ -210,6 +206,18 @@ def _nodes(column: Column, covered: Spans) -> tuple[list[str], NDArray[np.int64]
     for level in tree.up[::-1]:
         nodes = level[places]
         lowest = np.where(shown[nodes], nodes, lowest)
+    return bearing, lowest
+
+
+def _nodes(column: Column, covered: Spans) -> tuple[list[str], NDArray[np.int64], Listed]:
+    """Return the lowest named nodes, that of each rank, and which share of each cell is in each.
+
+    Which labels lie under them is not public. A published node covers all of a lowest one or
+    nothing of it, so its rows spread over these by how many leaves each has.
+    """
+    tree = column.tree
+    assert tree is not None
+    bearing, lowest = lowest_named(column, covered)
     named, place, leaves = np.unique(lowest, return_inverse=True, return_counts=True)
     begin, end = tree.first[named], tree.last[named]
     inside = (tree.first[bearing][:, None] <= begin) & (end <= tree.last[bearing][:, None])

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.release.cells import ncp_by_group, shown_nodes
+from shoal.release.cells import ncp_by_group
 from shoal.sampling import draw
 from shoal.table.dates import units_as_dates
+from shoal.utility.bands import lowest_named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -146,15 +147,9 @@ def _nodes(column: Column, spans: Spans) -> Axis:
     Which labels lie under them is not public. A published node covers all of a lowest one or
     nothing of it, so its rows spread over these by how many leaves each has.
     """
-    tree, places = column.tree, column.places
+    tree = column.tree
     assert tree is not None
-    assert places is not None
-    bearing = column.nodes(spans.low, spans.high)
-    shown = shown_nodes(tree, bearing)
-    lowest = np.full(column.distinct, -1, np.int64)
-    for level in tree.up[::-1]:
-        nodes = level[places]
-        lowest = np.where(shown[nodes], nodes, lowest)
+    bearing, lowest = lowest_named(column, spans)
     named, first, leaves = np.unique(lowest, return_index=True, return_counts=True)
     order = np.argsort(first)
     named, leaves = named[order], leaves[order]

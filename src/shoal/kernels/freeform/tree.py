@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.compiling import LongInts, inner_as, lean_as
+from shoal.kernels.cuts import select
 from shoal.kernels.freeform.boxes import BOXES, LONGS, NODES, STEPS, Boxes, FixedPoints, Masks
 
 LEAF = 8
@@ -51,38 +52,13 @@ def build(points: FixedPoints, boxes: Boxes) -> tuple[LongInts, PointTree]:
     return order, tree
 
 
-@inner_as(f"int64({LONGS}, {LONGS}, int64)")
-def select(values, copy, rank):
-    """Return the value of the given rank (quickselect on `copy`, scratch)."""
-    low, high = 0, len(values) - 1
-    for place in range(len(values)):
-        copy[place] = values[place]
-    while low < high:
-        pivot = copy[(low + high) // 2]
-        left, right = low, high
-        while left <= right:
-            while copy[left] < pivot:
-                left += 1
-            while copy[right] > pivot:
-                right -= 1
-            if left <= right:
-                copy[left], copy[right] = copy[right], copy[left]
-                left += 1
-                right -= 1
-        if rank <= right:
-            high = right
-        elif rank >= left:
-            low = left
-        else:
-            break
-    return copy[rank]
-
-
 @inner_as(f"int64({LONGS}, {LONGS}, {LONGS})")
 def cut_run(values, run, copy):
     """Part `run` (IN/OUT) at a change of value near its middle; return where."""
     size = len(values)
-    middle = select(values, copy, size // 2)
+    for place in range(size):
+        copy[place] = values[place]
+    middle = select(copy, size, size // 2)
     below, upto = 0, 0
     for value in values:
         below += value < middle
