@@ -177,8 +177,7 @@ def code_lenient(
     Categories that have an order keep it, as if the schema said so.
     """
     missing = is_missing(column)
-    if order is None and kind is None and isinstance(column.dtype, pl.Enum):
-        order = [*column.dtype.categories, *[MISSING_LABEL] * bool(missing.any())]
+    order = _order_of(column, kind, order)
     if order is None and kind not in LABELS and missing.any():
         texts = column.filter(~missing).unique().cast(pl.String).unique()
         known = code_column(texts, kind=kind)
@@ -214,6 +213,7 @@ def code_known(
     Its value is never looked at.
     """
     missing = is_missing(column)
+    order = _order_of(column, kind, order)
     known = code_column(column.filter(~missing), kind=kind, order=order)
     if not missing.any() or not known.numeric:
         return known if not missing.any() else code_column(column, kind=kind, order=order)
@@ -233,6 +233,15 @@ def code_known(
         values=_frozen(np.append(known.values, known.values[-1:])),  # type: ignore[index, arg-type]
         spellings=known.spellings.append(pl.Series([MISSING_LABEL])),
     )
+
+
+def _order_of(
+    column: pl.Series, kind: str | None, order: Sequence[str] | None
+) -> Sequence[str] | None:
+    """Return the order that was given, or that the categories of a frame have."""
+    if order is not None or kind is not None or not isinstance(column.dtype, pl.Enum):
+        return order
+    return [*column.dtype.categories, *[MISSING_LABEL] * bool(is_missing(column).any())]
 
 
 def code_persons(column: pl.Series) -> NDArray[np.int64]:

@@ -276,10 +276,11 @@ class Runs(Hierarchy):
 
     def beside(self, own: Distinct, levels: Levels, others: Distinct) -> Levels:
         """Return the runs around other values; between two runs lies neither."""
-        if own.ordered and others.labels:
+        if own.ordered:  # the order is not published, so no reader could say whom a run covers
             msg = (
                 f"{self!r} gathers the labels of column {own.column!r} in an order that was given, "
-                f"and where {others.labels[0]!r} stands in it is not known. List the hierarchy."
+                "and names of nodes do not tell which people of a population it puts between "
+                "their ends. List the hierarchy."
             )
             raise InputError(msg)
         known, keys = own.keys(own.labels), own.keys(others.labels)
