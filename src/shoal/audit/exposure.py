@@ -1,12 +1,10 @@
-"""Vulnerability: the share of groups in breach, over a grid of ε and δ.
+"""How exposed a release leaves people: groups in breach over a grid of ε and δ, the worst groups.
 
 A group is in breach of (ε,δ)-dissimilarity when some member is within ε of more than a share 1 - δ
 of the others; a group of one is in breach wherever δ asks for anything. The vulnerability of a
 release is the share of its groups in breach (XC, section VI and Figure 4). Of a release without
 groups it is the share of the people for whom the published rows that match them, taken for a group,
 are in breach; about a person whom no row matches nothing is said.
-
-How near the values of a group lie together, at several widths, and which groups are worst.
 
 The risk of a group at ε is the largest share of its members whose value is within ε of one of them
 (EM Definition 5); the δ that it keeps is one less the same share of the others (XC Definition 6).

@@ -1,6 +1,6 @@
 """The audit of published files: a release directory, or any plain table with named columns.
 
-Digests of published files: what was published is what is there, byte for byte.
+Digests come first: what is measured has to be what was published, byte for byte.
 """
 
 from __future__ import annotations

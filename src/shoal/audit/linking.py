@@ -1,4 +1,4 @@
-"""Linking: guessing the sensitive value of people whose quasi values are known.
+"""Linking people whose quasi values are known, to one release and to two that overlap.
 
 The attacker has the quasi values of everybody in the original table, takes the published rows that
 match a person for equally likely, and guesses where most of their values lie: for numbers, the
@@ -6,12 +6,11 @@ window of width 2ε with the most candidates, whose middle is within ε of all o
 the most frequent one. Whoever sees no release but knows how values are distributed guesses the
 best window of the whole table: what the prior alone gives.
 
-Intersection: two releases of overlapping tables, and people who are in both.
-
-A person's candidate values in a release are those of the published rows that match the person. The
-true value of whoever is in both releases is a candidate in both, so only values that are candidates
-in both remain. A person is given away when one value remains and it is the person's own. One value
-that is not the person's own misleads: the person is missing from a release, and others match.
+Intersection is about people who are in two releases. A person's candidate values in a release are
+those of the published rows that match the person. The true value of whoever is in both releases is
+a candidate in both, so only values that are candidates in both remain. A person is given away when
+one value remains and it is the person's own. One value that is not the person's own misleads: the
+person is missing from a release, and others match.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
-"""How near the sensitive values of a person's candidates are to the person's own.
+"""The audit of a release without groups: whom rows match, and how near their values are.
 
-k-anonymity says nothing about it: the published rows that a person matches can carry close values.
-The risk of a person is the share of the rows that match the person whose value lies within a width
-of the person's own (EM Definition 5, with the matching rows in place of a group). Widths are shares
-of the column's spread, the distance from its 5th to its 95th percentile, so that a few extreme
-values do not stretch them; of a categorical column only equal values are near.
+The published rows are compared with the original table, which only the owner has; without it nobody
+can count whom a published row matches.
 
-The audit of a heterogeneous release: the published rows against the original table.
-
-Only the owner has the original; without it nobody can count whom a published row matches.
+k-anonymity says nothing about nearness: the published rows that a person matches can carry close
+values. The risk of a person is the share of the rows that match the person whose value lies within
+a width of the person's own (EM Definition 5, with the matching rows in place of a group). Widths
+are shares of the column's spread, the distance from its 5th to its 95th percentile, so that a few
+extreme values do not stretch them; of a categorical column only equal values are near.
 """
 
 from __future__ import annotations

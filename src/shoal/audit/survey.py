@@ -1,10 +1,8 @@
 """The audit of anything: every level of a published table at once, with nothing required of it.
 
-The riskiest records of a published table, each with its risk and the reason for it.
-
-The risk of a record is the share of its group, itself included, whose value is within ε of its
-own: what a reader who knows the group can say of it. Records that share their description with
-nobody have risk 1 for that alone.
+The riskiest records come with it, each with the reason for its risk. The risk of a record is the
+share of its group, itself included, whose value is within ε of its own: what a reader who knows the
+group can say of it. Records that share their description with nobody have risk 1 for that alone.
 """
 
 from __future__ import annotations

@@ -4,11 +4,9 @@ Three forms serve every relation: a band of codes (ordered values), points with 
 (evaluated inside the kernels, never stored for all pairs), and a bit matrix over distinct values
 (for labels and for a person's own function).
 
-Private neighbourhoods of numeric values, compared exactly.
-
-Integers are compared as integers. Doubles come from decimals, so a distance that exceeds the limit
-by no more than 1e-9 of the size of what is compared counts as a tie, and a tie is near: the
-private side.
+Private neighbourhoods of numeric values are compared exactly: integers are compared as integers.
+Doubles come from decimals, so a distance that exceeds the limit by no more than 1e-9 of the size of
+what is compared counts as a tie, and a tie is near: the private side.
 """
 
 from __future__ import annotations

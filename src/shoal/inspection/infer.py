@@ -2,8 +2,6 @@
 
 The cells decide first, as they do in coding; its name decides where numbers may stand for
 something that is not a quantity.
-
-What the names of columns tell: the words behind the suggestions of `shoal inspect`.
 """
 
 from __future__ import annotations

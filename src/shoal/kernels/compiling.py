@@ -1,8 +1,4 @@
-"""The array types that kernels take, named once.
-
-The kinds of demands that a bucket may have to keep (`kernels/demands.py`), as numbers.
-
-Compilation of kernels that allocate nothing.
+"""What kernels have in common: types of arrays, numbers for kinds of demands, how they compile.
 
 Reading an array out of a tuple raises and lowers its reference count, an atomic write that costs
 more than the work of a small kernel and that two threads fight over: 100 ns against 6 ns for

@@ -1,6 +1,6 @@
-"""What a cut costs: where ties go, the loss of both halves, and which cut is the best.
+"""Where a column of a bucket can be cut in two, where ties go, and which cut loses least.
 
-Where a column of a bucket can be cut in two: at its median, or between a node's children.
+A column is cut at its median, or between a node's children.
 """
 
 import numpy as np

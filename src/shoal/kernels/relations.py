@@ -5,11 +5,10 @@ itself included) number at most bound(|G|). The excess of a group is the sum ove
 relations of what lies above the bound; a group is valid iff its excess is 0. Its potential is the
 number of ordered proximate pairs within it (XColor, Definition 14).
 
-Counting rows within a threshold of each point, fibre by fibre.
-
-Points that agree in all coordinates but one lie on a fibre. On a fibre whatever is near to a given
-point is an interval of that one coordinate, found by bisection. Columns of a few labels beside one
-of many values give few fibres, so nobody is compared with everybody.
+Rows within a threshold of a point are counted fibre by fibre. Points that agree in all coordinates
+but one lie on a fibre. On a fibre whatever is near to a given point is an interval of that one
+coordinate, found by bisection. Columns of a few labels beside one of many values give few fibres,
+so nobody is compared with everybody.
 """
 
 from typing import NamedTuple

@@ -1,10 +1,8 @@
-"""One pass over the bytes of a CSV file, to see that records have as many fields as the header.
+"""Loops over characters: the fields of a CSV file's records, and edit distances of short strings.
 
-It also finds where a part of the file can end.
-
-Frame libraries fill short records with nulls without a word; a truncated file must not pass so.
-
-Edit distances of short strings held as rows of character codes.
+One pass over the bytes of a file sees whether records have as many fields as the header, and where
+a part of the file can end: frame libraries fill short records with nulls without a word, and a
+truncated file must not pass so.
 """
 
 import numpy as np

@@ -1,10 +1,7 @@
-"""Which method searches when nobody has said which.
+"""Which method searches when nobody has said which, and what searches of one table cost.
 
-One table coded once and searched many times, for comparing and tuning.
-
-How much memory a piece of work takes at its peak, as the operating system sees it.
-
-Compiled loops take memory that Python's own accounting does not see, so the resident memory of the
+For comparing and tuning, a table is coded once and searched many times, and memory is measured:
+compiled loops take memory that Python's own accounting does not see, so the resident memory of the
 whole process is asked for: its high-water mark is set back before the work, and what the mark is
 above the memory held then is what the work took. Memory that was freed before is handed back first,
 lest it be taken anew unseen; what an allocator keeps all the same, a later piece of work in the

@@ -1,6 +1,6 @@
 """Exchange: groups close in quasi space, repaired and improved by exchanging members.
 
-How far a search came that could not keep everything, and which rows stand in its way.
+A search that could not keep everything says how far it came, and which rows stand in its way.
 """
 
 from __future__ import annotations

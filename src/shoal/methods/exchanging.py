@@ -4,7 +4,7 @@ The search holds no randomness. Work is divided into a fixed number of blocks of
 groups, whatever the number of threads, and pairs of groups across blocks follow one by one, so
 the result does not depend on the number of threads.
 
-Which groups are near to which, by their centres in quasi space.
+Groups are near to one another by their centres in quasi space.
 """
 
 from __future__ import annotations

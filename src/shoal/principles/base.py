@@ -1,6 +1,6 @@
 """What every principle knows: parameters, family, source, and how to measure groups.
 
-What a search has to check in a bucket, as plain arrays for the kernels.
+What a search has to check in a bucket it hands to the kernels as plain arrays, a `Demand`.
 """
 
 from __future__ import annotations

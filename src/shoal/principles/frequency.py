@@ -1,7 +1,4 @@
-"""How often one value may occur: frequency l-diversity and (α,k)-anonymity.
-
-m-uniqueness: all sensitive values of a group are different.
-"""
+"""How often one value may occur: frequency l-diversity, (α,k)-anonymity and m-uniqueness."""
 
 from __future__ import annotations
 

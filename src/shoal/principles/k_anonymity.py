@@ -1,9 +1,8 @@
-"""k-anonymity: nobody is in a group of fewer than k.
+"""Principles about descriptions: k-anonymity, and k-map and δ-presence against a population.
 
-What a description says about who is in the table at all: k-map and δ-presence.
-
-Both compare the published descriptions with a population, a table of everybody who could be in
-the table, in the quasi columns as they really are.
+Nobody is in a group of fewer than k; and what does a description say about who is in the table at
+all? The latter compare the published descriptions with a population, a table of everybody who could
+be in the table, in the quasi columns as they really are.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Proximity of one numeric value: (ε,m)-anonymity, its general form, and (δ,l)-diversity.
+"""Proximity of one numeric value: (ε,m)-anonymity, its general form, (δ,l)-diversity, windows.
 
 For every member of a group, at most |G| / m members, itself included, may lie in its private
 neighbourhood.
 
-The window principle: no short interval, wherever it lies, holds many of a group.
+The window principle asks that no short interval, wherever it lies, holds many of a group.
 """
 
 from __future__ import annotations

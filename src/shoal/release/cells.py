@@ -1,13 +1,10 @@
-"""What cells cover of a column, and which of them are alike.
+"""What published cells cover of a column, how they are spelled, and what they lose.
 
 Whoever covers rows, the groups of a partition or the recast records of a graph, has one *cell* a
 column; several published rows can bear it.
 
-From what is covered to published cells: intervals, nodes of a hierarchy, sets of labels.
-
-Published cells: which a spreadsheet would run, and which are numbers.
-
-NCP and GCP, the normalized and global certainty penalties. Range 0 to 1; less is better.
+What is covered is published as intervals, nodes of a hierarchy or sets of labels. Its loss is
+measured by NCP and GCP, the normalized and global certainty penalties, 0 to 1; less is better.
 
 NCP of a cell: interval (high - low) / (max - min of the column); set (labels - 1) / (distinct
 labels - 1); node (values under it - 1) / (values - 1), of published rows; 0 for a column of one

@@ -1,10 +1,7 @@
 """How what was found becomes published rows: whose cells each row bears, whose values it carries.
 
-The one place that tells groups from a generalization graph.
-
-Where chance comes from: the operating system, or a seed for tests.
-
-What was left out of a release and what that paid back, for its owner alone.
+The one place that tells groups from a generalization graph. Rows come in an order of chance, from
+the operating system or a seed for tests; what was left out is for the owner alone.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Writing the published table in every format: text and Parquet as a stream of batches.
-
-Writing published rows batch by batch: the whole table is never in memory.
-"""
+"""Writing the published table in every format, batch by batch: it is never in memory whole."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Everything a report shows, as plain values; aggregates only, because the report is public.
 
-How a release is made again, and what to cite: without paths, seeds or dropped columns.
+How a release is made again and what to cite is among them, without paths, seeds or dropped columns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From published cells and from plain ones to the same features, as numbers that models take.
+"""From published cells and plain ones to the same features, and the models that take them.
 
 A number is its own feature, measured in standard deviations of the original's training rows. An
 interval becomes its midpoint, which is what its values are expected to be when they are spread
@@ -15,7 +15,7 @@ A label becomes a share for each label of the column: 1 for its own. A set of k 
 for each of them, and so does a node of a hierarchy that stands for k labels. Labels beyond the
 `MOST` commonest share one feature.
 
-The models that learn: a forest of trees and a linear model, and how their answers are scored.
+A forest of trees and a linear model learn from them.
 """
 
 from __future__ import annotations

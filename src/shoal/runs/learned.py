@@ -1,13 +1,9 @@
-"""What was learned: the scores of every model, and what they say of a release.
-
-How much of a difference between two scores chance alone could make.
+"""What was learned: the scores of every model, what chance makes of them, and who was asked.
 
 The scores are measured on the people who happened to be held out. Leaving out one block of them at
 a time (the jackknife) shows how much scores depend on who they are; people are left out whole. A
 model that learned nothing is right by luck too, where few are asked, and blocks hide that when all
 answers are alike; so the error is at least that of guessing.
-
-Rows parted into those to train on and those to ask about, people whole.
 
 Whoever has rows on both sides is recognized rather than learned about: a model that knows one row
 of a person by heart answers for the others. So rows that are about one person stay together.

@@ -1,6 +1,6 @@
 """Trials on a sample of the rows: what more protection would cost, and what other methods lose.
 
-The owner's report: the release, what is private about it, and trials on a sample of the rows.
+The owner's report shows them beside the release and what is private about it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The frontier: what a method loses as one parameter of a requirement grows.
-
-The knee of a curve: where it bends most.
-"""
+"""The frontier: what a method loses as one parameter of a requirement grows, and its knee."""
 
 from __future__ import annotations
 

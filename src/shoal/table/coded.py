@@ -1,6 +1,6 @@
 """The coded table: what searching sees of a table, immutable, without strings or frames.
 
-A sensitive value: one column, or several columns taken together.
+A sensitive value is one column, or several columns taken together.
 """
 
 from __future__ import annotations

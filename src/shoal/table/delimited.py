@@ -3,7 +3,7 @@
 A file is read in parts that end between two records, so that memory holds its columns and never
 the whole of its text.
 
-Text in other encodings than UTF-8, as UTF-8: whoever reads it sees no other.
+Text in other encodings becomes UTF-8 first: whoever reads it sees no other.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Reading one file: what it is, its first bytes say, not its name.
+"""Formats of files: reading one, by its first bytes and not its name, and what can be written.
 
-Delimited text keeps its cells character for character. Formats with types keep their types.
-
-The formats a release can be written in; each is also the ending of its file.
-
-Packages that only some tables need, loaded when they are.
+Delimited text keeps its cells character for character; formats with types keep their types.
+Packages that only some tables need are loaded when they are.
 """
 
 from __future__ import annotations

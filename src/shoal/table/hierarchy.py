@@ -1,9 +1,9 @@
-"""Hierarchies of labels as files have them: every label with its ancestors, up to the root.
+"""Hierarchies of labels: as files have them, and as trees in which every node is a range.
 
 Three forms say the same: ARX's CSV (no header, ';' between levels, the label first), nested JSON,
 and nested TOML, where a node is the name of what lies under it and the labels are lists.
 
-A hierarchy as a tree over its labels in tree order, so that every node is a range of them.
+In a tree, labels stand in tree order.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Reading tables: files, several files as one, databases, frames. Nothing interprets a cell.
 
-Reading large tables: in batches, and only the cells that a run needs.
-
-The same cells as `read_table` gives, held as dictionaries where they repeat. What has no batches is
-left to `read_table`.
+Large tables are read in batches, and only the cells that a run needs: the same cells as
+`read_table` gives, held as dictionaries where they repeat. What has no batches is left to
+`read_table`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
 """What each column is: the schema.
 
-The names of columns.
-
-Numbers as people in different countries write them: 1.234,56 or 1,234.56 or 1 234,56.
-
+It also says how numbers are written, as 1.234,56 or 1,234.56 or 1 234,56 in different countries.
 Such cells are read as numbers and published as they came in; only the ends of intervals are spelled
 plainly, because intervals are JSON.
 """

@@ -1,26 +1,24 @@
-"""The papers' loss: how much of the domain published cells cover. Less is better.
+"""All losses of a release, each with its formula, range and direction.
+
+The papers' loss is how much of the domain published cells cover; less is better:
 
 loss(t*) = Σ |t*.A| / |A| over the quasi columns, where |t*.A| counts the values that a cell covers
 and |A| those of the domain: numbers in steps of the finest published decimal, labels one by one
 (EM Section 6; XC Section V-C has the same of a group). Range: above 0, to the number of quasi
 columns. It differs from NCP in that a cell of one value still covers one.
 
-Losses that look at the sizes of groups and at what was left out, whatever cells say.
-
-Non-uniform entropy: which share of the bits recoding hides. Range 0 to 1; less is better.
-
-A value v in a cell c costs -log2 P(v | c), where P is the distribution of the column in the
-original: hiding a rare value among frequent ones costs more than the other way round. The sum over
-rows and columns is divided by what it would be if every cell covered its whole domain. A suppressed
-row's cells do. 0 for a column of one value (De Waal, Willenborg: Information loss through global
-recoding and local suppression. 1999; Gionis, Tassa: k-Anonymization with Minimal Loss of
-Information. TKDE 2009).
+Non-uniform entropy is the share of the bits that recoding hides, 0 to 1; less is better. A value v
+in a cell c costs -log2 P(v | c), where P is the distribution of the column in the original: hiding
+a rare value among frequent ones costs more than the other way round. The sum over rows and columns
+is divided by what it would be if every cell covered its whole domain. A suppressed row's cells do.
+0 for a column of one value (De Waal, Willenborg: Information loss through global recoding and local
+suppression. 1999; Gionis, Tassa: k-Anonymization with Minimal Loss of Information. TKDE 2009).
 
 Which original row became which published row need not be known: with f the counts in the original,
 the sum of -log2 (f(v) / f(c)) is that of log2 f(c) over published rows less that of log2 f(v) over
 original ones.
 
-All losses of a release, each with its formula, range and direction.
+Other losses look at the sizes of groups and at what was left out, whatever cells say.
 """
 
 from __future__ import annotations

@@ -18,11 +18,10 @@ P_brh <= 1/m means p P[I] (m-1) <= (1-p) |I| (1 - m P[I]). So the best p of a tu
 
 which is 0 where P[I] = 1/m. At p = 0 the risk is P[I], so where P[I] > 1/m no p is low enough.
 
-The domain of a numeric column as evenly spaced values, counted in exact whole units.
-
-A column of whole numbers has steps of 1; one with at most d decimals has steps of 10^-d. Noise is
-drawn from these values, so that a reader cannot tell it from a true value by its digits, and the
-length of an interval is the number of values in it.
+The domain of a numeric column is evenly spaced values, counted in exact whole units. A column of
+whole numbers has steps of 1; one with at most d decimals has steps of 10^-d. Noise is drawn from
+these values, so that a reader cannot tell it from a true value by its digits, and the length of an
+interval is the number of values in it.
 """
 
 from __future__ import annotations

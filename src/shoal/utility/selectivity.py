@@ -1,6 +1,6 @@
 """How well the release answers count queries, by how much of the table they ask for.
 
-A release and its original as what answers count queries, without a detour over text.
+Release and original answer without a detour over text.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """What a query asks of one column: a set of numbers, or a set of labels.
 
-In which steps the values of a column are counted.
-
-Numbers in steps of the finest decimal that occurs, whole numbers in steps of 1; dates in days, and
-in microseconds or nanoseconds where there is a time of day.
+The values of a column are counted in steps: numbers in steps of the finest decimal that occurs,
+whole numbers in steps of 1; dates in days, and in microseconds or nanoseconds where there is a time
+of day.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The report as one page that opens offline: no script, no font, no request.
 
-Pieces of HTML for notebooks: a release, an audit and a plan at a glance.
+Notebooks get pieces of the same HTML: a release, an audit and a plan at a glance.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The terminal view of methods compared and of a parameter tuned, and what their pictures show.
-
-The terminal view of a survey: the level of every principle on a published table.
-"""
+"""The terminal view of methods compared, of a parameter tuned, and of the levels of a table."""
 
 from __future__ import annotations
 

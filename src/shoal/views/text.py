@@ -1,8 +1,6 @@
-"""The terminal view of plans, releases and audits, at 80 columns.
+"""The terminal view of plans, releases, audits, inspections and attacks, at 80 columns.
 
-The terminal view of an inspection: three lines a column, however many there are.
-
-The terminal view of an attack.
+An inspection takes three lines a column, however many there are.
 """
 
 from __future__ import annotations

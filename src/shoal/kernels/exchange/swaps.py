@@ -9,7 +9,7 @@ so one search serves two ends. With a heavy excess weight, groups in violation a
 the least added loss; once nothing is in violation the loss alone falls, and a gain never buys a
 new violation. Every exchange lowers the cost, so no search can cycle.
 
-What single exchanges cannot resolve: chains of two exchanges, merging, and round-robin.
+What single exchanges cannot resolve is left to chains of two, to merging and to round-robin.
 """
 
 import numpy as np

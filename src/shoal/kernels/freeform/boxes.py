@@ -1,9 +1,7 @@
-"""The shapes in which kernels of this package pass arrays, for their signatures.
+"""Recast records as boxes, in the shapes in which kernels pass them, and what they lose.
 
 Recast records are *boxes*: over interval columns the lowest and highest coordinate, over set
 columns a bit for each label. *Points* are boxes of no extent: one coordinate, one bit.
-
-Recast records: the boxes that cover matched originals, and what they lose.
 
 Loss is kept in fixed point. A coordinate x becomes round(x * SCALE), so sums, differences and ties
 are exact, do not depend on the order of addition, and can be handed to integer solvers as they

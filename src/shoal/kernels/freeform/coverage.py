@@ -1,8 +1,7 @@
 """Which originals a published record covers, over a tree of distinct originals or records.
 
-A record covers an original when each value of the original lies in the record's cell.
-
-How dense published records lie at the points of the original, value by value.
+A record covers an original when each value of the original lies in the record's cell. Summed over
+records, that is how dense they lie at the points of the original.
 """
 
 from shoal.kernels.compiling import inner_as, lean_as

@@ -1,9 +1,9 @@
-"""Greedy rounds (HK, Algorithm 1) over a spatial search.
+"""Greedy and SortGreedy rounds (HK, Algorithms 1 and 2) over a spatial search.
 
-Originals go to free boxes; w(i, j) is the loss that box j adds by covering original i, in fixed
-point. *Position* is a record's place in lexicographic order of quasi ranks, columns of low
-cardinality first, then by row. Each original i in turn, by position, takes the box j of least
-(w, position of j).
+In Greedy, originals go to free boxes; w(i, j) is the loss that box j adds by covering original i,
+in fixed point. *Position* is a record's place in lexicographic order of quasi ranks, columns of low
+cardinality first, then by row. Each original i in turn, by position, takes the box j of least (w,
+position of j).
 
 Dead ends. An original i left without a free partner asks the originals before it, nearest first,
 for a y, matched to box j, such that (i, j) and (y, m) are unused pairs and m is free; y takes its
@@ -14,10 +14,8 @@ the unused pairs form a regular graph.
 Within a round whatever belongs to boxes lies in the order of the round's tree (slots), whatever
 belongs to originals in the order of the field.
 
-SortGreedy rounds (HK, Algorithm 2) without sorting all pairs.
-
-The pair taken next is the free one of least (w, position of i, position of j), words as in
-`greedy`. Dead ends: as there, but both sides of i are asked, nearest first, before ahead of after.
+SortGreedy does without sorting all pairs: taken next is the free pair of least (w, position of i,
+position of j). At dead ends both sides of i are asked, nearest first, before ahead of after.
 """
 
 import numpy as np

@@ -15,7 +15,7 @@ not tied together: under a fixed one, a single true link that is known would rev
 The walks do not sample decompositions uniformly (no method of that speed is known); every perfect
 matching of the graph can come up.
 
-What an exact round is given: pairs within a block, pairs across borders, a first assignment.
+The pairs that an exact round is given, within a block and across borders, are made here too.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Reading from a database and writing a whole table into it, whichever database it is.
 
-The address of a database, and of a table in it; a password in it is never shown.
+Its address names a table in it; a password in the address is never shown.
 """
 
 from __future__ import annotations
