@@ -1,9 +1,9 @@
-"""The contract of every distance, and its own cases."""
+"""Every distance keeps the contract of its family, and has cases of its own."""
 
 from __future__ import annotations
 
+import inspect
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,145 +11,70 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.distances.relation import Band, Bits, Points, Relation, neighbourhood_sizes, pack
+from contracts.distances import DistanceContract, sensitive
+from shoal.distances.base import Distance
 from shoal.errors import BadParameter, InputError, UsageError
-from shoal.notation import parse
-from shoal.table.coded import Sensitive
-from shoal.table.coding import code_column
 
 
-def sensitive(*columns, kind=None):
-    coded = (code_column(pl.Series(f"c{i}", list(c)), kind=kind) for i, c in enumerate(columns))
-    return Sensitive.of(tuple(coded))
-
-
-def near(relation: Relation, u: int, v: int) -> bool:
-    """Say what a relation says, by the plain meaning of its form."""
-    match relation:
-        case Band():
-            return bool(relation.first[v] <= u <= relation.last[v])
-        case Bits():
-            return bool(int(relation.rows[v, u // 64]) >> (u % 64) & 1)
-        case Points():
-            gaps = np.abs(relation.points[u] - relation.points[v])
-            length = {1: gaps.sum(), 2: np.sqrt((gaps**2).sum()), 3: gaps.max(), 4: gaps.min()}
-            return bool(length[relation.metric] <= relation.threshold)
-
-
-class Contract:
-    """What every distance keeps; a new one inherits this and fills in its cases."""
-
-    distance: Any
-    columns: tuple
-    thresholds = (0, 0.1, 0.5, 1, 3)
-    kind: str | None = None
-
-    @property
-    def value(self):
-        return sensitive(*self.columns, kind=self.kind)
-
-    def matrix(self):
-        count = self.value.distinct
-        left, right = np.array(list(product(range(count), repeat=2))).T
-        return self.distance.between(self.value, left, right).reshape(count, count)
-
-    def test_it_is_symmetric_nonnegative_and_zero_to_itself(self):
-        matrix = self.matrix()
-        assert (matrix >= 0).all()
-        assert matrix == pytest.approx(matrix.T)
-        assert (np.diag(matrix) == 0).all()
-
-    def test_the_triangle_inequality_holds_exactly_where_it_says_so(self):
-        matrix = self.matrix()
-        detour = (matrix[:, :, None] + matrix[None, :, :]).min(axis=1)
-        assert (matrix <= detour + 1e-9).all() or not self.distance.metric
-
-    def test_its_relation_says_what_its_lengths_say(self):
-        matrix = self.matrix()
-        for threshold in self.thresholds:
-            relation = self.distance.relation(self.value, Fraction(str(threshold)))
-            for u, v in product(range(len(matrix)), repeat=2):
-                if abs(matrix[u, v] - threshold) > 1e-6:
-                    assert near(relation, u, v) == (matrix[u, v] <= threshold)
-                elif abs(matrix[u, v] - threshold) < 1e-12:
-                    assert near(relation, u, v)
-
-    def test_kernels_count_what_the_relation_says(self):
-        value = self.value
-        for threshold in self.thresholds:
-            relation = self.distance.relation(value, Fraction(str(threshold)))
-            counts = np.bincount(value.codes)
-            wanted = [
-                sum(int(counts[u]) for u in range(value.distinct) if near(relation, u, v))
-                for v in range(value.distinct)
-            ]
-            assert neighbourhood_sizes(relation, value).tolist() == wanted
-            assert pack([relation]).forms.size == 1
-
-    def test_it_reads_back_equal_to_itself(self):
-        assert parse(repr(self.distance)) == self.distance
-        assert hash(parse(repr(self.distance))) == hash(self.distance)
-
-
-class TestAbsolute(Contract):
+class TestAbsolute(DistanceContract):
     distance = shoal.Absolute()
     columns = ([3, 1, 1, 7, -2, 3],)
 
 
-class TestManhattan(Contract):
+class TestManhattan(DistanceContract):
     distance = shoal.Lp(p=1, weights=(0.4, 0.6))
     columns = ([3, 1, 1, 7, 0, 3], [0.5, 0.1, 0.1, 0.9, 0.2, 0.7])
 
 
-class TestEuclid(Contract):
+class TestEuclid(DistanceContract):
     distance = shoal.Lp(p=2, scale="none")
     columns = ([3, 0, 1, 7, 0, 3], [4, 0, 1, 9, 2, 7])
 
 
-class TestLargest(Contract):
+class TestLargest(DistanceContract):
     distance = shoal.Lp(p="max", scale="none")
     columns = ([3, 0, 1, 7, 0, 3], [4, 0, 1, 9, 2, 7])
 
 
-class TestCube(Contract):
+class TestCube(DistanceContract):
     distance = shoal.Lp(p=3, scale="none")
     columns = ([3, 0, 1, 7, 0, 3], [4, 0, 1, 9, 2, 7])
 
 
-class TestSmallestDifference(Contract):
+class TestSmallestDifference(DistanceContract):
     distance = shoal.SmallestDifference()
     columns = ([0.8, 0.6, 0.7, 1.0, 0.1], [0.0, 0.4, 0.1, 0.2, 0.9], [0.0, 0.4, 0.1, 0.2, 0.9])
 
 
-class TestTotalVariation(Contract):
+class TestTotalVariation(DistanceContract):
     distance = shoal.TotalVariation()
     columns = ([0.5, 0.2, 1.0, 0.2], [0.5, 0.8, 0.0, 0.7], [0.0, 0.0, 0.0, 0.1])
 
 
-class TestEquality(Contract):
+class TestEquality(DistanceContract):
     distance = shoal.Equality()
     columns = (["a", "b", "a", "c"], ["x", "x", "x", "y"])
 
 
-class TestEdit(Contract):
+class TestEdit(DistanceContract):
     distance = shoal.Edit()
     columns = (["kitten", "sitting", "mitten", "", "kit"],)
     thresholds = (0, 1, 2, 3, 6)
 
 
-class TestHierarchical(Contract):
+class TestHierarchical(DistanceContract):
     distance = shoal.Hierarchical(
         levels=(("flu", "lung", "*"), ("cold", "lung", "*"), ("ulcer", "belly", "*"))
     )
     columns = (["flu", "cold", "ulcer", "flu"],)
 
 
-class TestPrefix(Contract):
+class TestPrefix(DistanceContract):
     distance = shoal.Hierarchical(shoal.Prefix())
     columns = (["E11.9", "E11.0", "E10", "I20", "I2", "E11.9"],)
 
 
-class TestComposite(Contract):
+class TestComposite(DistanceContract):
     distance = shoal.Composite(
         (shoal.Lp(), shoal.Equality(), shoal.Hierarchical(shoal.Prefix())), weights=(0.5, 1, 0.5)
     )
@@ -161,18 +86,18 @@ class TestComposite(Contract):
     thresholds = (0, 0.1, 0.5, 1, 2)
 
 
-class TestLookup(Contract):
+class TestLookup(DistanceContract):
     distance = shoal.Lookup(pairs=(("a", "b", 0.2), ("a", "c", 0.9), ("c", "b", 0.5)))
     columns = (["a", "b", "c", "a"],)
 
 
-class TestGreatCircle(Contract):
+class TestGreatCircle(DistanceContract):
     distance = shoal.GreatCircle()
     columns = ([52.52, 48.86, 40.71, -33.87, 52.52], [13.4, 2.35, -74.0, 151.2, 13.5])
     thresholds = (0, 10, 900, 6000, 30000)
 
 
-class TestFunctionPerPair(Contract):
+class TestFunctionPerPair(DistanceContract):
     distance = shoal.Function.of(lambda u, v: abs(len(u) - len(v)))
     columns = (["a", "bb", "ccc", "dd"],)
 
@@ -181,7 +106,7 @@ def vector_gap(u, v):
     return np.abs(u - v)
 
 
-class TestFunctionVectorized(Contract):
+class TestFunctionVectorized(DistanceContract):
     distance = shoal.Function.of(vector_gap, vectorized=True)
     columns = ([1, 5, 2, 2],)
 
@@ -278,3 +203,19 @@ def test_a_matrix_that_would_not_fit_is_refused_with_its_size(monkeypatch):
     monkeypatch.setattr("shoal.distances.base.MATRIX_BYTES", 8)
     with pytest.raises(InputError, match=r"3 distinct values .* GiB"):
         shoal.Edit().relation(sensitive(["a", "b", "c"]), Fraction(1))
+
+
+def test_no_public_distance_is_without_its_contract():
+    kept = {type(one.distance) for one in _members(DistanceContract)}
+    public = {
+        one
+        for name in dir(shoal)
+        if inspect.isclass(one := getattr(shoal, name)) and issubclass(one, Distance)
+    }
+    assert public == kept
+
+
+def _members(contract: type) -> set[Any]:
+    """Return everything that inherits a contract, at any distance."""
+    found: set[Any] = set(contract.__subclasses__())
+    return found.union(*map(_members, found))
