@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.distances.base import Distance
-from shoal.distances.numeric import EUCLID
 from shoal.distances.relation import TOLERANCE, Points
 from shoal.errors import InputError
+from shoal.kernels.metrics import EUCLID
 
 if TYPE_CHECKING:
     from fractions import Fraction

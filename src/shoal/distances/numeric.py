@@ -11,6 +11,7 @@ import numpy as np
 from shoal.distances.base import Distance
 from shoal.distances.relation import TOLERANCE, Band, Points, Relation, band_of_column
 from shoal.errors import BadParameter, InputError, UsageError
+from shoal.kernels.metrics import EUCLID, LARGEST, MANHATTAN, SMALLEST
 from shoal.notation import is_number
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ FARTHEST = 1e150  # coordinates beyond this are not compared
 FARTHEST_APART = 10**200  # no two others are
 ROUNDING = 1e-12  # of a distance, by scaling and adding doubles
 SCALES = ("domain", "none")
-MANHATTAN, EUCLID, LARGEST, SMALLEST = 1, 2, 3, 4  # as in shoal.kernels.relations
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

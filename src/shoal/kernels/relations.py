@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.kernels.compiling import inner, lean
+from shoal.kernels.metrics import EUCLID, LARGEST, MANHATTAN, SMALLEST
 
 BAND, VECTOR, MATRIX = 0, 1, 2
-MANHATTAN, EUCLID, LARGEST, SMALLEST = 1, 2, 3, 4
 
 
 class Relations(NamedTuple):

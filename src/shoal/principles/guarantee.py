@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.distances.numeric import SMALLEST
 from shoal.distances.relation import Band, Points, counting_work, neighbourhood_sizes
 from shoal.exact import downward, upward
+from shoal.kernels.metrics import SMALLEST
 
 if TYPE_CHECKING:
     from shoal.distances.relation import Relation
