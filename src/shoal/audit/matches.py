@@ -21,8 +21,6 @@ import polars as pl
 from shoal.audit.verify import Audit, Finding, check_rows
 from shoal.distances.relation import band_of_column
 from shoal.errors import UsageError
-from shoal.kernels.freeform.coverage import count_near
-from shoal.kernels.freeform.tree import build
 from shoal.notation import exact
 from shoal.table.coding import QUANTITY, Column, code_column
 
@@ -109,6 +107,9 @@ def _count(
     last: NDArray[np.int32],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Count near candidates of every person, and all of them."""
+    from shoal.kernels.freeform.coverage import count_near  # loaded only where it is needed
+    from shoal.kernels.freeform.tree import build
+
     order, tree = build(graph.points, graph.boxes)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))

@@ -31,6 +31,7 @@ BETWEEN = re.compile(r"[ /.,-]*")
 CLOCK = r"(?:[ T](?<H>[0-9]{1,2}):(?<M>[0-9]{2})(?::(?<S>[0-9]{2})(?:\.[0-9]+)?)?)?"
 PIVOT = 30  # two-digit years below it are of this century
 FIRST = 50  # cells that mostly tell whether a column is worth reading
+THREE_PARTS = r"[0-9A-Za-z][ /.,-]+[0-9A-Za-z]+[ /.,-]+[0-9A-Za-z]"  # as every way has them
 MOSTLY = 0.5  # share of dates from which a column is taken to be meant as dates
 
 NUMERIC_WAYS = tuple(
@@ -144,7 +145,10 @@ def guess_format(column: pl.Series) -> str | None:
     if column.dtype != pl.String and not is_dictionary(column):
         return None
     cells = column.drop_nulls().unique().cast(pl.String)
-    if not not_dates(cells.head(FIRST)).any() and not not_dates(cells).any():
+    head = cells.head(FIRST)
+    if not len(head) or (~head.str.contains(THREE_PARTS)).sum() > MOSTLY * len(head):
+        return None
+    if not not_dates(head).any() and not not_dates(cells).any():
         return None
     found, doubt = tell_apart(cells)
     if doubt is not None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import OutputError
 from shoal.exact import at_least
 from shoal.views.charts.base import drawn
 from shoal.views.words import FILTERS, extent
 from shoal.wording import option
+
+if TYPE_CHECKING:
+    from jinja2 import BytecodeCache
 
 PRIVATE = 0o600
 
@@ -111,9 +114,22 @@ def render(template: str, **values: Any) -> str:
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=_compiled(),
     )
     environment.filters |= FILTERS | {"at_least": at_least, "extent": extent}
     return environment.get_template(template).render(**values)
+
+
+def _compiled() -> BytecodeCache | None:
+    """Return where templates are kept as they were compiled: beside them, as Python does."""
+    from jinja2 import FileSystemBytecodeCache
+
+    place = Path(__file__).parent / "templates" / "__pycache__"
+    try:
+        place.mkdir(exist_ok=True)
+    except OSError:  # then they are compiled each time, as modules would be
+        return None
+    return FileSystemBytecodeCache(str(place)) if os.access(place, os.W_OK) else None
 
 
 def check_page(path: str | Path) -> None:
