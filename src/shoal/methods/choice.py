@@ -91,16 +91,14 @@ def method_for(task: Task, seed: int | None = None) -> Method:
     return min(losses, key=lambda method: losses[method])
 
 
-def others_for(task: Task, first: Method) -> list[Method]:
-    """Return what else can search for what is required, the quickest first."""
+def quickest_first(task: Task, usual: Method) -> list[Method]:
+    """Return the usual method and what else can search for what is required, by their speed."""
     fitting: list[Method] = []
     for method in (Split(), Mondrian(), Exchange()):
-        if method == first:
-            continue
         with suppress(UsageError):
             method.check(task)
             fitting.append(method)
-    return fitting
+    return fitting if usual in fitting else [*fitting, usual]
 
 
 def spares_exchange(task: Task, usual: Method) -> bool:

@@ -52,8 +52,8 @@ def about_release(
     reason = why(release.manifest["method"], len(release.coded), release.requirements)
     if (first := release.settings.get("instead_of")) is not None:
         yield Remark(
-            f"By {release.manifest['method']}, because {first} did not reach what is required in "
-            "the time that it had."
+            f"By {release.manifest['method']}, which lost least of what was found in the time that "
+            f"was given; with more of it, {first} loses less."
         )
     elif reason is not None and not named:
         yield Remark(reason)

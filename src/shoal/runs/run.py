@@ -7,7 +7,7 @@ shows its outcome.
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,10 +18,10 @@ from shoal.audit.manifest import REPORT
 from shoal.engines.base import Engine
 from shoal.engines.local import Local
 from shoal.engines.people import as_people, check_method, check_people
-from shoal.errors import NotAchievable, UsageError
+from shoal.errors import UsageError
 from shoal.methods.achievable import check_least_risk, check_task
 from shoal.methods.base import Method, Task
-from shoal.methods.choice import choose_method, method_for, others_for
+from shoal.methods.choice import choose_method, method_for
 from shoal.methods.suppression import read_share
 from shoal.principles.base import OneDimensional
 from shoal.principles.planning import largest_share
@@ -30,6 +30,7 @@ from shoal.progress import Progress, silent
 from shoal.release.forms import check_form
 from shoal.release.layout import Randomness
 from shoal.release.release import build_release, check_title, columns_of
+from shoal.runs.budget import best_within
 from shoal.runs.checks import check_budget, check_places, checked_settings, reads_files
 from shoal.runs.estimate import search_seconds, whole_run
 from shoal.runs.outlets import is_outlet
@@ -372,17 +373,11 @@ class Run:
     def _solve(
         self, task: Task, chosen: Method, share: Fraction
     ) -> tuple[Method, tuple[Task, Found, Suppression]]:
-        """Search by the method; where time ran out and nobody named it, by whatever reaches it."""
+        """Search by the method; within a time budget, where nobody named it, by others too."""
         engine = choose_engine(self.engine)
-        try:
+        if task.seconds is None or self.method is not None:
             return chosen, engine.solve(task, chosen, share)
-        except NotAchievable:
-            if self.seconds is None or self.method is not None:
-                raise
-            for other in others_for(task, chosen):
-                with suppress(NotAchievable):
-                    return other, engine.solve(replace(task, seconds=None), other, share)
-            raise
+        return best_within(engine, task, chosen, share)
 
     def compare(self, **options: Any) -> Comparison:
         """Publish by several methods, in memory, and measure each (see `shoal.compare`)."""
