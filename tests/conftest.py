@@ -55,7 +55,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say so when something was left out."""
-    terminalreporter.write_line("To be mended: " + ", ".join(TO_MEND) + ".")
+    if TO_MEND:
+        terminalreporter.write_line("To be mended: " + ", ".join(TO_MEND) + ".")
     for mark in _lacking():
         terminalreporter.write_line(f"Left out: {PROGRAMS[mark][2]}")
 

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 LEAST = 1e-6  # seconds that a search is given where none are left
 
 
-def best_within(
-    engine: Local, task: Task, usual: Method, share: Fraction
-) -> tuple[Method, Solved]:
+def best_within(engine: Local, task: Task, usual: Method, share: Fraction) -> tuple[Method, Solved]:
     """Return the method that lost least by the end of the task's seconds, and what it found.
 
     Raises `NotAchievable` where no method reached what is required.
