@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.audit.matches import SPREAD
+from shoal.audit.matches import SPREAD, spread
 from shoal.distances.labels import Equality
 from shoal.distances.numeric import Absolute
 from shoal.distances.relation import band_of_column, equality, most_near
@@ -194,8 +194,8 @@ def _widths(value: Sensitive, distance: Distance | None) -> Sequence[float]:
     lengths = distance.between(value, left, right)
     if lengths.max() <= 1:
         return SCALED
-    spread = float(np.quantile(lengths, SPREAD[1])) or float(lengths.max())
-    some = [0.0, *(float(f"{share * spread:.2g}") for share in SHARES)]
+    reach = float(np.quantile(lengths, SPREAD[1])) or float(lengths.max())
+    some = [0.0, *(float(f"{share * reach:.2g}") for share in SHARES)]
     whole = bool((lengths == np.round(lengths)).all())
     return sorted({round(width) if whole else width for width in some})
 
@@ -289,10 +289,9 @@ def widths(column: Column, shares: Sequence[float] = NEAR_SHARES) -> list[float]
     if not column.numeric:
         return [0]
     numbers = column.numbers[column.codes].astype(np.float64)
-    low, high = np.quantile(numbers, SPREAD)
-    spread = float(high - low) or float(numbers.max() - numbers.min())
+    reach = spread(numbers) or float(numbers.max() - numbers.min())
     whole = column.numbers.dtype == np.int64
-    chosen = [0.0, *(float(f"{share * spread:.{DIGITS}g}") for share in shares)]
+    chosen = [0.0, *(float(f"{share * reach:.{DIGITS}g}") for share in shares)]
     return sorted({round(width) if whole else width for width in chosen})
 
 

@@ -12,6 +12,7 @@ extreme values do not stretch them; of a categorical column only equal values ar
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -86,8 +87,14 @@ def _widths(column: Column) -> list[float]:
     """Return the widths of a column, in its own units."""
     if not column.numeric:
         return [0.0]
-    low, high = np.quantile(column.numbers[column.codes].astype(np.float64), SPREAD)
-    return sorted({share * float(high - low) for share in WIDTHS})
+    reach = spread(column.numbers[column.codes])
+    return sorted({share * reach for share in WIDTHS})
+
+
+def spread(numbers: NDArray) -> float:
+    """Return the distance from the 5th to the 95th percentile, or the largest double if beyond."""
+    low, high = np.quantile(numbers.astype(np.float64) / 4, SPREAD)  # differences stay in reach
+    return 4 * float(min(high - low, sys.float_info.max / 4))
 
 
 def _bands(column: Column, widths: Sequence[float]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -207,7 +207,7 @@ def in_the_way(task: Task) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     kept = np.arange(len(task.coded))
     crowd = np.zeros(len(kept), np.bool_)
     current = task
-    while len(kept):
+    while True:
         each = [
             (one.principle.surplus(value), value.codes)
             for one, value in zip(task.requirements, current.values, strict=True)
@@ -224,6 +224,8 @@ def in_the_way(task: Task) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         starts = np.searchsorted(codes[order], np.arange(len(taken)))
         place = np.arange(len(order)) - starts[codes[order]]
         kept = np.delete(kept, order[place < taken[codes[order]]])
+        if not len(kept):
+            break  # a table without rows has neither domains nor trees
         current = replace(task, coded=task.coded.subset(kept))
     return np.setdiff1d(np.arange(len(task.coded)), kept), crowd
 

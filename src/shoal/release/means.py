@@ -27,6 +27,7 @@ MORE = 2  # decimals that a mean has beyond those of its column
 LARGEST = 2**62  # what sums of 64 bits may reach
 EXACT = 2**53  # up to here every integer is a double
 DAY = 86_400
+DOUBLE = 16  # from here on the power of ten alone is beyond what doubles hold exactly
 STEPS = (DAY, 3600, 60, 1)  # seconds that dates may all be multiples of
 
 
@@ -64,7 +65,7 @@ def _in_units(column: Column) -> tuple[NDArray, int]:
     texts = pl.Series(column.values).cast(pl.String)  # the shortest that spell these doubles
     digits = _decimals(texts)
     largest = float(np.abs(column.values).max())
-    if largest * 10.0**digits < EXACT:
+    if digits < DOUBLE and largest * 10.0**digits < EXACT:
         return np.rint(column.values * 10.0**digits).astype(np.int64), digits
     exact = np.empty(len(texts), object)
     exact[:] = [int(Fraction(text) * 10**digits) for text in texts]

@@ -71,7 +71,7 @@ def what_changed(everybody: Coded, kept: Coded) -> list[dict[str, str]]:
     for after in (*kept.quasi, *kept.sensitive):
         whole = before[after.name]
         if whole.numeric and after.numeric:
-            means = [float(one.numbers[one.codes].mean()) for one in (whole, after)]
+            means = [_mean(one) for one in (whole, after)]
             texts = [spelled(mean, dates=whole.dates) for mean in means]
             entry = {"what": "mean", "all": texts[0], "published": texts[1]}
         else:
@@ -79,6 +79,13 @@ def what_changed(everybody: Coded, kept: Coded) -> list[dict[str, str]]:
             entry = {"what": f"share of {label}", "all": shares[0], "published": shares[1]}
         changed.append({"column": after.name} | entry)
     return changed
+
+
+def _mean(column: Column) -> float:
+    """Return the mean of a column, whose sum may be beyond all doubles."""
+    numbers = column.numbers.astype(np.float64)
+    unit = float(np.abs(numbers).max()) or 1.0
+    return float((numbers / unit)[column.codes].mean()) * unit
 
 
 def _most_moved(whole: Column, after: Column) -> tuple[str, list[str]]:
@@ -128,7 +135,9 @@ def _strips(release: ReleaseData, surveyed: dict[str, Any]) -> dict[str, Any]:
 
 def _whole(column: Column) -> dict[str, Any]:
     values = column.numbers[column.codes].astype(np.float64)
-    low, median, high = np.quantile(values, (SPREAD[0], 0.5, SPREAD[1])).tolist()
+    unit = float(np.abs(values).max()) or 1.0  # so that no difference is beyond all doubles
+    parts = np.quantile(values / unit, (SPREAD[0], 0.5, SPREAD[1])) * unit
+    low, median, high = parts.tolist()
     return {"name": "whole table", "low": low, "median": median, "high": high}
 
 

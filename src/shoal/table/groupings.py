@@ -8,6 +8,7 @@ from abc import abstractmethod
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import polars as pl
 
 from shoal.errors import BadParameter, InputError, UsageError
 from shoal.notation import Term, exact, number, parse, whole_number
-from shoal.table.dates import read_moments
+from shoal.table.dates import date_parts, read_moments
 from shoal.table.hierarchy import DEPTH, ROOT, Levels, check_levels, nested_levels, read_levels
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 NUMERAL = r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?"  # that is exact within reason
 BIN = re.compile(rf"\[({NUMERAL}), ({NUMERAL})\)")
+DAY = 86_400 * 10**9  # nanoseconds
 BETWEEN = ".."  # of the first and the last label of a run
 MOST = 2**31  # more than a table has rows
 
@@ -53,8 +55,7 @@ class Distinct:
         if self.values is None:
             return list(texts)
         if self.dates:
-            found = read_moments(pl.Series(texts, dtype=pl.String))
-            return [_moment(text) for text in texts] if found is None else found.tolist()
+            return _moments(texts)
         return [_size(text) for text in texts]
 
     def part(self, places: list[int]) -> Distinct:
@@ -372,8 +373,18 @@ def _runs(labels: list[str], parts: NDArray, fan: int) -> Levels:
 
 
 def _plain(value: Fraction) -> str:
-    """Spell a number without a fraction that says nothing."""
-    return str(value.numerator) if value.denominator == 1 else repr(float(value))
+    """Spell a number exactly, without a fraction that says nothing."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    short = repr(float(value))
+    return short if Fraction(short) == value else _decimal(value)
+
+
+def _decimal(value: Fraction) -> str:
+    """Spell a multiple of a decimal with all its digits."""
+    digits = next(digits for digits in count(1) if 10**digits % value.denominator == 0)
+    whole, rest = divmod(abs(value) * 10**digits, 10**digits)
+    return f"{'-' if value < 0 else ''}{whole}.{int(rest):0{digits}d}"
 
 
 def _bin(value: Fraction, width: Fraction) -> str:
@@ -383,17 +394,27 @@ def _bin(value: Fraction, width: Fraction) -> str:
 
 
 def _fractions(distinct: Distinct) -> list[Fraction]:
+    """Return numbers, or days, exactly: doubles may be what several large ones have in common."""
     assert distinct.values is not None
-    return [Fraction(str(value)) for value in distinct.values.tolist()]
+    keys = distinct.keys(distinct.labels)
+    unit = DAY if distinct.dates else 1
+    return [
+        Fraction(str(value)) if key is None else Fraction(key, unit)
+        for key, value in zip(keys, distinct.values.tolist(), strict=True)
+    ]
 
 
 def _chosen(path: Iterable[str], names: Collection[str]) -> list[str]:
     return [name for name in path if name in names]
 
 
-def _moment(text: str) -> int | None:
-    found = read_moments(pl.Series([text]))
-    return None if found is None else int(found[0])
+def _moments(texts: list[str]) -> list[int | None]:
+    """Return the nanoseconds from 1970-01-01 up to each date, None for what is none."""
+    seconds, rest = date_parts(pl.Series(texts, dtype=pl.String))
+    return [
+        None if whole is None else whole * 10**9 + part
+        for whole, part in zip(seconds.to_list(), rest.to_list(), strict=True)
+    ]
 
 
 def _size(text: str) -> Fraction | None:

@@ -108,7 +108,9 @@ def _numbers(column: Column, spans: Spans, bearers: NDArray[np.int64]) -> Axis:
         first, last = float(values[0]), float(values[-1])
     edges = np.linspace(first, last, SIDE + 1)
     shown = edges * unit
-    slope = 1 / np.maximum(high - low, POINT * (values[-1] - values[0]))
+    # Large integers may differ by less than doubles can tell: then everything is one point.
+    point = POINT * (values[-1] - values[0]) or 1.0
+    slope = 1 / np.maximum(high - low, point)
     below = np.empty((SIDE + 1, len(low)))  # the share of each box below each edge
     below[0], below[-1] = 0.0, 1.0
     for place, edge in enumerate(edges[1:-1], 1):

@@ -1,0 +1,110 @@
+"""Numbers at the edge of what doubles hold: nodes cover their rows, nothing fails or warns."""
+
+import csv
+import itertools
+import random
+from fractions import Fraction
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import shoal as library
+
+from .shell import shoal
+
+PLACES = (2**53, 2**63, -(2**64), 2**70, 10**25, 10**40)
+HUGE = ("1.7e308", "-1.7e308", "5e-324", "0", "12")
+
+
+def released(frame: pl.DataFrame, hierarchy: str, k: int = 2) -> pl.DataFrame:
+    schema = library.Schema(quasi="q", sensitive="s", hierarchies={"q": hierarchy})
+    table = library.anonymize(frame, schema, require=f"KAnonymity(k={k})").table
+    return table if isinstance(table, pl.DataFrame) else pl.DataFrame(table)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("width", ["3", "0.1", "0.5", "7"])
+def test_a_bin_covers_its_rows_however_large_they_are(place: int, width: str) -> None:
+    chance = random.Random(place % 1000)
+    cells = [str(place + chance.randint(-6, 6)) for _ in range(9)]
+    frame = pl.DataFrame({"q": cells, "s": range(9)})
+    seen = set()
+    for k in (2, 4):
+        for row in released(frame, f"Bins(width={width})", k).iter_rows(named=True):
+            name, true = row["q"], Fraction(cells[row["s"]])
+            seen.add(name)
+            if name.startswith("["):
+                low, high = map(Fraction, name[1:-1].split(", "))
+                assert low <= true < high
+                steps = (high - low) / Fraction(width)
+                assert steps.denominator == 1
+                assert steps.numerator.bit_count() == 1
+                assert (low / (high - low)).denominator == 1
+            elif name != "*":
+                assert Fraction(name) == true
+    assert len(seen) > 1 or width in {"0.1", "0.5"}
+
+
+def test_a_bin_of_time_ends_at_midnight_to_the_nanosecond() -> None:
+    days = [f"2024-01-0{day}T" for day in (1, 2, 3)]
+    cells = [day + time for day in days for time in ("23:59:59.999999999", "00:00:00.000000000")]
+    frame = pl.DataFrame({"q": cells, "s": range(6)})
+    found = {row["s"]: row["q"] for row in released(frame, "Bins(width=1)").iter_rows(named=True)}
+    for one, other in itertools.combinations(range(6), 2):
+        assert (found[one] == found[other]) == (cells[one][:10] == cells[other][:10])
+
+
+@pytest.mark.parametrize("hierarchy", ["Grouped(size=2)", "Quantiles(parts=2)"])
+def test_a_run_of_times_covers_nobody_a_nanosecond_beyond(hierarchy: str) -> None:
+    base = "2024-01-01T00:00:00.00000"
+    frame = pl.DataFrame({"q": [base + end for end in ("0100", "0200", "1100", "1200")]})
+    frame = frame.with_columns(s=pl.Series([1, 2, 3, 4]))
+    outside = [base + end for end in ("0099", "0201", "1099", "1201")]
+    people = pl.DataFrame({"q": [*frame["q"], *outside]})
+    schema = library.Schema(quasi="q", sensitive="s", hierarchies={"q": hierarchy})
+    for k, whole in ((2, False), (3, True)):
+        release = library.anonymize(frame, schema, require=f"KMap(k={k})", population=people)
+        assert (set(release.table["q"]) == {"*"}) == whole
+
+
+@pytest.mark.parametrize("method", ["Freeform()", "Ring()"])
+def test_candidates_are_compared_whatever_the_spread(tmp_path: Path, method: str) -> None:
+    table, release = tmp_path / "table.csv", tmp_path / "release"
+    with table.open("w", newline="") as file:
+        csv.writer(file).writerows([("q", "s"), *((i, HUGE[i % 5]) for i in range(10))])
+    roles = ("--quasi", "q", "--sensitive", "s")
+    require = ("--require", "KAnonymity(k=2)", "--method", method)
+    assert shoal("anonymize", table, *roles, *require, "--output", release, "--quiet").code == 0
+    audit = shoal("audit", release, "--original", table)
+    assert (audit.code, audit.err) == (0, "")
+    attack = shoal("attack", release, "--original", table, "--quiet")
+    assert (attack.code, attack.err) == (0, "")
+
+
+@pytest.mark.parametrize("form", ["intervals", "bounds", "means"])
+@pytest.mark.parametrize("cells", [HUGE, tuple(str(10**25 + i) for i in range(5))])
+def test_no_form_fails_or_warns(tmp_path: Path, form: str, cells: tuple[str, ...]) -> None:
+    table, release, owner = (tmp_path / name for name in ("t.csv", "release", "owner.html"))
+    rows = [(cells[i % 5], cells[i // 2 % 5], cells[i * 3 % 5]) for i in range(20)]
+    with table.open("w", newline="") as file:
+        csv.writer(file).writerows([("q", "r", "s"), *rows])
+    options = ("--require", "KAnonymity(k=2)", "--suppress", "30%", "--form", form, "--quiet")
+    places = ("--output", release, "--owner-report", owner)
+    found = shoal("anonymize", table, "--quasi", "q,r", "--sensitive", "s", *options, *places)
+    assert (found.code, found.err) == (0, "")
+
+
+@pytest.mark.parametrize("hierarchy", ["Prefix()", "Grouped(size=2)", "Bins(width=2)", None])
+@pytest.mark.parametrize("rows", [3, 4, 6])
+def test_a_table_of_which_everybody_is_in_the_way_is_refused(
+    tmp_path: Path, hierarchy: str | None, rows: int
+) -> None:
+    table = tmp_path / "t.csv"
+    with table.open("w", newline="") as file:
+        csv.writer(file).writerows([("q", "s"), *((i, 5) for i in range(rows))])
+    tree = () if hierarchy is None else ("--hierarchy", f"q={hierarchy}")
+    options = ("--require", "FrequencyL(l=2)", "--suppress", "40%", "--output", tmp_path / "out")
+    found = shoal("anonymize", table, "--quasi", "q", "--sensitive", "s", *tree, *options)
+    assert found.code == 3
+    assert "unforeseen" not in found.err
