@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import shoal as library
+from shoal.principles.guarantee import reach, theorem
 
 from .shell import shoal
 
@@ -108,3 +109,35 @@ def test_a_table_of_which_everybody_is_in_the_way_is_refused(
     found = shoal("anonymize", table, "--quasi", "q", "--sensitive", "s", *tree, *options)
     assert found.code == 3
     assert "unforeseen" not in found.err
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "wanted"),
+    [
+        ("round", 10, {0, 2**63 + 2, 2**63 + 22}),
+        ("top", 2**63 + 9, {3, 2**63 + 1, 2**63 + 5, 2**63 + 9}),
+        ("bottom", 10**25, {10**25}),
+        ("top", -(10**25), {-(10**25)}),
+    ],
+)
+def test_integers_are_cut_off_and_rounded_beyond_64_bits(
+    option: str, value: int, wanted: set[int]
+) -> None:
+    cells = pl.Series([2**63 + 5, 2**63 + 17, 2**63 + 1, 3], dtype=pl.UInt64)
+    frame = pl.DataFrame({"q": cells, "s": [1, 2, 3, 4]})
+    schema = library.Schema(quasi="q", sensitive="s", **{option: {"q": value}})  # type: ignore[arg-type]
+    table = library.anonymize(frame, schema, require="KAnonymity(k=1)").table
+    assert {int(cell) for cell in table["q"]} == wanted
+
+
+def test_a_plan_for_groups_beyond_all_tables_does_not_count_up_to_them() -> None:
+    frame = pl.DataFrame({"s": [5, 5, 5, 5]})
+    require = f"Dissimilarity(epsilon=1, delta=0.5, k={10**25})"
+    assert library.plan(frame, library.Schema(sensitive="s"), require=require)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 7, 12, 13])
+def test_what_a_theorem_reaches_is_what_trying_finds(rows: int) -> None:
+    for degree, k in itertools.product(range(14), range(2, 14)):
+        tried = (t for t in range(k - 1) if theorem(degree, rows // k, t) is not None)
+        assert reach(k, rows, degree).neighbours == next(tried, None)

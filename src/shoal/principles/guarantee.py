@@ -101,9 +101,9 @@ def guarantee(principle: Dissimilarity, sensitive: Sensitive) -> Guarantee:
         by=by,
         least_risk=upward(least),
         achievable=True if by is not None else False if least > principle.bound else None,
-        reaches=tuple(_reach(k, rows, degree) for k in SIZES if k <= rows),
+        reaches=tuple(reach(k, rows, degree) for k in SIZES if k <= rows),
         size=size,
-        largest_delta=_reach(size, rows, degree).delta,
+        largest_delta=reach(size, rows, degree).delta,
     )
 
 
@@ -142,10 +142,14 @@ def theorem(degree: int, classes: int, neighbours: int) -> str | None:
     return None
 
 
-def _reach(k: int, rows: int, degree: int) -> Reach:
+def reach(k: int, rows: int, degree: int) -> Reach:
+    """Return the fewest neighbours, and the largest δ, that a theorem makes certain for a k."""
     classes = rows // k
-    fewest = next((t for t in range(k - 1) if theorem(degree, classes, t) is not None), None)
-    if fewest is None:
+    if theorem(degree, classes, 0) is not None:
+        fewest = 0
+    else:  # the least t with 2 degree <= classes (t + 1); without a class there is none
+        fewest = -(-2 * degree // classes) - 1 if classes else k
+    if fewest >= k - 1:
         return Reach(k, None, None)
     return Reach(k, fewest, downward(1 - Fraction(fewest, k - 1)))
 

@@ -167,8 +167,8 @@ def round_threshold(value: Fraction) -> Decimal:
 def trim_column(column: pl.Series, trim: Trim, sign: str = ".") -> pl.Series:
     """Return a column with its numbers rounded and kept between its thresholds.
 
-    Text stays text, with `sign` as its decimal sign; cells that nothing is done to stay as they
-    are, and so do missing ones.
+    Text stays text, with `sign` as its decimal sign, and integers beyond 64 bits become text; cells
+    that nothing is done to stay as they are, and so do missing ones.
     """
     if column.dtype == pl.String or is_dictionary(column):
 
@@ -184,7 +184,9 @@ def trim_column(column: pl.Series, trim: Trim, sign: str = ".") -> pl.Series:
     known = cells.unique().drop_nulls()
     texts = _trimmed(known.cast(pl.String), trim, column)
     whole = column.dtype.is_integer() and bool(texts.str.contains(r"^-?[0-9]+$").all())
-    changed = texts.cast(pl.Int64 if whole else pl.Float64)
+    changed = texts.cast(pl.Int64 if whole else pl.Float64, strict=False)
+    if whole and changed.has_nulls():
+        changed = texts  # beyond 64 bits a number is spelled
     return cells.replace_strict(known, changed, default=None, return_dtype=changed.dtype)
 
 
