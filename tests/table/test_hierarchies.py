@@ -7,8 +7,10 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.table.coding import code_column
 from shoal.table.groupings import Distinct, Hierarchy
 from shoal.table.hierarchy import Tree, read_levels
+from shoal.table.placing import distinct_of
 
 PATHS = (("Italy", "Europe", "*"), ("Malta", "Europe", "*"), ("Japan", "Asia", "*"))
 
@@ -233,3 +235,16 @@ def test_the_cut_of_least_loss_sees_a_flat_hierarchy():
     )
     release = shoal.anonymize(table, schema, require="KAnonymity(k=20)", method="Split()")
     assert release.loss == 0
+
+
+def test_bins_of_dates_are_spelled_as_dates():
+    days = ["2024-01-30", "2024-02-01", "2024-02-15", "2024-03-01"]
+    column = code_column(pl.Series("born", days))
+    paths = Hierarchy.of("Bins(width=7)").levels(distinct_of(column))
+    for path in paths:
+        for name in path[1:-1]:
+            low, high = name[1:-1].split(", ")
+            assert low <= path[0] < high  # ISO 8601 sorts as text
+    names = {name for path in paths for name in path[1:-1]}
+    covering = Hierarchy.of("Bins(width=7)").covering(names, distinct_of(column))
+    assert covering == [list(path[1:-1]) for path in paths]

@@ -7,6 +7,7 @@ import re
 from abc import abstractmethod
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from fractions import Fraction
 from itertools import count
 from pathlib import Path
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NUMERAL = r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?"  # that is exact within reason
-BIN = re.compile(rf"\[({NUMERAL}), ({NUMERAL})\)")
+BIN = re.compile(r"\[([^,]+), ([^,]+)\)")
+EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - dates of tables have no zone
 DAY = 86_400 * 10**9  # nanoseconds
 BETWEEN = ".."  # of the first and the last label of a run
 MOST = 2**31  # more than a table has rows
@@ -227,8 +229,8 @@ class Bins(Hierarchy):
 
     Parameters
     ----------
-    width : of the narrowest bins, above 0. A bin is written [low, high) and begins at a multiple
-        of its width.
+    width : of the narrowest bins, above 0, in days for dates. A bin is written [low, high) and
+        begins at a multiple of its width, dates counted from 1970-01-01.
     """
 
     width: float
@@ -243,7 +245,7 @@ class Bins(Hierarchy):
         values = _fractions(distinct)
         width = exact(self.width)
         while len(rows) < DEPTH - 1:
-            rows.append([_bin(value, width) for value in values])
+            rows.append([_bin(value, width, dates=distinct.dates) for value in values])
             if values[-1] // width - values[0] // width <= 1:
                 break
             width *= 2
@@ -254,17 +256,17 @@ class Bins(Hierarchy):
         """Return the bins of other numbers, as wide as those of the own ones."""
         values = _fractions(others)
         widths = [exact(self.width) * 2**level for level in range(len(levels[0]) - 2)]
-        bins = [[_bin(value, width) for value in values] for width in widths]
+        bins = [[_bin(value, width, dates=others.dates) for value in values] for width in widths]
         return tuple(zip(others.labels, *bins, [ROOT] * len(values), strict=True))
 
     def covering(self, names: Collection[str], distinct: Distinct) -> list[list[str]]:
         """Return the bins that are named, of every width among them."""
-        read = [found for name in names if (found := BIN.fullmatch(name))]
-        sizes = [(Fraction(one[2]) - Fraction(one[1])) / exact(self.width) for one in read]
+        read = [_width(name, dates=distinct.dates) for name in names]
+        sizes = [width / exact(self.width) for width in read if width is not None]
         doubled = {round(math.log2(size)) for size in sizes if 0 < size < 2**DEPTH}
         widths = [exact(self.width) * 2**level for level in sorted(doubled) if level >= 0]
         return [
-            _chosen((_bin(value, width) for width in widths), names)
+            _chosen((_bin(value, width, dates=distinct.dates) for width in widths), names)
             for value in _fractions(distinct)
         ]
 
@@ -387,10 +389,35 @@ def _decimal(value: Fraction) -> str:
     return f"{'-' if value < 0 else ''}{whole}.{int(rest):0{digits}d}"
 
 
-def _bin(value: Fraction, width: Fraction) -> str:
-    """Name the bin of a width that holds a number."""
+def _bin(value: Fraction, width: Fraction, *, dates: bool) -> str:
+    """Name the bin of a width that holds a number, or a date."""
     place = value // width
-    return f"[{_plain(place * width)}, {_plain((place + 1) * width)})"
+    spelled = _dated if dates else _plain
+    return f"[{spelled(place * width)}, {spelled((place + 1) * width)})"
+
+
+def _dated(days: Fraction) -> str:
+    """Spell so many days after 1970-01-01 as a date, with the time of day where there is one."""
+    microseconds = days * DAY / 1000
+    if microseconds.denominator > 1:  # finer than clocks write
+        return _plain(days)
+    try:
+        moment = EPOCH + timedelta(microseconds=microseconds.numerator)
+    except OverflowError:  # beyond the years that calendars write
+        return _plain(days)
+    return moment.date().isoformat() if days.denominator == 1 else moment.isoformat()
+
+
+def _width(name: str, *, dates: bool) -> Fraction | None:
+    """Return how wide the bin of a name is, in days for dates; None where it names no bin."""
+    found = BIN.fullmatch(name)
+    if found is None:
+        return None
+    low, high = _moments([found[1], found[2]]) if dates else (None, None)
+    if low is not None and high is not None:
+        return Fraction(high - low, DAY)
+    ends = _size(found[1]), _size(found[2])
+    return None if ends[0] is None or ends[1] is None else ends[1] - ends[0]
 
 
 def _fractions(distinct: Distinct) -> list[Fraction]:
