@@ -199,7 +199,99 @@ def test_people_get_fresh_numbers(tmp_path):
     assert all(sorted(map(int, one.values())) == list(range(80)) for one in both)
     assert both[0] != both[1]
     assert shoal.audit_series([tmp_path / "fine", tmp_path / "coarse"]).holds
-    twice = pl.concat([frame, frame.with_columns(pl.col("salary") + 2000)])
-    shoal.anonymize(twice, schema, require="KAnonymity(k=3)").write(tmp_path / "several")
-    with pytest.raises(shoal.UsageError):
-        shoal.coarsen(tmp_path / "several", require="KAnonymity(k=8)")
+
+
+def visits(draw: random.Random) -> pl.DataFrame:
+    rows = [
+        {
+            "who": person,
+            "age": draw.randint(20, 60),
+            "town": draw.choice("abc"),
+            "salary": draw.choice([0, 10, 20, 300, 500, 510, 900, draw.randint(0, 1000)]),
+        }
+        for person in range(50)
+        for _ in range(draw.choice([1, 1, 2, 3]))
+    ]
+    return pl.DataFrame(rows)
+
+
+ROLES_OF_PEOPLE = {"quasi": ["age", "town"], "sensitive": "salary", "person": "who"}
+PEOPLE = shoal.Schema(**ROLES_OF_PEOPLE)
+
+
+def members(directory: Path) -> dict[str, list[tuple[int, ...]]]:
+    """Return what the people of each group have, sorted, by group."""
+    found: dict[str, list[tuple[int, ...]]] = {}
+    for group, rows in oracle.read(directory)[1].items():
+        by_person: dict[str, list[int]] = {}
+        for row in rows:
+            by_person.setdefault(row["person"], []).append(int(row["salary"]))
+        found[group] = [tuple(sorted(some)) for some in by_person.values()]
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_people_with_several_rows_stay_whole_and_are_what_is_counted(seed, tmp_path):
+    draw = random.Random(seed)
+    fine, coarse = tmp_path / "fine", tmp_path / "coarse"
+    require = ["EpsilonM(epsilon=15, m=2)"]
+    most = draw.choice([None, 2])
+    schema = PEOPLE if most is None else shoal.Schema(**ROLES_OF_PEOPLE, most_rows=most)
+    try:
+        shoal.anonymize(visits(draw), schema, require=require, suppress="20%").write(fine)
+        shoal.coarsen(fine, require="KAnonymity(k=4)").write(coarse)
+    except shoal.NotAchievable:
+        pytest.skip("nothing can be made of these people")
+    everybody = [
+        sorted(one for people in members(place).values() for one in people)
+        for place in (fine, coarse)
+    ]
+    assert everybody[0] == everybody[1]
+    for people in members(coarse).values():
+        for count in {len(one) for one in people}:
+            alike = [one for one in people if len(one) == count]
+            assert len(alike) >= 4
+            for value in {value for one in alike for value in one}:
+                near = sum(any(abs(value - other) <= 15 for other in one) for one in alike)
+                assert 2 * near <= len(alike)
+    said = [json.loads((place / "manifest.json").read_text()) for place in (fine, coarse)]
+    for key in (
+        "people",
+        "rows",
+        "rows_in",
+        "capped",
+        "suppressed",
+        "suppressed_people",
+        "dropped",
+    ):
+        assert said[0][key] == said[1][key], key
+    found = shoal.audit_series([fine, coarse])
+    assert found.holds, found.complaints()
+
+
+def test_rows_that_change_their_person_are_found(tmp_path):
+    draw = random.Random(4)
+    fine, coarse = tmp_path / "fine", tmp_path / "coarse"
+    shoal.anonymize(visits(draw), PEOPLE, require="KAnonymity(k=2)").write(fine)
+    shoal.coarsen(fine, require="KAnonymity(k=5)").write(coarse)
+    assert shoal.audit_series([fine, coarse]).holds
+    path = coarse / "release.csv"
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    one, other = next(
+        (a, b)
+        for a in rows
+        for b in rows
+        if a["group"] == b["group"] and a["person"] != b["person"] and a["salary"] != b["salary"]
+        and sum(c["person"] == a["person"] for c in rows) > 1
+    )  # fmt: skip
+    one["person"], other["person"] = other["person"], one["person"]
+    with path.open("w", newline="") as file:
+        written = csv.DictWriter(file, rows[0], lineterminator="\n")
+        written.writeheader()
+        written.writerows(rows)
+    manifest = json.loads((coarse / "manifest.json").read_text())
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    manifest["digests"]["release.csv"] = f"sha256:{digest}"
+    (coarse / "manifest.json").write_text(json.dumps(manifest))
+    assert any("not unions" in said for said in shoal.audit_series([fine, coarse]).problems)

@@ -24,9 +24,9 @@ from shoal.audit.verify import alike
 from shoal.errors import InputError
 from shoal.principles.groups import Groups
 from shoal.release.cells import cells, spans
-from shoal.table.coding import code_column
+from shoal.table.coding import code_column, code_persons
 from shoal.table.missing import MISSING_LABEL
-from shoal.table.schema import RESERVED
+from shoal.table.schema import PERSON, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,7 +106,26 @@ def _values(finer: Side, coarser: Side) -> tuple[NDArray[np.int64], NDArray[np.i
         [side.table.select(pl.col(names).cast(pl.String)) for side in (finer, coarser)]
     )
     labels = alike(both, names).labels
-    return labels[: finer.table.height], labels[finer.table.height :]
+    height = finer.table.height
+    if "people" not in finer.manifest:
+        return labels[:height], labels[height:]
+    known: dict[tuple[int, ...], int] = {}
+    return (
+        _of_people(finer, labels[:height], known),
+        _of_people(coarser, labels[height:], known),
+    )
+
+
+def _of_people(
+    side: Side, labels: NDArray[np.int64], known: dict[tuple[int, ...], int]
+) -> NDArray[np.int64]:
+    """Return a number for what all rows of each row's person carry: they stay together."""
+    people = code_persons(side.table[PERSON])
+    order = np.lexsort((labels, people))
+    ends = np.cumsum(np.bincount(people))
+    sets = [tuple(part.tolist()) for part in np.split(labels[order], ends[:-1])]
+    numbers = np.array([known.setdefault(one, len(known)) for one in sets], np.int64)
+    return numbers[people]
 
 
 Cover = Callable[[int, int], bool]

@@ -4,6 +4,8 @@ A union has to keep what the finer groups keep, because not every principle surv
 groups: {40, 60} and {50, 80} keep EpsilonM(15, 2), and {40, 50, 60, 80} does not. So every union is
 measured before it stands. In each round the groups that lack something are paired with groups near
 to them, the unions that lose least first; pairs are then exchanged while that loses less.
+
+Where people have several rows, people are measured, and those of a union have equally many rows.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from shoal.methods.pairing import Pairing
 from shoal.principles.groups import Groups, renumber
 from shoal.release.cells import Spans, spans
 from shoal.table.coded import coordinates
+from shoal.table.people import CodedPeople, gathered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,6 +45,24 @@ class Coarsening:
     kept: int
     groups: Groups
     kinds: NDArray[np.int64]
+
+    @cached_property
+    def members(self) -> Task:
+        """What is measured: rows, or people where these have several."""
+        coded = self.task.coded
+        if coded.people is None or len(np.unique(coded.people)) == len(coded):
+            return self.task
+        return replace(self.task, coded=CodedPeople.of(coded))
+
+    def of_members(self, groups: Groups) -> Groups:
+        """Return groups of rows as groups of what is measured."""
+        if self.members is self.task:
+            return groups
+        people = self.task.coded.people
+        assert people is not None
+        labels = np.empty(len(self.members.coded), np.int64)
+        labels[people] = groups.labels
+        return Groups(labels)
 
     def run(self) -> Groups:
         """Join groups until everything holds in all of them, or raise."""
@@ -99,7 +120,12 @@ class Now:
     @cached_property
     def lacking(self) -> NDArray[np.bool_]:
         """Which groups lack something."""
-        return _breached(self.asked.task.measure(self.groups))
+        return _breached(self.asked.members.measure(self.members))
+
+    @cached_property
+    def members(self) -> Groups:
+        """The groups of what is measured."""
+        return self.asked.of_members(self.groups)
 
     @cached_property
     def covered(self) -> list[Spans]:
@@ -178,7 +204,7 @@ class Now:
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return which unions keep what their groups keep, and in which everything holds."""
         keeps, holds = np.empty(len(one), bool), np.empty(len(one), bool)
-        sizes = self.groups.sizes[one] + self.groups.sizes[other]
+        sizes = self.members.sizes[one] + self.members.sizes[other]
         runs = np.cumsum(sizes) // ROWS
         for run in np.unique(runs):
             part = np.flatnonzero(runs == run)
@@ -189,18 +215,16 @@ class Now:
 
     def measure(self, one: NDArray[np.int64], other: NDArray[np.int64]) -> list[Measurement]:
         """Measure every requirement on unions, each as a group of its own."""
-        groups = self.groups
+        groups = self.members
         pairs = np.column_stack([one, other]).ravel()
         sizes = groups.sizes[pairs]
         ends = np.cumsum(sizes)
         within = np.arange(ends[-1]) - np.repeat(ends - sizes, sizes)
-        rows = groups.order[np.repeat(groups.starts[pairs], sizes) + within]
+        some = groups.order[np.repeat(groups.starts[pairs], sizes) + within]
         unions = Groups(np.repeat(np.arange(len(pairs)) // 2, sizes))
-        task = self.asked.task
+        task = self.asked.members
         return [
-            asked.principle.measure(
-                unions, None if value is None else replace(value, codes=value.codes[rows])
-            )
+            asked.principle.measure(unions, None if value is None else gathered(value, some))
             for asked, value in zip(task.requirements, task.values, strict=True)
         ]
 

@@ -211,9 +211,13 @@ def private_text(path: str | Path, text: str) -> None:
     """Write a text that only its owner can ever read, whole or not at all."""
     target = _real(path)
     staged = _beside(target)
-    with as_output_errors(target.name):
+    with as_output_errors(target.name), ExitStack() as held:
+        clear_leftovers(target)
         try:
             with _private(staged) as file:
+                lock = claim(staged)
+                if lock is not None:
+                    held.callback(os.close, lock)
                 file.write(text.encode("utf-8"))
             staged.rename(target)
         finally:

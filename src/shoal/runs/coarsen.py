@@ -19,15 +19,16 @@ from shoal.audit.verify import alike
 from shoal.errors import AuditFailed, UsageError
 from shoal.methods.base import Method, Task
 from shoal.methods.coarsening import Coarsening
-from shoal.principles.groups import Groups
+from shoal.principles.groups import Groups, renumber
 from shoal.principles.requirement import Require, asked_of, requirements
 from shoal.progress import Progress, silent
 from shoal.release.layout import Randomness, Suppression
 from shoal.release.release import build_release, check_title
 from shoal.runs.release import Release
 from shoal.runs.run import timed
+from shoal.table.coding import code_persons
 from shoal.table.forms import BOUNDS, INTERVALS
-from shoal.table.schema import RESERVED
+from shoal.table.schema import PERSON, RESERVED
 from shoal.wording import option
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.principles.requirement import Requirement
+    from shoal.table.coded import Coded
 
 
 def coarsen(
@@ -79,18 +81,23 @@ def coarsen(
         table = read_cells(finer, manifest)
         fine = Groups(np.unique(table[RESERVED].cast(pl.Int64).to_numpy(), return_inverse=True)[1])
         coded = stand_ins(table, manifest, schema, fine, asked_of(asked))
-    if "people" in manifest:  # one row each, under fresh numbers
-        coded = replace(coded, people=np.arange(len(coded)))
+    kinds = _kinds(table, manifest, fine)
+    if "people" in manifest:
+        known = bool(manifest["rows_known"])
+        coded = replace(coded, people=code_persons(table[PERSON]), rows_known=known)
+        if known:
+            kinds = _by_rows(coded, fine, kinds)
+        table = table.drop(PERSON)  # numbers are fresh
     task = Task(coded, asked, progress)
     with timed(times, "search", progress):
-        groups = Coarsening(task, len(kept), fine, _kinds(table, manifest, fine)).run()
+        groups = Coarsening(task, len(kept), fine, kinds).run()
     with timed(times, "recode", progress):
         release = build_release(
             table.drop(RESERVED),
             schema,
             task,
             groups,
-            suppression=Suppression(in_the_way=manifest["suppressed"]),
+            suppression=_left_out(manifest),
             method=Method.read(manifest["method"]),
             randomness=Randomness(seed),
             escape_formulas=manifest.get("escaped", False),
@@ -118,9 +125,6 @@ def _check_finer(manifest: Mapping[str, Any]) -> None:
             "A release without groups has none to join. Make both releases with a method that has."
         )
         raise UsageError(msg)
-    if manifest.get("people", manifest["rows"]) != manifest["rows"]:
-        msg = "A release in which people have several rows each is not made coarser."
-        raise UsageError(msg)
     if "previous" in manifest:
         msg = (
             "A release of a series is not made coarser: its groups live on, and a union of them "
@@ -145,6 +149,32 @@ def _kinds(table: pl.DataFrame, manifest: Mapping[str, Any], fine: Groups) -> ND
     kinds = np.zeros(len(fine), np.int64)
     kinds[fine.labels] = alike(table, kept).labels
     return kinds
+
+
+def _by_rows(coded: Coded, fine: Groups, kinds: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return kinds of groups whose people have equally many rows: only they hide each other."""
+    assert coded.people is not None
+    counts = np.bincount(coded.people)[coded.people]
+    most, fewest = np.zeros(len(fine), np.int64), np.full(len(fine), len(counts))
+    np.maximum.at(most, fine.labels, counts)
+    np.minimum.at(fewest, fine.labels, counts)
+    if (most != fewest).any():
+        msg = (
+            "A group of the release has people with different numbers of rows; it was not made so."
+        )
+        raise UsageError(msg)
+    return renumber(kinds * (int(most.max()) + 1) + most)
+
+
+def _left_out(manifest: Mapping[str, Any]) -> Suppression:
+    """Return what the finer release says of rows and people that were left out."""
+    if "people" not in manifest:
+        return Suppression(in_the_way=manifest["suppressed"])
+    return Suppression(
+        in_the_way=manifest["suppressed_people"],
+        of_people=manifest["suppressed"],
+        capped=manifest["capped"],
+    )
 
 
 def _columns(finer: Mapping[str, Any], coarser: Mapping[str, Any]) -> list[dict[str, Any]]:

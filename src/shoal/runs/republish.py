@@ -7,7 +7,7 @@ import io
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,7 @@ import polars as pl
 from shoal.audit.files import digest_of, read_cells
 from shoal.audit.manifest import MANIFEST, read_manifest
 from shoal.audit.series import group_rows
-from shoal.errors import AuditFailed, InputError, UsageError
+from shoal.errors import AuditFailed, InputError, NotAchievable, UsageError
 from shoal.methods.base import Method, Task
 from shoal.principles.groups import Groups
 from shoal.release.layout import Randomness, Suppression
@@ -31,6 +31,7 @@ from shoal.release.ledger import (
 )
 from shoal.release.places import PRIVATE
 from shoal.release.release import build_release
+from shoal.runs.estimate import whole_run
 from shoal.runs.ledger import Turn, check_fixed, check_people, fixed_by, take_turn, without_person
 from shoal.runs.outlets import is_outlet
 from shoal.runs.publish import write_release
@@ -39,6 +40,7 @@ from shoal.runs.remarks import Remark
 from shoal.table.forms import TWO_TABLES
 from shoal.table.reading import take_frame
 from shoal.table.schema import KNOWN, PERSON
+from shoal.table.settings import ROLES
 from shoal.wording import option
 
 if TYPE_CHECKING:
@@ -66,22 +68,8 @@ def republish(
     table = take_frame(run.frame(progress))
     run.schema.check(table.columns)
     written, target = run.format or "csv", Path(os.path.realpath(run.output))
-    kept = {*run.schema.quasi, *run.schema.sensitive, *run.schema.other}
-    columns = [name for name in table.columns if name in kept]
-    now = fixed_by(
-        run.schema,
-        run.asked,
-        columns,
-        form=run.form,
-        format=written,
-        escaped=run.escape_formulas,
-    )
     with locked(run.ledger):
-        if Path(run.ledger).exists():
-            memory = read_ledger(run.ledger)
-            check_fixed(memory, now)
-        else:
-            memory = Ledger.begin(now, columns)
+        memory = _memory(run, table)
         series = _Series(memory, run, Randomness(run.seed))
         series.settle()
         turn = (
@@ -105,6 +93,81 @@ def republish(
     for note in turn.notes:
         tell(Remark(note))
     return release, audit
+
+
+def _memory(run: Run, table: pl.DataFrame) -> Ledger:
+    """Return the ledger of a run, begun where there is none, or raise where it says otherwise."""
+    assert run.ledger is not None
+    kept = {*run.schema.quasi, *run.schema.sensitive, *run.schema.other}
+    columns = [name for name in table.columns if name in kept]
+    now = fixed_by(
+        run.schema,
+        run.asked,
+        columns,
+        form=run.form,
+        format=run.format or "csv",
+        escaped=run.escape_formulas,
+    )
+    if not Path(run.ledger).exists():
+        return Ledger.begin(now, columns)
+    memory = read_ledger(run.ledger)
+    check_fixed(memory, now)
+    return memory
+
+
+def foresee(run: Run, progress: Progress) -> dict[str, Any]:
+    """Say what the next release of a series would hold, and raise as `republish` would.
+
+    Nothing is written and nobody's turn is taken; newcomers alone would be searched.
+    """
+    _check(run)
+    table = take_frame(run.frame(progress))
+    run.schema.check(table.columns)
+    memory = _memory(run, table)
+    marks = memory.mark(check_people(table, run.schema))
+    known, now = set(memory.rows[WHO].to_list()), set(marks)
+    new = [r for r, mark in enumerate(marks) if mark not in known and mark not in memory.gone]
+    real = memory.rows.filter(pl.col(WHO).is_in(list(now)))[GROUP].value_counts()
+    lives = real.filter(pl.col("count") >= run.least_real)[GROUP]
+    rows = memory.rows.filter(pl.col(GROUP).is_in(lives.implode())).height
+    pending = memory.pending and not _stands(memory)
+    waits = bool(memory.rounds) and len(new) < run.batch
+    facts: dict[str, Any] = {}
+    if new and not waits and not pending:
+        plain = without_person(run.schema, memory.fixed.get("types"))
+        try:
+            facts = replace(run, table=table[new], schema=plain, ledger=None).rehearse(progress)
+        except NotAchievable:
+            if not memory.rounds:
+                raise
+            waits = True
+    if not facts:
+        facts = {
+            "roles": {role: list(getattr(run.schema, role)) for role in ROLES},
+            "require": [
+                {"principle": repr(one), "achievable": True, "largest_m": None} for one in run.asked
+            ],
+            "method": memory.fixed.get("method", "Exchange()"),
+            "seconds": round(whole_run(0.0, rows), 1),
+        }
+    born = 0 if waits or pending else len(new)
+    return facts | {
+        "rows": memory.rows.height if pending else rows + born,
+        "series": {
+            "releases": sum(one.appeared for one in memory.rounds),
+            "again": pending,
+            "stay": len(known & now),
+            "left": len(known - now),
+            "newcomers": len(new),
+            "wait": waits and bool(new),
+        },
+    }
+
+
+def _stands(memory: Ledger) -> bool:
+    """Return whether the last release stands where it was to appear."""
+    manifest = Path(memory.rounds[-1].place) / MANIFEST
+    return manifest.is_file() and digest_of(manifest) == memory.rounds[-1].manifest
 
 
 def _check(run: Run) -> None:
@@ -161,10 +224,7 @@ class _Series:
 
     def settle(self) -> None:
         """See whether the last round appeared before its run was stopped."""
-        if not self.ledger.pending:
-            return
-        manifest = Path(self.ledger.rounds[-1].place) / MANIFEST
-        if manifest.is_file() and digest_of(manifest) == self.ledger.rounds[-1].manifest:
+        if self.ledger.pending and _stands(self.ledger):
             self.appeared()
 
     def appeared(self) -> None:

@@ -290,6 +290,10 @@ class Run:
     def rehearse(self, progress: Progress = silent, tell: Tell = unheard) -> dict[str, Any]:
         """Say what would be done, and raise as `go` would; only samples are searched."""
         self._check_asked()
+        if self.ledger is not None:
+            from shoal.runs.republish import foresee
+
+            return foresee(self, progress)
         task, chosen = self.ready(self._read(progress, tell))
         search = search_seconds(chosen, task)
         return {

@@ -148,6 +148,17 @@ def subset_values(value: Sensitive, rows: NDArray[np.int64]) -> Sensitive:
     return replace(value, codes=value.codes[rows])
 
 
+def gathered(value: Sensitive, members: NDArray[np.int64]) -> Sensitive:
+    """Return the values of some members, in their order; one may stand there several times."""
+    if value.sets is None:
+        return subset_values(value, members)
+    begins = value.sets.ends[members]
+    counts = value.sets.ends[members + 1] - begins
+    ends = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    places = np.arange(ends[-1]) + np.repeat(begins - ends[:-1], counts)
+    return SeveralValues(value.columns, value.places, ValueSets(ends, value.sets.codes[places]))
+
+
 def _middle(column: Column, order: NDArray[np.int64], starts: NDArray[np.int64]) -> Column:
     """Return the column with one rank a person: the middle of its range, for labels its first.
 

@@ -280,7 +280,20 @@ def print_rehearsal(facts: dict[str, Any]) -> None:
     for entry in facts["require"]:
         limit = f" (largest m here: {entry['largest_m']})" if entry["largest_m"] is not None else ""
         console.print(f"  {entry['principle']}: achievable{limit}")
+    if "series" in facts:
+        _print_series(console, facts["series"])
     console.print(f"  estimated time: about {facts['seconds']:.0f} s")
+
+
+def _print_series(console: Console, series: dict[str, Any]) -> None:
+    if series["again"]:
+        console.print("  The release of the run before never appeared: it would be published now.")
+        return
+    newcomers = f"{series['newcomers']:,} newcomers" + (" would wait" if series["wait"] else "")
+    console.print(
+        f"  release {series['releases'] + 1:,} of a series: {series['stay']:,} people stay, "
+        f"{series['left']:,} left, {newcomers}"
+    )
 
 
 INDENT = 4
