@@ -4,6 +4,7 @@ import csv
 import hashlib
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -215,8 +216,7 @@ def visits(draw: random.Random) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-ROLES_OF_PEOPLE = {"quasi": ["age", "town"], "sensitive": "salary", "person": "who"}
-PEOPLE = shoal.Schema(**ROLES_OF_PEOPLE)
+PEOPLE = shoal.Schema(quasi=["age", "town"], sensitive="salary", person="who")
 
 
 def members(directory: Path) -> dict[str, list[tuple[int, ...]]]:
@@ -236,7 +236,7 @@ def test_people_with_several_rows_stay_whole_and_are_what_is_counted(seed, tmp_p
     fine, coarse = tmp_path / "fine", tmp_path / "coarse"
     require = ["EpsilonM(epsilon=15, m=2)"]
     most = draw.choice([None, 2])
-    schema = PEOPLE if most is None else shoal.Schema(**ROLES_OF_PEOPLE, most_rows=most)
+    schema = replace(PEOPLE, most_rows=most)
     try:
         shoal.anonymize(visits(draw), schema, require=require, suppress="20%").write(fine)
         shoal.coarsen(fine, require="KAnonymity(k=4)").write(coarse)

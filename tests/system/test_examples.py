@@ -24,7 +24,7 @@ def test_why_proximity_shows_that_only_proximity_principles_stop_a_near_guess(tm
     assert "Perturbation keeps EpsilonM" in done.stdout
     assert "Charts: why.html" in done.stdout
     html = page.read_text("utf-8")
-    assert html.count("<svg ") == 3
+    assert html.count("<svg ") == 2 * 3  # for a screen and for a phone
     assert "<script" not in html
     assert not re.search(r"(src|href)=.http", html)
     cells = [

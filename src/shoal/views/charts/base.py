@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 BLUE, ORANGE = "#0072B2", "#D55E00"  # Okabe and Ito: told apart by colour-blind readers
 GREY = "#808080"  # readable on white and on black; a page of ours puts its own ink in its place
 PALETTE = ["#56B4E9", "#009E73", "#E69F00", "#D55E00", "#CC79A7", "#0072B2"]  # the same source
-WIDTH = 460  # narrow, so that letters stay readable when a phone shrinks the picture
+# A picture is drawn for a screen and for a phone, so that neither shrinks its letters; the page
+# shows the one that fits, and where nobody styles it the first.
+WIDTHS = {'class="broad"': 860, 'class="slim" hidden': 460}
 CONFIG = {
     "background": None,
     "font": "sans-serif",
@@ -61,19 +63,30 @@ def _shown(letter: str) -> str:
     return letter if letter.isprintable() else " " if letter.isspace() else "\ufffd"
 
 
+LABELS = 240  # of the width, for the names beside a facet's parts
+MARGIN = {"left": 30, "right": 5, "top": 5, "bottom": 5}  # a browser's letters may be wider
 UNTOLD = "A picture of the numbers that stand beside it in words or in a table."
 
 
 def draw(spec: dict[str, Any], *, height: int = 220, says: str = UNTOLD) -> str:
-    """Return a specification as SVG text; a facet's parts have sizes of their own.
+    """Return a specification as SVG text, for a wide page and for a narrow one.
 
-    `says` is read aloud to those who do not see the picture.
+    The parts of a facet take what their labels leave of the width. `says` is read aloud to those
+    who do not see the picture.
     """
+    return "".join(
+        f"<div {said}>{_svg(spec, width, height, says)}</div>" for said, width in WIDTHS.items()
+    )
+
+
+def _svg(spec: dict[str, Any], width: int, height: int, says: str) -> str:
     import vl_convert
     from markupsafe import escape
 
-    size = {} if "facet" in spec else {"width": WIDTH, "height": height}
-    whole = size | {"config": CONFIG} | _printable(spec)
+    size: dict[str, Any] = {"width": width, "height": height}
+    if "facet" in spec:
+        size = {"spec": spec["spec"] | {"width": width - LABELS}, "padding": MARGIN}
+    whole = {"config": CONFIG} | _printable(spec) | size
     svg = vl_convert.vegalite_to_svg(whole)
     svg = re.sub(r"gradient_\d+", "gradient", svg)  # numbered anew with every picture of a process
     svg = re.sub(r' (?:role="graphics-\w+"|aria-roledescription="[^"]*")', "", svg)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shoal.views.charts.base import BLUE, GREY, ORANGE, draw
+from shoal.views.charts.base import BLUE, GREY, LABELS, ORANGE, draw
 
 if TYPE_CHECKING:
     from shoal.views.tables import Measure
@@ -33,7 +33,7 @@ def comparison_chart(methods: list[str], measures: list[Measure]) -> str:
         "type": "nominal",
         "title": None,
         "sort": methods,
-        "axis": {"labelLimit": 210, "ticks": False, "domain": False},
+        "axis": {"labelLimit": LABELS, "ticks": False, "domain": False},
     }
     x = {
         "field": "value",
@@ -54,7 +54,6 @@ def comparison_chart(methods: list[str], measures: list[Measure]) -> str:
             "spacing": 18,
             "resolve": {"scale": {"x": "independent"}},
             "spec": {
-                "width": 270,
                 "height": {"step": 22},
                 "layer": [
                     {
