@@ -26,7 +26,7 @@ from shoal.audit.forms import (
     wrong_means,
 )
 from shoal.audit.manifest import MANIFEST, read_manifest
-from shoal.audit.matches import audit_matches
+from shoal.audit.matches import audit_matches, published_among
 from shoal.audit.nodes import Stated
 from shoal.audit.verify import Audit, audit_table, check_rows
 from shoal.errors import InputError, UsageError
@@ -165,6 +165,8 @@ def _measure(
     else:
         table = read_table(original) if isinstance(original, str | Path) else take_frame(original)
         coded = code_original(table, manifest, hierarchies)
+        if len(coded) > published.height:
+            coded = published_among(published, coded, manifest["suppressed"])
         problems += check_domains(coded, manifest)
         found = audit_matches(published, coded, asked, candidates=True)
     if require is None and found.measured() != manifest["measured"]:

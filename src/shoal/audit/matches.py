@@ -21,7 +21,7 @@ import polars as pl
 
 from shoal.audit.verify import Audit, Finding, check_rows
 from shoal.distances.relation import band_of_column
-from shoal.errors import UsageError
+from shoal.errors import InputError, UsageError
 from shoal.notation import exact
 from shoal.table.coding import QUANTITY, Column, code_column
 
@@ -134,6 +134,30 @@ def _count(
         np.empty(len(order), np.int64), np.zeros(first.shape[1] + 1, np.int64), totals, near,
     )  # fmt: skip
     return near, totals
+
+
+def published_among(published: pl.DataFrame, original: Coded, left_out: int) -> Coded:
+    """Return the originals that were published, where it can be told whom a release left out.
+
+    Whoever is published matches a row at least, the own one. So where exactly as many as were left
+    out match none, these are they; where fewer do, some choice among the others would have to be
+    believed, and a person who is singled out could be taken for one who is not there.
+    """
+    from shoal.audit.boxes import published_boxes
+    from shoal.audit.regularity import MatchGraph
+
+    if not left_out:
+        return original
+    matching = MatchGraph(original.line, published_boxes(published, original)).matches > 0
+    missing = int((~matching).sum())
+    if missing != left_out or len(original) != published.height + left_out:
+        msg = (
+            f"Of {len(original):,} rows of the original {left_out:,} were left out, and "
+            f"{missing:,} match no published row: who was published cannot be told. Give the "
+            "original without the rows that were left out."
+        )
+        raise InputError(msg)
+    return original.subset(np.flatnonzero(matching))
 
 
 def audit_matches(
