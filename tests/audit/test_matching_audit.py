@@ -167,7 +167,7 @@ def test_a_cell_that_cannot_be_read_covers_nobody():
 def test_whoever_was_left_out_is_told_apart_or_asked_about(tmp_path: Path) -> None:
     """Rows that match nothing were left out; where others were too, no choice is believed."""
     told = asked = 0
-    for seed in range(60):
+    for seed in range(130):
         chance = random.Random(seed)
         rows = chance.randint(6, 14)
         table = pl.DataFrame(
@@ -180,7 +180,7 @@ def test_whoever_was_left_out_is_told_apart_or_asked_about(tmp_path: Path) -> No
         schema = shoal.Schema(quasi=["a", "b"], sensitive="s")
         try:
             release = shoal.anonymize(
-                table, schema, require="KAnonymity(k=2)", method="Freeform()", suppress="40%"
+                table, schema, require="KAnonymity(k=3)", method="Freeform()", suppress="40%"
             )
         except shoal.NotAchievable:
             continue
@@ -195,4 +195,4 @@ def test_whoever_was_left_out_is_told_apart_or_asked_about(tmp_path: Path) -> No
         except shoal.InputError:
             asked += 1
     assert told > 0
-    assert told + asked > 4
+    assert asked > 0
