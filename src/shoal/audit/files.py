@@ -38,13 +38,14 @@ from shoal.table.ends import ranks_within
 from shoal.table.files import separator_of, tables_named
 from shoal.table.forms import INTERVALS, RELEASE, TWO_TABLES, stems
 from shoal.table.groupings import Hierarchy
+from shoal.table.linked import under_both_names
 from shoal.table.reading import read_lean, read_table, take_frame
 from shoal.table.schema import KNOWN, PERSON, PSEUDONYM, REAL, RESERVED, UNKNOWN, Schema
 from shoal.table.settling import trimmed, with_date_formats
 from shoal.wording import option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 CLOSE = 1e-9  # losses are means of doubles, added up in another order
@@ -139,13 +140,13 @@ def _measure(
 ) -> Audit:
     """Measure what a manifest speaks of; `changed` is what is wrong with the files already."""
     tables = read_tables(directory, manifest, lean=True)
-    published = tables.rows
+    published, linked = tables.rows, tables.linked
     check_rows(published)
     schema = manifest_schema(manifest, hierarchies)
-    asked = requirements(require or manifest["require"], schema.sensitive)
+    asked = requirements(require or manifest["require"], *schema.protected)
     problems = [*changed, *tables.problems]
     del tables
-    problems += check_manifest(published, manifest)
+    problems += check_manifest(published, manifest) + check_linked(linked, manifest)
     if not manifest.get("heterogeneous", False):
         if original is not None:
             msg = (
@@ -153,11 +154,12 @@ def _measure(
                 f"{option('original')}."
             )
             raise UsageError(msg)
-        if not {*schema.quasi, *schema.sensitive}.issubset(published.columns):
+        whole = {*schema.quasi, *schema.sensitive}.issubset(published.columns)
+        if not whole or not all(linked_whole(name, linked[name], manifest) for name in linked):
             return Audit(published.height, None, (), tuple(problems))
         handed = Handed(published)
         del published  # so that quasi cells can go as soon as the groups are known
-        found = audit_table(handed, schema, asked, population, kinds_of(manifest))
+        found = audit_table(handed, schema, asked, population, kinds_of(manifest), linked)
     elif original is None and not problems:
         raise UsageError(WITHOUT_ORIGINAL)
     elif original is None or not set(schema.published).issubset(published.columns):
@@ -171,6 +173,11 @@ def _measure(
         found = audit_matches(published, coded, asked, candidates=True)
     if require is None and found.measured() != manifest["measured"]:
         problems.append("The manifest's measurements are not those of the published table.")
+    if manifest.get("alone", found.alone) != found.alone:
+        problems.append(
+            f"The manifest says that {manifest['alone']} people are alone with their number of "
+            f"rows, there are {found.alone}."
+        )
     return replace(found, problems=(*found.problems, *problems))
 
 
@@ -258,8 +265,12 @@ def read_tables(
 ) -> Tables:
     """Read the published tables of a release directory as one, and say what is wrong with them."""
     found = _read_spelled(directory, manifest, lean=lean, progress=progress)
-    plain = manifest_schema(manifest).read_numbers(found.rows, "sensitive")
-    return replace(found, rows=plain)
+    schema = manifest_schema(manifest)
+    linked = {
+        name: schema.linked[name].read_numbers(table, "sensitive")
+        for name, table in found.linked.items()
+    }
+    return replace(found, rows=schema.read_numbers(found.rows, "sensitive"), linked=linked)
 
 
 def _read_spelled(
@@ -271,7 +282,7 @@ def _read_spelled(
 ) -> Tables:
     form = manifest["form"]
     tables = {}
-    for stem in stems(form):
+    for stem in (*stems(form), *manifest.get("tables", {})):
         (name,) = (name for name in manifest["digests"] if name in tables_named(stem))
         path = directory / name
         if not is_ordinary(path):
@@ -287,11 +298,17 @@ def _read_spelled(
             tables[stem] = flat(read_table(path, delimiter=separator))
     if form == TWO_TABLES:
         return put_together(tables, manifest)
+    linked = {}
+    for name, stated in manifest.get("tables", {}).items():
+        table = tables.pop(name)
+        if manifest.get("escaped"):
+            table = without_escapes(table, stated["columns"])
+        linked[name] = under_both_names(table, name)
     problems = wrong_headers(tables, manifest) if form != INTERVALS else ()
     rows = one_cell_each(tables[RELEASE], manifest)
     if manifest.get("escaped"):
         rows = without_escapes(rows, manifest["columns"])
-    return Tables(rows, tuple(problems))
+    return Tables(rows, tuple(problems), linked=linked)
 
 
 def as_meant(published: pl.DataFrame, manifest: dict[str, Any]) -> pl.DataFrame:
@@ -352,8 +369,9 @@ def manifest_schema(
         types={name: kind for name, kind in types.items() if kind != "ordered"},
         decimal=manifest.get("decimal"),
         survey_weight=weighing(manifest),
-        **_settled_as(manifest),
+        **_settled_as(manifest["columns"]),
         **people_of(manifest),
+        linked={name: _linked_schema(name, manifest) for name in manifest.get("tables", {})},
         hierarchies={name: Stated.of_manifest(c, owned.get(name)) for name, c in nodes.items()},
     )
 
@@ -372,12 +390,53 @@ SETTLED = {  # what a schema says of columns, and the key of each in a manifest
 }
 
 
-def _settled_as(manifest: dict[str, Any]) -> dict[str, Any]:
+def _settled_as(columns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return what was said of the cells of columns, as a schema takes it."""
-    return {
-        said: {c["name"]: c[key] for c in manifest["columns"] if key in c}
-        for said, key in SETTLED.items()
-    }
+    return {said: {c["name"]: c[key] for c in columns if key in c} for said, key in SETTLED.items()}
+
+
+def _linked_schema(name: str, manifest: dict[str, Any]) -> Schema:
+    """Return the schema of a linked table, its columns under both names."""
+    columns = [
+        one | {"name": f"{name}.{one['name']}"} for one in manifest["tables"][name]["columns"]
+    ]
+    return Schema(
+        sensitive=[one["name"] for one in columns if one["role"] == "sensitive"],
+        other=[one["name"] for one in columns if one["role"] == "other"],
+        types={
+            one["name"]: one["type"]
+            for one in columns
+            if "type" in one and one["type"] != "ordered"
+        },
+        decimal=manifest.get("decimal"),
+        person=f"{name}.{PERSON}",
+        **_settled_as(columns),
+    )
+
+
+def linked_whole(name: str, table: pl.DataFrame, manifest: dict[str, Any]) -> bool:
+    """Return whether a linked table has the columns that the manifest says."""
+    stated = [one["name"] for one in manifest["tables"][name]["columns"]]
+    return table.columns == [f"{name}.{one}" for one in (RESERVED, PERSON, *stated)]
+
+
+def check_linked(linked: Mapping[str, pl.DataFrame], manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence for everything that a manifest says wrongly of its linked tables."""
+    problems = []
+    for name, table in linked.items():
+        stated = manifest["tables"][name]
+        if stated["rows_in"] != sum(stated[k] for k in ("rows", "suppressed", "dropped", "capped")):
+            problems.append(
+                f"Of {name}, the manifest's rows, suppressed, dropped and capped do not add up to "
+                "rows_in."
+            )
+        if table.height != stated["rows"]:
+            problems.append(
+                f"Of {name}, the manifest says {stated['rows']} rows, there are {table.height}."
+            )
+        if not linked_whole(name, table, manifest):
+            problems.append(f"The columns of {name} are not those that the manifest says.")
+    return problems
 
 
 def people_of(manifest: dict[str, Any]) -> dict[str, Any]:

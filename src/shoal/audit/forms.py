@@ -7,7 +7,7 @@ become the boxes that a reader can make of them: beside the values of a group wh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,11 +48,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """The published tables as one, what is wrong with them, and people, where they are apart."""
+    """The published tables as one, what is wrong with them, and people, where they are apart.
+
+    Linked tables stand by themselves.
+    """
 
     rows: pl.DataFrame
     problems: tuple[str, ...] = ()
     people: pl.DataFrame | None = None
+    linked: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # under both names
 
 
 def flat_cells(table: pl.DataFrame, manifest: Mapping[str, Any]) -> pl.DataFrame:

@@ -14,18 +14,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.audit.verify import cell_codes
+from shoal.distances.relation import equality, most_people
 from shoal.errors import UsageError
 from shoal.exact import upward
 from shoal.notation import exact
 from shoal.principles.groups import Groups
-from shoal.table.coded import Sensitive
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from shoal.audit.verify import Audit
     from shoal.release.cells import Kinds
     from shoal.release.release import ReleaseData
+    from shoal.table.coded import Coded, Sensitive
     from shoal.table.coding import Column
 
 
@@ -44,15 +47,20 @@ def check_threshold(threshold: float) -> Fraction:
 
 
 def exposure(
-    release: ReleaseData, audit: Audit, before: Groups, threshold: float
+    release: ReleaseData,
+    audit: Audit,
+    members: Coded,
+    before: Groups,
+    after: Groups | None,
+    threshold: float,
 ) -> dict[str, Any]:
     """Measure all three, against a threshold for the risk of being found.
 
-    How often an exact value is guessed is left out for columns under a proximity requirement: what
-    that requirement measures says more of them.
+    Members are rows or people; `before` and `after` are those alike among them. How often an exact
+    value is guessed is left out for columns under a proximity requirement: what that requirement
+    measures says more of them.
     """
     limit = check_threshold(threshold)
-    after = release_groups(release)
     measured = {n for one in release.requirements if one.principle.numeric for n in one.columns}
     if audit.alike is not None:
         found = identification(audit.alike, audit.alike, limit)
@@ -69,15 +77,21 @@ def exposure(
         "pseudonyms": list(release.schema.pseudonymize),
         "guesses": [
             {
-                "column": column.name,
-                "blind": _blind(column.codes),
-                "before": guessed(before, Sensitive.of((column,))),
-                "after": None if after is None else guessed(after, Sensitive.of((column,))),
+                "column": name,
+                "blind": guessed(Groups(np.zeros(len(members), np.int64)), value),
+                "before": guessed(before, value),
+                "after": None if after is None else guessed(after, value),
             }
-            for column in release.coded.sensitive
-            if column.name not in measured
+            for name, value in _guessable(members, release)
+            if name not in measured
         ],
     }
+
+
+def _guessable(members: Coded, release: ReleaseData) -> Iterator[tuple[str, Sensitive]]:
+    """Yield the sensitive columns, of linked tables too, with what members have in them."""
+    for name in chain(*release.schema.protected):
+        yield name, members.value((name,))
 
 
 def release_groups(release: ReleaseData) -> Groups | None:
@@ -123,10 +137,13 @@ def identification(
 
 
 def guessed(groups: Groups, value: Sensitive) -> float:
-    """Return the share of rows whose value is the most frequent one of their group.
+    """Return the share of members who have the most frequent value of their group.
 
     Whoever guesses that value for everybody in a group is right so often.
     """
+    if value.sets is not None:
+        most = most_people(equality(value.distinct), groups, value.sets)
+        return float(most.sum() / len(groups.labels))
     keys = groups.labels * value.distinct + value.codes
     keys.sort()
     starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
@@ -136,13 +153,11 @@ def guessed(groups: Groups, value: Sensitive) -> float:
     return float(np.maximum.reduceat(lengths, firsts).sum() / len(keys))
 
 
-def _blind(codes: NDArray[np.int32]) -> float:
-    """Return the share of rows that carry the most frequent value of the whole table."""
-    return float(np.bincount(codes).max() / len(codes))
-
-
 def _unique_with_others(release: ReleaseData) -> float | None:
-    """Return the share of rows alone in their published cells and unchanged columns together."""
+    """Return the share of rows alone in their published cells and unchanged columns together.
+
+    Of people, the share who have a row that nobody else's is like.
+    """
     others = release.schema.other
     if not others:
         return None
@@ -151,8 +166,13 @@ def _unique_with_others(release: ReleaseData) -> float | None:
     cells = (_different(recoding.quasi[name], kinds) for name, kinds in recoding.kinds.items())
     carried = (cell_codes(recoding.source[name].gather(layout.carries)) for name in others)
     borne = ((cell[layout.bears], int(cell.max()) + 1) for cell in cells)
-    sizes = Groups.alike(len(layout.bears), chain(borne, carried)).sizes
-    return float((sizes == 1).sum() / len(layout.bears))
+    alike = Groups.alike(len(layout.bears), chain(borne, carried))
+    if layout.persons is None:
+        return float((alike.sizes == 1).sum() / len(layout.bears))
+    people = int(layout.persons.max()) + 1
+    owners, persons = np.divmod(np.unique(alike.labels * people + layout.persons), people)
+    lonely = np.bincount(owners)[owners] == 1
+    return float(len(np.unique(persons[lonely])) / len(np.unique(layout.persons)))
 
 
 def _different(column: Column, kinds: Kinds) -> NDArray[np.int32]:

@@ -34,6 +34,7 @@ from shoal.table.ends import backwards
 from shoal.table.files import tables_named
 from shoal.table.forms import CODEBOOK, FORMS, MEANS, TWO_TABLES, stems
 from shoal.table.hierarchy import DEPTH
+from shoal.table.linked import check_linked_name
 from shoal.table.missing import Missing
 from shoal.table.schema import KINDS, LABELS, NUMERIC, PERSON, PSEUDONYM, REAL, RESERVED
 from shoal.table.strict import read_json
@@ -91,6 +92,9 @@ def check_shape(manifest: Any) -> None:
     if 0 < len(PEOPLE.keys() & manifest.keys()) < len(PEOPLE):
         problem = f"the manifest has to say all of {', '.join(map(repr, PEOPLE))}, or none"
         raise Wrong(problem)
+    if ("alone" in manifest) is not (manifest.get("rows_known") is False):
+        problem = "'alone' is there where 'rows_known' is false, and nowhere else"
+        raise Wrong(problem)
     if not any(column["role"] == "quasi" for column in manifest["columns"]):
         problem = "'columns' has no quasi column"
         raise Wrong(problem)
@@ -113,8 +117,9 @@ def check_shape(manifest: Any) -> None:
 
 def _check_digests(manifest: dict[str, Any]) -> None:
     """Raise where a file that every release has goes without a digest."""
+    _check_linked(manifest)
     digests = manifest["digests"]
-    for stem in stems(manifest["form"]):
+    for stem in (*stems(manifest["form"]), *manifest.get("tables", {})):
         tables = [name for name in digests if name in tables_named(stem)]
         if len(tables) != 1:
             problem = f"'digests' has to name one table {stem}"
@@ -124,11 +129,37 @@ def _check_digests(manifest: dict[str, Any]) -> None:
         raise Wrong(problem)
 
 
+def _check_linked(manifest: dict[str, Any]) -> None:
+    """Raise where what is said of linked tables cannot be."""
+    if "tables" not in manifest:
+        return
+    if "people" not in manifest or "previous" in manifest or manifest["form"] == TWO_TABLES:
+        problem = "'tables' are linked by people, and neither in a series nor beside two tables"
+        raise Wrong(problem)
+    for name, said in manifest["tables"].items():
+        names = [column["name"] for column in said["columns"]]
+        if len(set(names)) < len(names) or {RESERVED, PERSON} & set(names):
+            problem = f"'tables', {name!r} has a name twice, or one that a release has of its own"
+            raise Wrong(problem)
+
+
+def _table_name(value: str, place: str) -> None:
+    try:
+        check_linked_name(value)
+    except UsageError:
+        problem = f"{place} names {value[:40]!r}, which is no linked table"
+        raise Wrong(problem) from None
+
+
 def _check_terms(manifest: dict[str, Any]) -> None:
     """Raise where a term cannot be read, or would open a file in being read."""
     sensitive = [c["name"] for c in manifest["columns"] if c["role"] == "sensitive"]
+    linked = [
+        [f"{name}.{c['name']}" for c in said["columns"] if c["role"] == "sensitive"]
+        for name, said in manifest.get("tables", {}).items()
+    ]
     try:
-        requirements(manifest["require"], sensitive, files=False)
+        requirements(manifest["require"], sensitive, *filter(None, linked), files=False)
     except (UsageError, InputError) as problem:
         raise _unread("'require'", problem) from None
     terms = [("method", manifest["method"])]
@@ -287,6 +318,22 @@ PEOPLE: dict[str, Check] = {
 }
 OPTIONAL: dict[str, Check] = {
     **PEOPLE,
+    "alone": whole(),
+    "tables": mapped(
+        shaped(
+            {
+                "rows_in": whole(least=1),
+                "dropped": whole(),
+                "rows": whole(),
+                "suppressed": whole(),
+                "capped": whole(),
+                "columns": listed(
+                    shaped({"name": text(), "role": one_of("sensitive", "other")}, SAID), least=1
+                ),
+            }
+        ),
+        names=_table_name,
+    ),
     "title": text(longest=TITLE),
     "heterogeneous": true,
     "adversary": listed(text(), least=1),

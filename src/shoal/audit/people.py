@@ -1,26 +1,28 @@
 """People in a published table: who is in which group with how many rows, and what holds for them.
 
 A reader sees whom rows belong together with, and so how many rows each person has. Where that may
-be known of people, somebody can only be taken for those of the group who have as many: these are
-the candidates, and every requirement is measured among them.
+be known of people, somebody can only be taken for those of the group who have as many, in every
+table: these are the candidates, and every requirement is measured among them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from shoal.principles.groups import Groups, Measurement, joined, renumber
 from shoal.table.coding import code_persons
 from shoal.table.people import subset_values, values_of
+from shoal.table.schema import PERSON, RESERVED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    import polars as pl
     from numpy.typing import NDArray
 
     from shoal.principles.base import Principle
@@ -31,54 +33,84 @@ if TYPE_CHECKING:
 class Members:
     """The people of each group: a person with rows in two groups is a member of both.
 
-    `of_row` is the member that each row is about, `groups` the group of each member.
+    `of_row` is the member that each row is about, `groups` the group of each member, and `linked`
+    has the members that the rows of linked tables are about.
     """
 
     of_row: NDArray[np.int64]
     groups: Groups
     people: int
     known: bool
+    linked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, groups: Groups, persons: pl.Series, *, known: bool) -> Members:
-        """Count the people of groups of rows."""
+    def of(
+        cls,
+        groups: Groups,
+        persons: pl.Series,
+        *,
+        known: bool,
+        linked: Mapping[str, NDArray[np.int64]] = MappingProxyType({}),
+    ) -> Members:
+        """Count the people of groups of rows.
+
+        `linked` has for each row of linked tables a row of the first that is about its person.
+        """
         numbers = code_persons(persons)
         people = int(numbers.max()) + 1
         of_row = renumber(groups.labels * people + numbers)
         labels = np.empty(int(of_row.max()) + 1, np.int64)
         labels[of_row] = groups.labels
-        return cls(of_row, Groups(labels), people, known)
+        return cls(
+            of_row,
+            Groups(labels),
+            people,
+            known,
+            {name: of_row[rows] for name, rows in linked.items()},
+        )
+
+    def __len__(self) -> int:
+        return len(self.groups.labels)
 
     @cached_property
-    def counts(self) -> NDArray[np.int64]:
-        """How many rows each member has."""
-        return np.bincount(self.of_row)
+    def counts(self) -> Groups:
+        """The members who have equally many rows, in every table."""
+        counts = [
+            np.bincount(rows, minlength=len(self)) for rows in (self.of_row, *self.linked.values())
+        ]
+        return Groups.alike(len(self), ((each, int(each.max()) + 1) for each in counts))
 
     @cached_property
+    def alike(self) -> Groups:
+        """Those of each group with equally many rows."""
+        return Groups.of(self.groups.labels * len(self.counts) + self.counts.labels)
+
+    @property
     def candidates(self) -> Groups:
         """Whom a reader cannot tell a member from: the group, or those of it with as many rows."""
-        if not self.known:
-            return self.groups
-        most = int(self.counts.max()) + 1
-        return Groups.of(self.groups.labels * most + self.counts)
+        return self.alike if self.known else self.groups
 
     @cached_property
     def alone(self) -> int:
         """How many people are the only one of their group with so many rows."""
-        most = int(self.counts.max()) + 1
-        sizes = Groups.of(self.groups.labels * most + self.counts).sizes
-        return int((sizes == 1).sum())
+        return int((self.alike.sizes == 1).sum())
 
-    def measure(self, principle: Principle, value: Sensitive | None) -> Measurement:
-        """Measure a requirement among the candidates; each number of rows is a table by itself."""
+    def measure(
+        self, principle: Principle, value: Sensitive | None, table: str | None = None
+    ) -> Measurement:
+        """Measure a requirement among the candidates; each number of rows is a table by itself.
+
+        The value is of the rows of the first table, or of a linked one.
+        """
+        of_row = self.of_row if table is None else self.linked[table]
         found = []
         for members in self.shards():
-            inside = np.zeros(len(self.counts), np.bool_)
-            inside[members] = True
+            place = np.full(len(self), -1, np.int64)
+            place[members] = np.arange(len(members))
             own = None
             if value is not None:
-                rows = np.flatnonzero(inside[self.of_row])
-                own = values_of(subset_values(value, rows), renumber(self.of_row[rows]))
+                rows = np.flatnonzero(place[of_row] >= 0)
+                own = values_of(subset_values(value, rows), place[of_row[rows]], len(members))
                 if own.sets is not None:
                     principle.crowd(own)  # raises where several values have no meaning
             found.append(principle.measure(Groups.of(self.groups.labels[members]), own))
@@ -87,17 +119,43 @@ class Members:
     def shards(self) -> Iterator[NDArray[np.int64]]:
         """Yield the members that may be taken for one another anywhere in the table."""
         if not self.known:
-            yield np.arange(len(self.counts))
+            yield np.arange(len(self))
             return
-        for count in np.unique(self.counts):
-            yield np.flatnonzero(self.counts == count)
+        yield from np.split(self.counts.order, self.counts.starts[1:-1])
 
     def scattered(self) -> list[str]:
         """Return a sentence where somebody has rows in more than one group."""
-        several = len(self.counts) - self.people
+        several = len(self) - self.people
         if not several:
             return []
         return [
             f"People have rows in more than one group: {self.people:,} people make "
-            f"{len(self.counts):,} members of groups."
+            f"{len(self):,} members of groups."
         ]
+
+
+def rows_of_people(
+    published: pl.DataFrame, linked: Mapping[str, pl.DataFrame]
+) -> tuple[dict[str, pl.DataFrame], dict[str, NDArray[np.int64]], list[str]]:
+    """Match the rows of linked tables with a row of the first about the same person and group.
+
+    Returns the rows that have one, these, and a sentence for every table where some have none.
+    """
+    if not linked:
+        return {}, {}, []
+    own = [RESERVED, PERSON]
+    first = published.select(pl.col(own).cast(pl.String)).with_row_index("#row")
+    first = first.unique(own, keep="first")
+    tables, matches, problems = {}, {}, []
+    for name, table in linked.items():
+        cells = table.select(pl.col(f"{name}.{one}").cast(pl.String).alias(one) for one in own)
+        found = cells.join(first, on=own, how="left", nulls_equal=True, maintain_order="left")
+        known = found["#row"].is_not_null()
+        if not known.all():
+            problems.append(
+                f"{int((~known).sum()):,} rows of {name} are about people whom the release does "
+                "not have, or has in another group."
+            )
+        tables[name] = table.filter(known)
+        matches[name] = found["#row"].drop_nulls().to_numpy().astype(np.int64)
+    return tables, matches, problems

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from shoal.audit.people import Members
+from shoal.audit.people import Members, rows_of_people
 from shoal.errors import InputError, UsageError
 from shoal.exact import at_most, upward
 from shoal.principles.groups import Groups, Measurement
@@ -176,8 +177,11 @@ def audit_table(
     requirements: Sequence[Requirement],
     population: pl.DataFrame | None = None,
     kinds: Mapping[str, str] | None = None,
+    linked: Mapping[str, pl.DataFrame] = MappingProxyType({}),
 ) -> Audit:
     """Measure requirements on a published table.
+
+    `linked` are the tables linked with it, their columns under both names.
 
     Groups are the rows of one `group`, where there is such a column, and otherwise the rows with
     equal published quasi cells. A principle that survives the union of groups is measured by equal
@@ -205,7 +209,7 @@ def audit_table(
     if grouped:
         problems += mixed_groups(by_group, by_cells)
     if schema.person is not None:
-        return _audit_people(published, schema, requirements, by_group, by_cells, problems)
+        return _audit_people(published, schema, requirements, by_group, by_cells, problems, linked)
     for one in requirements:
         if one.principle.population:
             measured = one.principle.measure(by_cells, None)
@@ -233,36 +237,46 @@ def _audit_people(
     by_group: Groups,
     by_cells: Groups,
     problems: list[str],
+    linked: Mapping[str, pl.DataFrame],
 ) -> Audit:
-    """Measure requirements on the people of a published table."""
+    """Measure requirements on the people of a published table, and of those linked with it."""
     assert schema.person is not None
     persons, known = published[schema.person], schema.rows_known
     grouped = RESERVED in published.columns
-    members = Members.of(by_group, persons, known=known)
-    alike = Members.of(by_cells, persons, known=known) if grouped else members
+    tables, matched, unmatched = rows_of_people(published, linked)
+    members = Members.of(by_group, persons, known=known, linked=matched)
+    alike = Members.of(by_cells, persons, known=known, linked=matched) if grouped else members
     findings = []
     for one in requirements:
         if one.principle.population:
             msg = f"{one.principle!r} is not yet defined where rows are about people."
             raise UsageError(msg)
-        value = _value(published, schema, one)
+        table = next((name for name, own in schema.linked.items() if _is_of(one, own)), None)
+        rows, own = (published, schema) if table is None else (tables[table], schema.linked[table])
+        value = _value(rows, own, one)
         views = [("group" if grouped else "cells", members)]
         if grouped and one.principle.monotone:
             views.append(("cells", alike))
         findings += [
-            Finding(one, by, whom.measure(one.principle, value), "person") for by, whom in views
+            Finding(one, by, whom.measure(one.principle, value, table), "person")
+            for by, whom in views
         ]
     return Audit(
         published.height,
         len(by_group),
         tuple(findings),
-        (*problems, *members.scattered()),
+        (*problems, *unmatched, *members.scattered()),
         alike=alike.candidates.sizes,
         remarks=() if known else (unknown_rows(members.alone, members.people),),
         people=members.people,
         alone=members.alone,
         rows_known=known,
     )
+
+
+def _is_of(one: Requirement, table: Schema) -> bool:
+    """Return whether a requirement is about columns of a linked table."""
+    return bool(one.columns) and one.columns[0] in table.sensitive
 
 
 def unknown_rows(alone: int, people: int) -> str:

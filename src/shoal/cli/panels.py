@@ -18,6 +18,7 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
         "person": "COLUMN",
         "most_rows": "NUMBER",
         "rows": "known|unknown",
+        "linked": "NAME=FILE",
         "never_mix": "COLUMNS",
         "survey_weight": "COLUMN",
         "group": "COLUMN",

@@ -70,6 +70,14 @@ RowsKnown = Annotated[
     str | None,
     typer.Option(help="Whether a reader may know how many rows a person has: known or unknown."),
 ]
+Linked = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--linked",
+        help="A second table about the same people, as visits=FILE; its columns are named "
+        "visits.COLUMN. Repeatable.",
+    ),
+]
 Other = Annotated[str | None, typer.Option(help="Columns to publish unchanged.")]
 SchemaFile = Annotated[
     str | None, typer.Option("--schema", help="TOML file with all of this; shoal init writes one.")
@@ -157,6 +165,7 @@ BY_COLUMN = {
     "round": "round",
     "bottom": "bottom",
     "top": "top",
+    "linked": "linked",
 }
 
 

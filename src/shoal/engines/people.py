@@ -3,7 +3,8 @@
 How many rows a person has counts as known, so nobody can be among people with another number of
 rows: each number is searched alone. Where one cannot keep what is required, its people are
 published with fewer rows, as many as those of the next lower number have; which rows stay is left
-to chance.
+to chance. With linked tables, it is a number for each table, and a lower one is lower in some table
+and higher in none.
 """
 
 from __future__ import annotations
@@ -66,15 +67,18 @@ def search_people(
         msg = "What is about a population is not yet defined where rows are about people."
         raise UsageError(msg)
     assert task.coded.people is not None
-    counts = np.bincount(task.coded.people)
+    whom = (task.coded.people, *(one.people for one in task.coded.linked))
+    everybody = int(whom[0].max()) + 1
+    counts = np.column_stack([np.bincount(one, minlength=everybody) for one in whom])
     most = task.coded.most_rows
     published = counts if most is None else np.minimum(counts, most)
-    (order,) = task.orders(len(task.coded))
-    search = _Search(solve, method, task, share, _places(task.coded.people, order))
+    orders = task.orders(*map(len, whom))
+    places = tuple(map(_places, whom, orders))
+    search = _Search(solve, method, task, share, whom, places)
     if task.coded.rows_known:
         parts = search.by_count(published)
     else:
-        parts = [search.on(np.arange(len(counts)), published)]
+        parts = [search.on(np.arange(everybody), published)]
     return search.joined(parts)
 
 
@@ -104,19 +108,20 @@ class _Search:
     method: Method
     task: Task
     share: Fraction
-    places: NDArray[np.int64]  # of each row among those of its person, in an order of chance
+    whom: tuple[NDArray[np.int64], ...]  # of each table, whom its rows are about
+    places: tuple[NDArray[np.int64], ...]  # of each row among its person's, in an order of chance
     left_out: list[NDArray[np.int64]] = field(default_factory=list)  # people who fit nowhere
 
     def on(
         self, people: NDArray[np.int64], most: NDArray[np.int64], share: Fraction | None = None
     ) -> _Part:
-        """Search some people by themselves, with at most so many rows of each."""
-        rows = self.rows(people, most)
+        """Search some people by themselves, with at most so many rows of each in each table."""
+        rows, *linked = self.rows(people, most)
         everybody = len(most)
         seconds = self.task.seconds
         part = replace(
             self.task,
-            coded=CodedPeople.of(self.task.coded.part(rows)),
+            coded=CodedPeople.of(self.task.coded.linking(linked).part(rows)),
             seconds=None if seconds is None else seconds * len(people) / everybody,
         )
         limit = self.share if share is None else share
@@ -125,13 +130,14 @@ class _Search:
         assert isinstance(solved.coded, CodedPeople)
         return _Part(solved.coded, found, suppression)
 
-    def rows(self, people: NDArray[np.int64], most: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the rows of some people, at most so many of each."""
-        of = self.task.coded.people
-        assert of is not None
-        wanted = np.zeros(len(most), np.int64)
+    def rows(self, people: NDArray[np.int64], most: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """Return the rows of some people in each table, at most so many of each."""
+        wanted = np.zeros_like(most)
         wanted[people] = most[people]
-        return np.flatnonzero(self.places < wanted[of])
+        return [
+            np.flatnonzero(place < wanted[of, table])
+            for table, (of, place) in enumerate(zip(self.whom, self.places, strict=True))
+        ]
 
     def by_count(self, published: NDArray[np.int64]) -> list[_Part]:
         """Search people by how many rows they have, the most first."""
@@ -151,32 +157,38 @@ class _Search:
     def descend(
         self, published: NDArray[np.int64], share: Fraction
     ) -> tuple[list[_Part], NDArray[np.int64], NotAchievable]:
-        """Search from the largest number of rows down; whoever cannot stay joins the next.
+        """Search from the largest numbers of rows down; whoever cannot stay joins the next.
 
         Returns also those with the fewest rows, where these cannot stay, and why the last search
         failed.
         """
         rows = published.copy()
         parts: list[_Part] = []
-        waiting = np.empty(0, np.int64)
         reason = NotAchievable("")
-        for count in np.unique(published)[::-1]:
-            people = np.concatenate([waiting, np.flatnonzero(published == count)])
-            rows[people] = count
+        levels, there = _levels(published)
+        for place, level in enumerate(levels):
+            people = np.concatenate(there[place])
+            if not len(people):
+                continue  # nobody has as few as the least of every table
+            rows[people] = level
             try:
                 if len(people) < self.task.least:
-                    raise self.too_few(len(people), int(count))
+                    raise self.too_few(len(people), level)
                 parts.append(self.on(people, rows, share))
             except NotAchievable as problem:
-                waiting, reason = people, problem
-            else:
-                waiting = np.empty(0, np.int64)
-        return parts, waiting, reason
+                reason = problem
+                if place + 1 == len(levels):
+                    return parts, people, reason
+                lower = (levels[place + 1 :] <= level).all(axis=1)
+                there[place + 1 + int(np.argmax(lower))].append(people)
+        return parts, np.empty(0, np.int64), reason
 
-    def too_few(self, people: int, count: int) -> NotAchievable:
+    def too_few(self, people: int, level: NDArray[np.int64]) -> NotAchievable:
         """Say that nobody can hide among so few."""
         who = "1 person has" if people == 1 else f"{people:,} people have"
-        each = "1 row" if count == 1 else f"{count} rows"
+        each = "1 row" if level[0] == 1 else f"{level[0]} rows"
+        for one, count in zip(self.task.coded.linked, level[1:], strict=True):
+            each += f", {count} in {one.name}"
         return NotAchievable(
             f"{who} {each}, and groups need at least {self.task.least} people with equally many."
         )
@@ -189,15 +201,11 @@ class _Search:
         limit: int,
     ) -> NotAchievable:
         """Say what would help those with the fewest rows: fewer rows of all others."""
-        fewest = int(published.min())
+        fewest = int(published[:, 0].min())
         advice = []
         if published.max() > fewest:
-            everybody = np.arange(len(published))
-            try:
-                self.on(everybody, np.minimum(published, fewest), self.share * 0)
-            except NotAchievable:
-                pass  # then fewer rows do not help either
-            else:
+            _, lost, _ = self.descend(np.minimum(published, fewest), self.share * 0)
+            if not len(lost):  # else fewer rows do not help either
                 advice.append(
                     f"Publish fewer rows of everybody: {option('most_rows', fewest)} works."
                 )
@@ -209,6 +217,7 @@ class _Search:
         """Return the rows of all parts as one table, with groups that are never mixed."""
         whole: Coded = self.task.coded
         places, labels, base = [], [], 0
+        linked: list[list[NDArray[np.int64]]] = [[] for _ in whole.linked]
         for part in parts:
             table = part.coded.table
             assert table is not None
@@ -216,10 +225,13 @@ class _Search:
             places.append(np.searchsorted(whole.rows, table.rows))
             labels.append(part.groups.labels[table.people] + base)
             base += len(part.groups)
+            for rows, before, after in zip(linked, whole.linked, table.linked, strict=True):
+                rows.append(np.searchsorted(before.rows, after.rows))
         kept, groups = np.concatenate(places), np.concatenate(labels)
         order = np.argsort(kept)
-        coded = whole.subset(kept[order])
-        gone, capped = self.missing(kept)
+        others = [np.sort(np.concatenate(rows)) for rows in linked]
+        coded = whole.linking(others).subset(kept[order])
+        (gone, capped), *more = self.missing([kept, *others])
         return (
             replace(self.task, coded=coded),
             Groups(groups[order]),
@@ -229,17 +241,40 @@ class _Search:
                 costly=sum(part.suppression.costly for part in parts),
                 of_people=gone,
                 capped=capped,
+                linked=tuple(more),
             ),
         )
 
-    def missing(self, kept: NDArray[np.int64]) -> tuple[int, int]:
-        """Return how many rows are left out of people who are gone, and of people who are there."""
-        of = self.task.coded.people
-        assert of is not None
-        there = np.zeros(int(of.max()) + 1, np.bool_)
-        there[of[kept]] = True
-        gone = int((~there[of]).sum())
-        return gone, len(of) - len(kept) - gone
+    def missing(self, kept: list[NDArray[np.int64]]) -> list[tuple[int, int]]:
+        """Return of each table how many rows are left out of people who are gone, and who stay."""
+        there = np.zeros(int(self.whom[0].max()) + 1, np.bool_)
+        there[self.whom[0][kept[0]]] = True
+        found = []
+        for of, rows in zip(self.whom, kept, strict=True):
+            gone = int((~there[of]).sum())
+            found.append((gone, len(of) - len(rows) - gone))
+        return found
+
+
+def _levels(
+    published: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], list[list[NDArray[np.int64]]]]:
+    """Return the different numbers of rows, each before all lower ones, and the people with each.
+
+    The last one is below all others, whether anybody has it or not.
+    """
+    alike = Groups.alike(
+        len(published), ((column, int(column.max()) + 1) for column in published.T)
+    )
+    people = np.split(alike.order, alike.starts[1:-1])
+    levels = published[[some[0] for some in people]]
+    order = np.lexsort((*levels.T[::-1], levels.sum(axis=1)))[::-1]
+    levels, there = levels[order], [[people[place]] for place in order]
+    bottom = published.min(axis=0)
+    if (levels[-1] != bottom).any():
+        levels = np.vstack([levels, bottom])
+        there.append([np.empty(0, np.int64)])
+    return levels, there
 
 
 def _places(people: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -13,9 +13,11 @@ import numpy as np
 
 from shoal.inspection.infer import (
     CORE,
+    HOUSEHOLDS,
     IDENTIFIERS,
     IDENTIFYING,
     NOT_IDS,
+    PERSONS,
     QUASI,
     QUASI_STEMS,
     SENSITIVE,
@@ -26,7 +28,7 @@ from shoal.inspection.infer import (
     word_among,
     words_of,
 )
-from shoal.table.schema import RESERVED
+from shoal.table.schema import PERSON, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,6 +46,7 @@ FEW = 100  # values
 GUESSES = 4  # quasi columns that are guessed where nothing tells
 QUANTITY = 20  # values from which a number is a quantity
 LONG_TEXT = 40  # mean characters of free text
+REPEATED = 1.02  # rows per value from which several rows are about one person
 IDENTITY, QUASI_ROLE, PROTECTED = "identifying", "quasi", "sensitive"
 
 
@@ -61,6 +64,7 @@ def advise(
 ) -> list[Advice]:
     """Return a role for every column."""
     found = [_alone(profile, kind) for profile, kind in zip(profiles, types, strict=True)]
+    _one_person(found, profiles)
     _guess_sensitive(found, profiles, types)
     _guess_quasi(found, profiles)
     _heed_kinship(found, [profile.name for profile in profiles], kinship)
@@ -73,8 +77,8 @@ def _alone(profile: Profile, kind: Inferred) -> Advice:
         return Advice(None, why)
     if kind.ways and kind.kind != "date":
         return Advice(None, f"{kind.reason}; say which, as date_format, and it can have a role")
-    if why := _identity(profile, kind):
-        return Advice(IDENTITY, why)
+    if advice := _of_somebody(profile, kind):
+        return advice
     if why := _unfit(profile):
         return Advice(None, why)
     name = profile.name
@@ -95,6 +99,55 @@ def _alone(profile: Profile, kind: Inferred) -> Advice:
         why = f"few values ({profile.distinct:,}), so it may be known"
         return Advice(QUASI_ROLE, why, strength)
     return Advice(None, "many values, and nothing tells whether others know them")
+
+
+def whom_rows_are_about(name: str, distinct: int, filled: int) -> Advice | None:
+    """Return that a column says whom rows are about, where several are about one, None else.
+
+    By its name, and by how often its values repeat: an id of which every value is in one row is
+    about rows, and one of few values is about something else.
+    """
+    person, household, word = _speaks_of(name)
+    if word is None or distinct < ENOUGH or filled < REPEATED * distinct:
+        return None
+    if distinct < PER_PERSON * filled and (distinct <= FEW or not person):
+        return None
+    who = "household" if household and not person else "person"
+    why = f"{distinct:,} values in {filled:,} rows: several rows are about one {who}"
+    return Advice(PERSON, why, 3 if person else 2 - bool(household))
+
+
+def may_say_whom(name: str) -> bool:
+    """Return whether a name speaks of people, or of anything that is numbered."""
+    return _speaks_of(name)[2] is not None
+
+
+def _speaks_of(name: str) -> tuple[str | None, str | None, str | None]:
+    """Return the words of a name that speak of people, of households, and of either or any id."""
+    words = [one for part in words_of(name) for one in (part, part.removesuffix("id"))]
+    person = next((word for word in words if word in PERSONS), None)
+    household = next((word for word in words_of(name) if word in HOUSEHOLDS), None)
+    return person, household, person or household or word_among(name, IDENTIFIERS)
+
+
+def _one_person(found: list[Advice], profiles: Sequence[Profile]) -> None:
+    """Leave one column that says whom rows are about: the likeliest, of the most values."""
+    places = [place for place, advice in enumerate(found) if advice.role == PERSON]
+    if len(places) < 2:
+        return
+    best = max(places, key=lambda place: (found[place].strength, profiles[place].distinct))
+    for place in places:
+        if place != best:
+            found[place] = Advice(IDENTITY, found[place].why)
+
+
+def _of_somebody(profile: Profile, kind: Inferred) -> Advice | None:
+    """Return that a column says whom a row is about, one or several of them, None where not."""
+    whom = whom_rows_are_about(profile.name, profile.distinct, profile.filled)
+    if whom is not None and kind.kind != "date" and (profile.whole or profile.numbers is None):
+        return whom
+    why = _identity(profile, kind)
+    return Advice(IDENTITY, why) if why else None
 
 
 def _useless(profile: Profile) -> str | None:
@@ -172,7 +225,7 @@ def _guess_sensitive(
         if not (_useless(profiles[place]) or _unfit(profiles[place]))
         and (advice.role is None or (advice.role == QUASI_ROLE and advice.strength < 1))
     ]
-    if len(open_ones) == len([a for a in found if a.role != IDENTITY]) == 1:
+    if len(open_ones) == len([a for a in found if a.role not in {IDENTITY, PERSON}]) == 1:
         return  # one column alone can only be what people are known by
     quantities = [
         place
@@ -194,7 +247,7 @@ def _guess_quasi(found: list[Advice], profiles: Sequence[Profile]) -> None:
         return
     kept = primary(found, profiles)
     for place, advice in enumerate(found):
-        if advice.role == IDENTITY or place == kept:
+        if advice.role in {IDENTITY, PERSON} or place == kept:
             continue
         if _useless(profiles[place]) or _unfit(profiles[place]):
             continue

@@ -206,6 +206,11 @@ tel mobile fax ssn passport iban address street url website ip mac mrn vin signa
 fingerprint fingerprints
 """)
 IDENTIFIERS = _words("id ids uid uuid guid hid pid identifier key serial")
+PERSONS = _words("""
+person persons patient patients subject participant respondent individual member customer client
+student pupil employee worker user beneficiary enrollee donor voter citizen dupersid mrn nhs ssn
+""")
+HOUSEHOLDS = _words("household households hh hhid hid family families")
 NOT_IDS = _words("acid android bid covid fluid grid hybrid invalid liquid paid rapid solid valid")
 CODES = _words("""
 zip zipcode zipcodes postal postcode postalcode plz fips code codes icd icd9 icd10 cpt naics isic

@@ -75,6 +75,7 @@ class Inspection:
             quasi=self.named("quasi"),
             sensitive=self.protect or (),
             identifying=self.named("identifying"),
+            person=next(iter(self.named("person")), None),
             types={c.name: c.type for c in self.columns if c.type and c.name in used},
             order={c.name: c.order for c in self.columns if c.order and c.name in used},
             date_formats={
@@ -185,7 +186,7 @@ def _column(profile: Profile, kind: Inferred, advised: Advice) -> ColumnInspecti
         reason=kind.reason,
         distinct=profile.distinct,
         missing=profile.missing,
-        values=_values(profile, kind, private=advised.role == "identifying"),
+        values=_values(profile, kind, private=advised.role in {"identifying", "person"}),
         role=advised.role,
         why=advised.why,
         # Missing cells, should they count as a value, stand before the first label.

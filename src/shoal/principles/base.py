@@ -92,7 +92,8 @@ class Principle(Term):
         """
         msg = (
             f"{self!r} is defined for one value a person, and some people have several values of "
-            f"{sensitive.name}: whoever has many would make a group seem more diverse than it is. "
+            f"{sensitive.name}, or none: whoever has many would make a group seem more diverse "
+            "than it is. "
             "Ask for what counts people, as FrequencyL or EpsilonM do, or publish one row of each: "
             f"{option('most_rows', 1)}."
         )

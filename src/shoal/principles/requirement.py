@@ -27,12 +27,24 @@ class Requirement:
         front = f"{'+'.join(self.columns)}: " if self.columns and self.named else ""
         return f"{front}{self.principle!r}"
 
-    def resolve(self, sensitive: Sequence[str]) -> Requirement:
-        """Name the columns it is about, and check that the principle fits them."""
+    def resolve(self, sensitive: Sequence[str], *linked: Sequence[str]) -> Requirement:
+        """Name the columns it is about, and check that the principle fits them.
+
+        Without names it is about all of the table, or where that has none, of the only linked table
+        that has any.
+        """
+        tables = (sensitive, *linked)
         for name in self.columns:
-            if name not in sensitive:
-                raise UnknownColumn(name, sensitive)
-        columns = self.columns or tuple(sensitive)
+            if not any(name in some for some in tables):
+                raise UnknownColumn(name, [one for some in tables for one in some])
+        if self.columns and not any({*self.columns} <= {*some} for some in tables):
+            msg = (
+                f"{self!r} takes columns of different tables together, and rows of one do not "
+                "belong to rows of the other. Ask for each by itself."
+            )
+            raise UsageError(msg)
+        alone = linked[0] if not sensitive and len(linked) == 1 else sensitive
+        columns = self.columns or tuple(alone)
         if self.principle.columns == 0:
             return replace(self, columns=())
         if not columns:
@@ -57,10 +69,14 @@ Require = Principle | Requirement | str
 
 
 def requirements(
-    require: Require | Iterable[Require], sensitive: Sequence[str], *, files: bool = True
+    require: Require | Iterable[Require],
+    sensitive: Sequence[str],
+    *linked: Sequence[str],
+    files: bool = True,
 ) -> list[Requirement]:
     """Read one requirement or several, in Python or in the notation, and resolve their columns.
 
+    `sensitive` are the columns of a table, `linked` those of the tables that are linked with it.
     Without `files`, one that would open a file is refused.
     """
     several = [require] if isinstance(require, Principle | Requirement | str) else list(require)
@@ -70,7 +86,10 @@ def requirements(
             f"{option('require', 'EpsilonM(epsilon=4500, m=5)')}."
         )
         raise UsageError(msg)
-    return [read_requirement(one, sensitive, files=files).resolve(sensitive) for one in several]
+    every = [*sensitive, *(name for some in linked for name in some)]
+    return [
+        read_requirement(one, every, files=files).resolve(sensitive, *linked) for one in several
+    ]
 
 
 def asked_of(asked: Iterable[Requirement]) -> dict[str, bool]:

@@ -19,9 +19,12 @@ from shoal.release.graph import GeneralizationGraph
 from shoal.sampling import check_seed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from shoal.kernels.chacha import Stream
+    from shoal.table.coded import Coded
 
 
 Found = Groups | GeneralizationGraph
@@ -52,6 +55,27 @@ class Layout:
     people: NDArray[np.int64] | None = None  # the order of a table of people apart from values
     persons: NDArray[np.int32] | None = None  # the number of the person of each published row
     real: NDArray[np.int64] | None = None  # the real people of each row's group, in a series
+    orders: tuple[NDArray[np.int64], ...] = ()  # the random order of each linked table
+
+    def of_linked(self, table: int, whom: NDArray[np.int64], linked: NDArray[np.int64]) -> Layout:
+        """Return the rows of a linked table in their random order.
+
+        `whom` says whom the rows of the first table are about, `linked` those of the linked one.
+        """
+        assert self.numbers is not None
+        assert self.persons is not None
+        rows = np.empty(int(whom.max()) + 1, np.int64)  # of each person one that is published
+        rows[whom[self.carries]] = np.arange(len(self.carries))
+        order = self.orders[table]
+        theirs = rows[linked[order]]
+        return Layout(
+            self.bears[theirs],
+            order.astype(np.int32),
+            self.bearers,
+            self.numbers[theirs],
+            self.groups,
+            persons=self.persons[theirs],
+        )
 
     def of_people(self) -> Layout:
         """Return the rows of a table of people, in an order that tells nothing of the values'."""
@@ -67,16 +91,35 @@ class Layout:
         return replace(self, bears=people, carries=people, numbers=self.numbers[rows], persons=None)
 
 
+def row_counts(coded: Coded) -> Groups:
+    """Return the people with equally many rows, in every table."""
+    assert coded.people is not None
+    people = int(coded.people.max()) + 1
+    tables = (coded.people, *(one.people for one in coded.linked))
+    counts = [np.bincount(whom, minlength=people) for whom in tables]
+    return Groups.alike(people, ((each, int(each.max()) + 1) for each in counts))
+
+
+def alone_with_their_rows(coded: Coded, groups: Groups) -> int:
+    """Count the people who are the only one of their group with so many rows."""
+    assert coded.people is not None
+    counts = row_counts(coded)
+    first = np.unique(coded.people, return_index=True)[1]
+    return int((Groups.of(groups.labels[first] * len(counts) + counts.labels).sizes == 1).sum())
+
+
 def lay_out(
     found: Found,
     randomness: Randomness,
     *,
     apart: bool = False,
     whom: NDArray[np.int64] | None = None,
+    linked: Sequence[int] = (),
 ) -> Layout:
     """Put rows, and the numbers of groups, into a random order; people `apart` into another.
 
-    `whom` says whom rows are about; people get numbers in a random order too.
+    `whom` says whom rows are about; people get numbers in a random order too. `linked` are the
+    sizes of linked tables, which have orders of their own.
 
     In a heterogeneous release a row carries the values of its true match.
     """
@@ -87,7 +130,9 @@ def lay_out(
             len(found),
             *([people] if apart else []),
             *([] if whom is None else [people]),
+            *linked,
         )
+        more, orders = more[: len(more) - len(linked)], more[len(more) - len(linked) :]
         carries = rows.astype(np.int32)
         bears = found.labels[carries].astype(np.int32)
         return Layout(
@@ -98,6 +143,7 @@ def lay_out(
             len(found),
             people=more[0] if apart else None,
             persons=None if whom is None else more[-1].astype(np.int32)[whom[carries]],
+            orders=tuple(orders),
         )
     (rows,) = randomness.permutations(len(found))
     carries = found.true_matches(randomness.stream())[rows].astype(np.int32)
@@ -168,6 +214,7 @@ class Suppression:
     of_people : where whole people were left out, who are what is counted above, how many rows
         they had.
     capped : rows left out of people who are published.
+    linked : of each linked table, how many rows of people left out, and of others, are not there.
     before, after : GCP without and with leaving out the costly ones; 0 where nothing might be left
         out. Every cell of a row left out counts as 1, and ranges and labels are those of what is
         published in the end, in both; so `after` is the GCP of the manifest.
@@ -179,6 +226,7 @@ class Suppression:
     after: float = 0.0
     of_people: int | None = None
     capped: int = 0
+    linked: tuple[tuple[int, int], ...] = ()
 
     @property
     def people(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,18 +41,19 @@ from shoal.release.forms import (
     typed_columns,
     whole_cells,
 )
-from shoal.release.layout import Found, Layout, lay_out
+from shoal.release.layout import Found, Layout, alone_with_their_rows, lay_out
 from shoal.release.means import cell_means
 from shoal.table.columns import is_dictionary
 from shoal.table.forms import INTERVALS, MEANS, TWO_TABLES, spelled_as
 from shoal.table.formulas import risky
+from shoal.table.linked import plainly, under_both_names
 from shoal.table.reading import give_frame
 from shoal.table.schema import LABELS, PERSON, REAL, RESERVED
 from shoal.table.settling import weights_of
 from shoal.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
     from shoal.table.coded import Coded
     from shoal.table.coding import Column, Grown
     from shoal.table.groupings import Hierarchy
+    from shoal.table.linked import LinkedTable
     from shoal.table.schema import Schema
 
 TITLE = 200  # characters
@@ -169,6 +172,21 @@ def _as_text(column: pl.Series) -> pl.Series:
 
 
 @dataclass(frozen=True, eq=False)
+class LinkedRecoding:
+    """What the rows of a linked table are made of, the input row of each, and what came in."""
+
+    recoding: Recoding
+    rows: NDArray[np.int64]
+    given: Any
+
+    def text(self, name: str) -> pl.DataFrame:
+        """Return the published table as an audit reads it: columns under both names, as text."""
+        plain = replace(self.recoding, escape=False)
+        texts = self.recoding.schema.read_numbers(pl.concat(plain.text()), "sensitive")
+        return under_both_names(texts, name)
+
+
+@dataclass(frozen=True, eq=False)
 class ReleaseData:
     """What is published, and what only the owner may see of how it came about: data alone.
 
@@ -183,6 +201,7 @@ class ReleaseData:
     settings : what was said beside schema, requirements and method, as `missing`; without places.
     links : in a series, the input row that each coded row stands for, -1 for nobody, private.
     recast : whether it was made from published groups; what the table had been is not known.
+    linked : what the linked tables are made of, by their names.
     """
 
     manifest: dict[str, Any]
@@ -196,6 +215,7 @@ class ReleaseData:
     settings: dict[str, Any] = field(default_factory=dict)
     recast: bool = False
     links: NDArray[np.int64] | None = None
+    linked: dict[str, LinkedRecoding] = field(default_factory=dict)
 
     @cached_property
     def published(self) -> pl.DataFrame:
@@ -217,7 +237,8 @@ class ReleaseData:
     @cached_property
     def parts(self) -> dict[str, Recoding]:
         """What each table of the release is made of, by the name of its file without ending."""
-        return take_apart(self.recoding)
+        linked = {name: one.recoding for name, one in self.linked.items()}
+        return take_apart(self.recoding) | linked
 
     @property
     def linkage(self) -> NDArray[np.int64]:
@@ -237,6 +258,14 @@ class ReleaseData:
         return schema if schema.person is None else replace(schema, person=PERSON)
 
     @property
+    def tables(self) -> dict[str, Any]:
+        """The published linked tables by their names, each as the kind of frame that came in."""
+        return {
+            name: self._framed(one.recoding, one.given, one.rows)
+            for name, one in self.linked.items()
+        }
+
+    @property
     def table(self) -> Any:
         """The published table, as the kind of frame that came in; of two tables, both.
 
@@ -245,19 +274,23 @@ class ReleaseData:
         only unpublished rows have nothing is left. The index of a pandas frame can tell who is who,
         so it is not published: the rows are numbered anew.
         """
-        tables = tuple(map(self._framed, self.parts.values()))
+        tables = tuple(
+            self._framed(one, self.given, self.coded.rows)
+            for one in take_apart(self.recoding).values()
+        )
         return tables if self.form == TWO_TABLES else tables[0]
 
-    def _framed(self, recoding: Recoding) -> Any:
-        mixed = recoding.mixed()
-        carried = (*self.schema.sensitive, *self.schema.other)
-        changed = {*self.schema.trims, self.schema.survey_weight}
+    @staticmethod
+    def _framed(recoding: Recoding, given: Any, input_rows: NDArray[np.int64]) -> Any:
+        mixed, schema = recoding.mixed(), recoding.schema
+        carried = (*schema.sensitive, *schema.other)
+        changed = {*schema.trims, schema.survey_weight}
         kept = [name for name in carried if name in mixed.columns and name not in changed]
         if recoding.escape:
             plain = replace(recoding, escape=False).mixed()
             kept = [name for name in kept if mixed[name].equals(plain[name], null_equal=True)]
-        rows = self.coded.rows[recoding.layout.carries]
-        return give_frame(mixed, self.given, carried=kept, rows=rows)
+        rows = input_rows[recoding.layout.carries]
+        return give_frame(mixed, given, carried=kept, rows=rows)
 
     @property
     def listed(self) -> dict[str, Hierarchy]:
@@ -310,11 +343,18 @@ def build_release(
     population: pl.DataFrame | None = None,
     title: str | None = None,
     form: str = INTERVALS,
+    linked: Mapping[str, LinkedTable] = MappingProxyType({}),
     progress: Progress = silent,
 ) -> ReleaseData:
     """Recode what was found, shuffle rows and group numbers, and state what was done."""
     coded = task.coded
-    layout = lay_out(found, randomness, apart=form == TWO_TABLES, whom=coded.people)
+    layout = lay_out(
+        found,
+        randomness,
+        apart=form == TWO_TABLES,
+        whom=coded.people,
+        linked=[len(one.rows) for one in coded.linked],
+    )
     quasi = columns_of(form, schema, coded)
     different, ncp = recode(quasi, found, form, layout, suppression, progress)
     kept = unchanged(schema)
@@ -333,15 +373,24 @@ def build_release(
         form=form,
     )
     first = next(iter(take_apart(recoding).values()))  # whichever has the quasi cells
+    beside = _recode_linked(coded, linked, layout, escape=escape_formulas)
     formulas = (
-        int(risky(pl.Series(recoding.names)).sum())
+        sum(
+            int(risky(pl.Series(one.recoding.names)).sum())
+            + sum(map(count_formulas, one.recoding.source))
+            for one in beside.values()
+        )
+        + int(risky(pl.Series(recoding.names)).sum())
         + sum(map(count_formulas, recoding.source))
         + sum(
             count_quasi_formulas(column, first.kinds[column.name], first.layout.bears)
             for column in quasi
         )
     )
-    manifest: dict[str, Any] = {
+    manifest: dict[str, Any] = {}
+    if coded.people is not None and not schema.rows_known and isinstance(found, Groups):
+        manifest |= {"rows_known": False, "alone": alone_with_their_rows(coded, found)}
+    manifest |= {
         "shoal": __version__,
         "id": secrets.token_hex(16),
     }
@@ -369,6 +418,11 @@ def build_release(
             "capped": suppression.capped,
             "rows_known": schema.rows_known,
         }
+    if beside:
+        manifest["tables"] = {
+            name: _describe_linked(one, linked[name].table.height, gone, capped)
+            for (name, one), (gone, capped) in zip(beside.items(), suppression.linked, strict=True)
+        }
     if layout.adversary:
         manifest |= {"heterogeneous": True, "adversary": list(layout.adversary)}
     if escape_formulas:
@@ -386,7 +440,49 @@ def build_release(
         formulas=formulas,
         given=given,
         population=population,
+        linked=beside,
     )
+
+
+def _recode_linked(
+    coded: Coded, linked: Mapping[str, LinkedTable], layout: Layout, *, escape: bool
+) -> dict[str, LinkedRecoding]:
+    """Return what the rows of linked tables are made of, their columns under their own names."""
+    found = {}
+    for place, rows in enumerate(coded.linked):
+        assert coded.people is not None
+        table, front = linked[rows.name].table, f"{rows.name}."
+        schema = plainly(linked[rows.name].schema, rows.name)
+        kept = [one for one in table.columns if one.removeprefix(front) in unchanged(schema)]
+        source = table.select(
+            carried_text(table[one]).alias(one.removeprefix(front)) for one in kept
+        )
+        recoding = Recoding(
+            source=source[rows.rows].rechunk(),
+            names=source.columns,
+            schema=schema,
+            quasi={},
+            kinds={},
+            layout=layout.of_linked(place, coded.people, rows.people),
+            escape=escape,
+        )
+        found[rows.name] = LinkedRecoding(recoding, rows.rows, linked[rows.name].given)
+    return found
+
+
+def _describe_linked(
+    one: LinkedRecoding, rows_in: int, suppressed: int, capped: int
+) -> dict[str, Any]:
+    """Return what a manifest says of a linked table."""
+    recoding, rows = one.recoding, len(one.rows)
+    return {
+        "rows_in": rows_in,
+        "dropped": rows_in - rows - suppressed - capped,
+        "rows": rows,
+        "suppressed": suppressed,
+        "capped": capped,
+        "columns": [_describe(name, recoding) for name in recoding.names],
+    }
 
 
 def with_mean_weights(source: pl.DataFrame, schema: Schema, found: Found) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from shoal.progress import Progress, silent
 from shoal.runs.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from shoal.engines.base import Engine
     from shoal.methods.base import Method
@@ -26,6 +26,7 @@ def anonymize(
     method: Method | str | None = None,
     missing: Missing = "error",
     population: Any = None,
+    linked: Mapping[str, Any] | None = None,
     suppress: str | float | None = None,
     seconds: float | None = None,
     seed: int | None = None,
@@ -48,6 +49,9 @@ def anonymize(
     missing : what to do about missing cells: "error", "drop" or "value".
     population : the path or frame of a table of everybody who could be in the table, with the
         quasi columns as they really are; for `KMap` and `DeltaPresence`.
+    linked : more tables about the same people, frames or paths, by the names that they are
+        published under. Columns of theirs are named as `visits.diagnosis` in the schema and in
+        requirements.
     suppress : how much of the table may be left out, as "1%": the fewest rows without which the
         requirements can hold, then rows that cost the others more than they are worth.
     seconds : after which a search that can go on improving stops; what is left of them when it
@@ -84,6 +88,7 @@ def anonymize(
         method=method,
         missing=missing,
         population=population,
+        linked=linked or {},
         suppress=suppress,
         seconds=seconds,
         seed=seed,

@@ -13,6 +13,7 @@ from shoal.principles.requirement import read_requirement
 from shoal.release.places import check_format, check_output, check_private
 from shoal.runs.outlets import check_outlet, is_outlet
 from shoal.table.files import FORMATS
+from shoal.table.forms import TWO_TABLES
 from shoal.table.groupings import Hierarchy
 from shoal.table.reading import find_files
 from shoal.table.schema import Schema
@@ -81,10 +82,31 @@ def named_output(run: Run) -> str:
     raise UsageError(msg)
 
 
+def check_linked(run: Run) -> None:
+    """Raise where linked tables cannot be published with what else is asked for."""
+    if not run.linked:
+        return
+    refused = {
+        option("form", TWO_TABLES): run.form == TWO_TABLES,
+        option("ledger"): run.ledger is not None,
+        option("output"): run.output is not None and is_outlet(run.output),
+        option("engine"): isinstance(run.engine, str) and not run.engine.startswith("Local"),
+    }
+    for said, asked in refused.items():
+        if asked:
+            msg = f"{option('linked')} cannot be had together with this {said}. Leave out either."
+            raise UsageError(msg)
+
+
 def check_places(run: Run) -> None:
     """Raise where what a run writes could not be written in the end."""
     target = named_output(run)
-    files = find_files(run.table) if reads_files(run.table) else []
+    files = [
+        path
+        for table in (run.table, *run.linked.values())
+        if reads_files(table)
+        for path in find_files(table)
+    ]
     how: dict[str, Any] = {"linkage": None, "force": run.force, "tables": files}
     if is_outlet(target):
         check_outlet(target, form=run.form, format=run.format, **how)

@@ -125,6 +125,9 @@ def _check_finer(manifest: Mapping[str, Any]) -> None:
             "A release without groups has none to join. Make both releases with a method that has."
         )
         raise UsageError(msg)
+    if "tables" in manifest:
+        msg = "A release with linked tables is not made coarser."
+        raise UsageError(msg)
     if "previous" in manifest:
         msg = (
             "A release of a series is not made coarser: its groups live on, and a union of them "

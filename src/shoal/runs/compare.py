@@ -180,7 +180,7 @@ def compared(
             continue
         data = build_release(
             table,
-            schema,
+            replace(schema, linked={name: one.schema for name, one in prepared.linked.items()}),
             made.task,
             made.found,
             suppression=made.suppression,
@@ -188,6 +188,7 @@ def compared(
             randomness=Randomness(),
             given=table,
             population=prepared.everybody,
+            linked=prepared.linked,
         )
         release = Release.of(data)
         audit = release.audit()

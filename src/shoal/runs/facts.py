@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,11 +22,11 @@ from shoal.audit.identification import (
 from shoal.distances.relation import counting_work
 from shoal.principles.base import OneDimensional
 from shoal.principles.dissimilarity import Dissimilarity
-from shoal.principles.groups import Groups
 from shoal.principles.guarantee import PATIENCE, guarantee
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.principles.planning import frontier
 from shoal.release.boxes import exact_matches
+from shoal.runs.members import Counted, members
 from shoal.table.forms import BOUNDS, INTERVALS, TWO_TABLES
 from shoal.table.groupings import Listed
 from shoal.table.population import code_people
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
     from shoal.audit.verify import Audit, Finding
     from shoal.release.release import Recoding, ReleaseData
-    from shoal.table.coded import Coded
     from shoal.table.schema import Schema
 
 
@@ -74,7 +73,7 @@ def collect(
     `threshold` is the risk of being found that is held for acceptable; `work` limits the queries
     that are asked (see `shoal.utility.selectivity`).
     """
-    before = unprotected(release.coded)
+    counted = members(release)
     limits = (*release.manifest["adversary"], *LIMITS_OF_ALL) if release.heterogeneous else LIMITS
     hidden = release.schema.pseudonymize
     facts = stated(release.manifest, audit, threshold)
@@ -82,16 +81,18 @@ def collect(
     return facts | {
         "columns_in": release.settings.get("columns_in"),
         "quasi": list(release.schema.quasi),
-        "sensitive": list(release.schema.sensitive),
+        "sensitive": list(chain(*release.schema.protected)),
         "requirements": [
-            entry | _requirement(finding, release, before)
+            entry | _requirement(finding, release, counted)
             for entry, finding in zip(facts["requirements"], required(audit), strict=True)
         ],
         "guarded": any(one.columns for one in release.requirements),
         "times_least": _times_least(release),
-        "sizes": _counted(_sizes(release, audit)),
+        "sizes": _counted(_sizes(counted, audit)),
         "map": loss_map(release),
-        "exposure": exposure(release, audit, before, threshold),
+        "exposure": exposure(
+            release, audit, counted.coded, counted.before, counted.after, threshold
+        ),
         "fidelity": fidelity(release, release.coded.people),
         "example": example(release),
         "queries": errors_by_selectivity(release, work=work),
@@ -102,7 +103,8 @@ def collect(
 
 STATED = (
     "id", "title", "form", "rows", "rows_in", "dropped", "suppressed", "capped", "people",
-    "rows_known", "groups", "columns", "method", "loss", "seconds", "digests",
+    "suppressed_people", "rows_known", "tables", "groups", "columns", "method", "loss", "seconds",
+    "digests",
 )  # fmt: skip
 SEEDED = (
     "Do not publish it. This release was made with a fixed seed, for testing: the order of its "
@@ -159,15 +161,19 @@ def _stated(finding: Finding) -> dict[str, Any]:
 
 def first_lines(manifest: dict[str, Any], audit: Audit) -> list[str]:
     """Return what has to be known of a release before anything else."""
-    lines = [APART] if manifest.get("form") == TWO_TABLES else []
-    if manifest.get("rows_known") is False:
-        lines.append(
-            "It is promised only against readers who do not know how many rows a person has: "
-            f"{audit.alone:,} of {manifest['people']:,} people are alone with their number of rows "
-            "in their group."
-        )
+    lines = [] if audit.rows_known or audit.alone is None else [unknown_rows(audit)]
+    lines += [APART] if manifest.get("form") == TWO_TABLES else []
     lines += changes(manifest)
     return [*lines, SEEDED] if manifest.get("reproducible") else lines
+
+
+def unknown_rows(audit: Audit) -> str:
+    """Say what it means that how many rows a person has is taken for unknown."""
+    return (
+        "It is promised only against readers who do not know how many rows a person has: "
+        f"{audit.alone:,} of {audit.people:,} people are alone with their number of rows in their "
+        "group."
+    )
 
 
 def estimated(release: ReleaseData) -> list[str]:
@@ -262,19 +268,24 @@ def _times_least(release: ReleaseData) -> float | None:
     return times_least(manifest["loss"]["gcp"], least_loss(release.coded, release.requirements))
 
 
-def _sizes(release: ReleaseData, audit: Audit) -> NDArray[np.int64]:
-    """Return the sizes of groups, or how many published rows each person matches."""
-    return release.recoding.layout.bearers if audit.matches is None else audit.matches
+def _sizes(counted: Counted, audit: Audit) -> NDArray[np.int64]:
+    """Return how many cannot be told apart, or how many published rows each person matches."""
+    if audit.matches is not None or counted.after is None:
+        assert audit.matches is not None
+        return audit.matches
+    return counted.after.sizes
 
 
-def _requirement(finding: Finding, release: ReleaseData, before: Groups) -> dict[str, Any]:
-    principle = finding.requirement.principle
+def _requirement(finding: Finding, release: ReleaseData, counted: Counted) -> dict[str, Any]:
+    principle, before = finding.requirement.principle, counted.before
     names = finding.requirement.columns
-    value = release.coded.value(names) if names else None
+    value = counted.coded.value(names) if names else None
     if principle.population and release.population is not None:
         places = code_people(release.population, release.coded).places(release.coded)
         before = replace(before, people=exact_matches(release.coded, before, places))
     entry: dict[str, Any] = {"risk_before": float(principle.measure(before, value).risk)}
+    if value is not None and value.sets is not None:
+        return entry  # what theorems say of before is about one value each
     if isinstance(principle, OneDimensional) and value is not None:
         (column,) = value.columns
         relative = getattr(principle, "relative", False)
@@ -300,11 +311,6 @@ def _requirement(finding: Finding, release: ReleaseData, before: Groups) -> dict
     return entry
 
 
-def unprotected(coded: Coded) -> Groups:
-    """Return the groups a reader would see if the quasi columns were published as they are."""
-    return Groups.alike(len(coded), ((column.codes, column.distinct) for column in coded.quasi))
-
-
 def group_sizes(release: ReleaseData) -> list[dict[str, int]]:
     """Return how many groups have how many rows."""
     return _counted(release.recoding.layout.bearers)
@@ -324,14 +330,16 @@ def command(release: ReleaseData) -> Command:
     options: list[tuple[str, ...]] = []
     if in_a_file(schema):
         options.append(SCHEMA)
+    linked = schema.linked.values()
     for role in ("quasi", "sensitive", "other", "pseudonymize"):
-        names = getattr(schema, role)
+        names = [*getattr(schema, role), *(n for one in linked for n in getattr(one, role))]
         if names and all(map(_listable, names)):
             options.append((role, ",".join(names)))
     if schema.pseudonymize:
         options.append(("key_file", "KEY"))
     options += _people(schema)
-    options += _columns(schema)
+    options += [("linked", f"{name}=FILE") for name in schema.linked]
+    options += [option for one in (schema, *linked) for option in _columns(one)]
     options += [("require", one) for one in manifest["require"]]
     if release.population is not None:
         options.append(("population", "PEOPLE"))
@@ -360,6 +368,9 @@ def audit(release: ReleaseData) -> Command:
 def in_a_file(schema: Schema) -> list[str]:
     """Return the columns of which something stands in a schema file, as no option can say it."""
     used = (*schema.published, *schema.pseudonymize)
+    if schema.linked:
+        plain = replace(schema, linked={})
+        return sorted(n for one in (plain, *schema.linked.values()) for n in in_a_file(one))
     named = {name for name in schema.order if name in used}
     named |= {name for name in used if not _listable(name)}
     said = {*schema.types, *schema.hierarchies, *schema.weights}
@@ -407,7 +418,7 @@ def _columns(schema: Schema) -> list[tuple[str, ...]]:
         for option, name, value in said
         if name in schema.published and name not in hidden
     ]
-    if schema.decimal is not None:
+    if schema.decimal is not None and schema.quasi:
         options.append(("decimal", schema.decimal))
     return options
 

@@ -26,7 +26,7 @@ def picture(column: pl.Series, known: ColumnInspection) -> dict[str, Any] | None
 
     None for columns of which nothing may be shown: those that name people, or have no type.
     """
-    if known.role == "identifying" or known.type is None or not known.distinct:
+    if known.role in {"identifying", "person"} or known.type is None or not known.distinct:
         return None
     if known.type in NUMBERS:
         numbers = column.cast(pl.String).cast(pl.Float64, strict=False).drop_nulls()

@@ -117,12 +117,13 @@ SEVERAL = (
 
 def coded_for(run: Run, require: Require) -> tuple[Coded, Requirement]:
     """Code the columns that a requirement is about, and no others: a plan needs no more."""
-    (asked,) = requirements(require, run.schema.sensitive)
+    (asked,) = requirements(require, *run.schema.protected)
     table = take_frame(run.frame())
     run.schema.only("sensitive").check(table.columns)
     schema = run.schema.only("sensitive", "person", among=asked.columns)
-    table, settled = replace(run, schema=schema, require=asked).settled(table)
-    coded = settled.coded(table)
+    linked = {name: run.linked[name] for name in schema.linked}
+    table, settled = replace(run, schema=schema, require=asked, linked=linked).settled(table)
+    coded = settled.with_linked(settled.coded(table), table)
     return coded if coded.people is None else _people(coded), asked
 
 

@@ -9,7 +9,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.files import check_manifest, digest_of, read_tables
+from shoal.audit.files import check_linked, check_manifest, digest_of, read_tables
 from shoal.audit.identification import THRESHOLD, check_threshold
 from shoal.audit.manifest import MANIFEST, REPORT, check_shape
 from shoal.audit.shapes import Wrong
@@ -23,7 +23,7 @@ from shoal.table.reading import take_frame
 from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -107,9 +107,10 @@ def audit_written(release: Release, staged: Path, progress: Progress = silent) -
         progress(phase, READING * share)
 
     tables = read_tables(staged, release.manifest, lean=True, progress=reading)
-    problems, published = tables.problems, Handed(tables.rows)
+    problems, published, linked = tables.problems, Handed(tables.rows), tables.linked
     del tables  # so that cells can go as soon as nobody else looks at them
-    return accept(release, published, progress, problems)
+    problems = (*problems, *check_linked(linked, release.manifest))
+    return accept(release, published, progress, problems, linked)
 
 
 def accept(
@@ -117,6 +118,7 @@ def accept(
     given: pl.DataFrame | Handed,
     progress: Progress = silent,
     found_before: Sequence[str] = (),
+    linked: Mapping[str, pl.DataFrame] | None = None,
 ) -> Audit:
     """Audit a table as it was read back, and raise where it does not keep what was asked."""
     published = take_frame(given)
@@ -124,7 +126,7 @@ def accept(
     handed = Handed(published)
     del published  # so that quasi cells can go as soon as the groups are known
     progress("audit", GROUPING)
-    found = release.audit_published(handed)
+    found = release.audit_published(handed, linked)
     complaints = found.complaints() + problems
     if complaints:
         msg = "The release failed its own audit and was not kept. " + " ".join(complaints)
@@ -150,7 +152,7 @@ def write_tables(release: Release, staged: Path, format: str, progress: Progress
     for place, (stem, recoding) in enumerate(release.parts.items()):
 
         def watch(done: int, before: int = place) -> None:
-            progress("write", (before + done / rows) / len(release.parts))
+            progress("write", (before + min(1.0, done / rows)) / len(release.parts))
 
         path = staged / f"{stem}.{format}"
         write_as(recoding, path, format, watch)

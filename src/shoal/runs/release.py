@@ -21,6 +21,7 @@ from shoal.table.forms import MEANS, TWO_TABLES
 from shoal.table.reading import take_frame
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from shoal.audit.verify import Audit
@@ -76,12 +77,22 @@ class Release(ReleaseData, Shown):
         """
         return self.audit_published(plain_text(self))
 
-    def audit_published(self, published: pl.DataFrame | Handed) -> Audit:
-        """Measure every requirement on a published table, as it was read back from a file."""
+    def audit_published(
+        self,
+        published: pl.DataFrame | Handed,
+        linked: Mapping[str, pl.DataFrame] | None = None,
+    ) -> Audit:
+        """Measure every requirement on a published table, as it was read back from a file.
+
+        So were linked tables; they are taken from memory where they are not given.
+        """
         if self.heterogeneous:
             return audit_matches(take_frame(published), self.coded, self.requirements)
+        if linked is None:
+            linked = {name: one.text(name) for name, one in self.linked.items()}
         if self.population is None:
-            return audit_table(published, self.published_schema, self.requirements)
+            schema = self.published_schema
+            return audit_table(published, schema, self.requirements, linked=linked)
         stated = manifest_schema(self.manifest, self.listed)  # nodes as a reader sees them
         kinds = kinds_of(self.manifest)
         return audit_table(published, stated, self.requirements, self.population, kinds)

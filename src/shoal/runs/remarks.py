@@ -7,10 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
+from shoal.audit.identification import release_groups
+from shoal.inspection.advise import may_say_whom, whom_rows_are_about
 from shoal.inspection.spellings import look_alikes
 from shoal.methods.choice import why
+from shoal.runs.members import descriptions
+from shoal.table.coding import code_persons
 from shoal.table.pseudonyms import warning
+from shoal.table.schema import PSEUDONYM
 from shoal.wording import option, spell
 
 if TYPE_CHECKING:
@@ -31,6 +37,8 @@ class Remark:
         return spell(self.sentence)
 
 
+LIKELY = 2  # how strongly a name has to speak of people: an id will do, a household will not
+
 Tell = Callable[[Remark], None]
 
 
@@ -43,6 +51,35 @@ def about_columns(columns: Sequence[str], schema: Schema) -> Iterator[Remark]:
     dropped = [name for name in columns if schema.role(name) is None]
     if dropped:
         yield Remark(f"Dropped, because nothing gives them a role: {', '.join(dropped)}.")
+
+
+class AlsoPeople(list[str]):
+    """Names of columns, and with them every name that may be of whom rows are about."""
+
+    def __contains__(self, name: object) -> bool:
+        """Return whether a column is one of them, or may say whom rows are about."""
+        return super().__contains__(name) or (isinstance(name, str) and may_say_whom(name))
+
+
+def about_whom(table: pl.DataFrame, schema: Schema) -> Iterator[Remark]:
+    """Warn where a column that was dropped seems to say that several rows are about one person."""
+    if schema.person is not None:
+        return
+    for name in table.columns:
+        if schema.role(name) not in {None, "identifying", PSEUDONYM} or len(table) < 2:
+            continue
+        column = table[name]
+        if column.dtype.is_float() or column.dtype.is_nested() or column.dtype == pl.Null:
+            continue
+        filled = len(column) - column.null_count()
+        found = whom_rows_are_about(name, column.drop_nulls().n_unique(), filled)
+        if found is None or found.strength < LIKELY:
+            continue
+        yield Remark(
+            f"Column {name!r} has {found.why}, and what is promised counts rows. To count people, "
+            f"say {option('person', name)}.",
+            warning=True,
+        )
 
 
 def about_release(
@@ -64,6 +101,7 @@ def about_release(
         )
     if release.schema.pseudonymize:
         yield Remark(warning(release.schema.pseudonymize), warning=True)
+        yield from _about_pseudonyms(release)
     for one in release.requirements:
         if len(one.columns) > 1 and not one.named:
             yield Remark(
@@ -79,6 +117,34 @@ def about_release(
         )
     yield from _about_labels(release)
     yield from _about_rows(release, escaped=escaped)
+
+
+def _about_pseudonyms(release: Release) -> Iterator[Remark]:
+    """Say of keys that tie rows together how many people the release gives away by that.
+
+    A reader sees in which groups somebody's rows are. Whoever is the only one with rows in these
+    groups is told from all others.
+    """
+    groups = release_groups(release)
+    if groups is None:
+        return
+    for name in release.schema.pseudonymize:
+        column = release.recoding.source[name]
+        known = column.is_not_null().to_numpy()
+        if not known.any():
+            continue
+        whom = code_persons(column.filter(column.is_not_null()))
+        people = int(whom.max()) + 1
+        if people == len(whom):
+            continue
+        alone = int((descriptions(groups.labels[known], whom).sizes == 1).sum())
+        yield Remark(
+            f"Column {name!r} ties {len(whom):,} rows to {people:,} people, and {alone:,} of them "
+            "are the only one with rows in the groups that theirs are in: this release gives them "
+            f"away to whoever knows their rows. To count people, say {option('person', name)} "
+            f"instead of {option('pseudonymize')}.",
+            warning=True,
+        )
 
 
 def _about_labels(release: Release) -> Iterator[Remark]:

@@ -31,16 +31,31 @@ from shoal.release.forms import check_form
 from shoal.release.layout import Randomness
 from shoal.release.release import build_release, check_title, columns_of
 from shoal.runs.budget import best_within
-from shoal.runs.checks import check_budget, check_places, checked_settings, reads_files
+from shoal.runs.checks import (
+    check_budget,
+    check_linked,
+    check_places,
+    checked_settings,
+    reads_files,
+)
 from shoal.runs.estimate import search_seconds, whole_run
 from shoal.runs.outlets import is_outlet
 from shoal.runs.owner import what_changed
 from shoal.runs.release import Release
-from shoal.runs.remarks import Remark, Tell, about_columns, about_release, unheard
+from shoal.runs.remarks import (
+    AlsoPeople,
+    Remark,
+    Tell,
+    about_columns,
+    about_release,
+    about_whom,
+    unheard,
+)
 from shoal.table.coded import code_table
 from shoal.table.columns import Handed, without_cells
 from shoal.table.databases.access import name_of
 from shoal.table.forms import INTERVALS
+from shoal.table.linked import LinkedTable, check_columns, code_linked, parted, under_both_names
 from shoal.table.population import code_both
 from shoal.table.pseudonyms import check_key, pseudonymize, read_key
 from shoal.table.reading import read_lean, read_table, take_frame
@@ -49,7 +64,7 @@ from shoal.table.settings import ROLES, Settings, is_said
 from shoal.table.settling import as_settled, settle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from fractions import Fraction
 
     import polars as pl
@@ -65,10 +80,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A coded table and what must hold on it, with everybody who could be in it."""
+    """A coded table and what must hold on it, with everybody who could be in it.
+
+    Linked tables are as they came in, rounded and cut off.
+    """
 
     task: Task
     everybody: pl.DataFrame | None
+    linked: dict[str, LinkedTable] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +137,7 @@ class Run:
     method: Method | str | None = None
     missing: Missing = "error"
     population: Any = None
+    linked: Mapping[str, Any] = field(default_factory=dict)
     suppress: str | float | None = None
     seconds: float | None = None
     seed: int | None = None
@@ -148,6 +168,10 @@ class Run:
     # The schema file, and the roles that options took from it.
     said: Settings = field(default_factory=Settings, repr=False)
     overruled: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        """Find the columns of linked tables among those that the schema names."""
+        object.__setattr__(self, "schema", parted(self.schema, self.linked))
 
     @classmethod
     def of(
@@ -186,7 +210,7 @@ class Run:
     @cached_property
     def asked(self) -> list[Requirement]:
         """What must hold, read and resolved."""
-        return requirements(self.require, self.schema.sensitive)
+        return requirements(self.require, *self.schema.protected)
 
     def check(self) -> None:
         """Raise whatever can be known to be wrong before any work is done."""
@@ -204,6 +228,7 @@ class Run:
         check_threshold(self.threshold)
         check_population(self.asked, given=self.population is not None)
         check_form(self.form, self.asked, self.schema, keep_other=self.keep_other)
+        check_linked(self)
         choose_method(self.method, self.asked)
         read_share(self.suppress)
         check_budget(self.seconds)
@@ -225,9 +250,14 @@ class Run:
         }
         if not lean:
             return read_table(self.table, **how)
-        wanted = [*self.schema.published, *self.schema.pseudonymize, *self.schema.persons]
-        wanted += self.schema.identifying if self.history is not None else ()
+        wanted = self._wanted if self.schema.persons else AlsoPeople(self._wanted)
         return read_lean(self.table, **how, wanted=wanted, progress=progress)
+
+    @property
+    def _wanted(self) -> list[str]:
+        """The columns whose cells are needed."""
+        wanted = [*self.schema.published, *self.schema.pseudonymize, *self.schema.persons]
+        return [*wanted, *(self.schema.identifying if self.history is not None else ())]
 
     def settled(self, table: pl.DataFrame) -> tuple[pl.DataFrame, Self]:
         """Return a table rounded and cut off, and the run with what the table has decided."""
@@ -244,11 +274,46 @@ class Run:
         everybody = self._everybody()
         self.schema.check_quasi()
         known = as_settled(everybody, self.schema)
-        coded, people = code_both(known, self.coded(table, progress))
+        linked = self._linked(table.columns)
+        coded, people = code_both(
+            known, self.with_linked(self.coded(table, progress), table, linked)
+        )
         budget = check_budget(self.seconds)
         orders = Randomness(self.seed).permutations
         task = Task(coded, tuple(self.asked), progress, budget, people, orders=orders)
-        return Prepared(task, everybody)
+        return Prepared(task, everybody, linked)
+
+    def _linked(self, columns: Sequence[str]) -> dict[str, LinkedTable]:
+        """Read the linked tables, and round and cut off their numbers."""
+        found = {}
+        for name, schema in self.schema.linked.items():
+            given = self.linked[name]
+            if reads_files(given):
+                bare = [
+                    one.removeprefix(f"{name}.") for one in (*schema.published, *schema.persons)
+                ]
+                given = Handed(read_lean(given, encoding=self.encoding, wanted=bare))
+            table = under_both_names(take_frame(given), name)
+            check_columns(name, table, schema, columns)
+            found[name] = LinkedTable(*settle(table, schema), given)
+        return found
+
+    def with_linked(
+        self,
+        coded: Coded,
+        table: pl.DataFrame,
+        linked: Mapping[str, LinkedTable] | None = None,
+    ) -> Coded:
+        """Code linked tables, which are read where they are not given, beside the first."""
+        linked = self._linked(table.columns) if linked is None else linked
+        asked = asked_of(self.asked)
+        rows = tuple(
+            code_linked(
+                name, one, table[str(self.schema.person)], coded, missing=self.missing, asked=asked
+            )
+            for name, one in linked.items()
+        )
+        return replace(coded, linked=rows) if rows else coded
 
     def _everybody(self) -> pl.DataFrame | None:
         """Read the population where a requirement is about one."""
@@ -320,11 +385,17 @@ class Run:
         frame = self.frame(progress, lean=True)
         if reads_files(self.table):
             self.said.check_columns(
-                frame.columns, [role for role in ROLES if role not in self.overruled]
+                frame.columns,
+                [role for role in ROLES if role not in self.overruled],
+                [f"{name}." for name in self.linked],
             )
             self.schema.check(frame.columns)
             for remark in about_columns(frame.columns, self.schema):
                 tell(remark)
+            for remark in about_whom(frame, self.schema):
+                tell(remark)
+            spare = [name for name in frame.columns if name not in self._wanted]
+            frame = without_cells(frame, spare)
         return frame
 
     def release(self, progress: Progress = silent, tell: Tell = unheard) -> Release:
@@ -352,7 +423,7 @@ class Run:
         with timed(times, "recode", progress):
             release = build_release(
                 table,
-                run.schema,
+                replace(run.schema, linked={n: one.schema for n, one in prepared.linked.items()}),
                 task,
                 found,
                 suppression=suppression,
@@ -363,6 +434,7 @@ class Run:
                 population=prepared.everybody,
                 title=self.title,
                 form=self.form,
+                linked=prepared.linked,
                 progress=progress,
             )
         release.manifest["seconds"] = times

@@ -6,6 +6,7 @@ import json
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shoal.errors import UnknownColumn, UsageError
@@ -52,13 +53,15 @@ def starter(
     """
     found = inspect(table)
     schema, least = (found.schema, PEOPLE) if ask is None else decide(found, ask)
+    if schema.person is not None:
+        schema = replace(schema, most_rows=usual_rows(table[schema.person]))
     choices = propose(table, found, schema, least=least)
     if ask is not None and len(choices) > 1:
         choices = _chosen(choices, ask)
     how = {name: said for name, said in (reading or {}).items() if said is not None}
     lines = [
         *_head(found, source, how, file),
-        *_run(found, schema, choices),
+        *_run(found, schema, choices, schema.most_rows),
         *_columns(found, schema),
     ]
     return "\n".join(lines) + "\n", bool(choices)
@@ -95,6 +98,7 @@ def decide(found: Inspection, ask: Ask) -> tuple[Schema, int]:
         quasi=quasi,
         sensitive=protect,
         identifying=[name for name in found.named("identifying") if name not in used],
+        person=next((name for name in found.named("person") if name not in used), None),
         types=types,
         order={name: known[name].order for name in used if known[name].order},
         date_formats=told | {name: way for name, way in formats.items() if name in used},
@@ -168,7 +172,9 @@ def _head(found: Inspection, source: str | None, how: Mapping[str, str], file: s
     return said
 
 
-def _run(found: Inspection, schema: Schema, choices: Sequence[Proposal]) -> list[str]:
+def _run(
+    found: Inspection, schema: Schema, choices: Sequence[Proposal], most: int | None
+) -> list[str]:
     quasi, identifying = schema.quasi, schema.identifying
     said = [
         *_comment("Columns that could single a person out; they are generalized."),
@@ -196,6 +202,7 @@ def _run(found: Inspection, schema: Schema, choices: Sequence[Proposal]) -> list
         )
     said += [
         "",
+        *_person(found, schema, most),
         *_comment("Columns that name a person; they are dropped."),
         f"identifying = {_list(identifying)}",
         "",
@@ -204,6 +211,29 @@ def _run(found: Inspection, schema: Schema, choices: Sequence[Proposal]) -> list
         "",
     ]
     return [*said, *_required(choices)]
+
+
+def usual_rows(whom: pl.Series) -> int:
+    """Return how many rows all but 5 of 100 people have at most, at least 1."""
+    counts = whom.drop_nulls().value_counts()["count"]
+    return max(int(counts.quantile(0.95, "lower") or 1), 1)
+
+
+def _person(found: Inspection, schema: Schema, most: int | None) -> list[str]:
+    """Return whom rows are about, and how many rows of one are published."""
+    if schema.person is None:
+        return []
+    why = next(column.why for column in found.columns if column.name == schema.person)
+    return [
+        *_comment(f"Whom rows are about: {why}. People are counted; it is not published."),
+        f"person = {quoted(schema.person)}",
+        *_comment(
+            f"95 in 100 have at most {most} rows; of the others so many are published, drawn at "
+            "random, because nobody can be taken for somebody with another number of rows."
+        ),
+        f"most_rows = {most}",
+        "",
+    ]
 
 
 def _required(choices: Sequence[Proposal]) -> list[str]:

@@ -154,7 +154,8 @@ def tune(
 
 def tuned(run: Run, *, vary: str | None = None, progress: Progress = silent) -> Frontier:
     """Search the table of a run under one requirement after another."""
-    run = replace(run, schema=run.schema.only("quasi", "sensitive", "person"))
+    schema = run.schema.only("quasi", "sensitive", "person")
+    run = replace(run, schema=schema, linked={name: run.linked[name] for name in schema.linked})
     asked = run.asked
     grid = grid_of(asked, vary)
     tried = [_with(asked, grid, value) for value in grid.values]

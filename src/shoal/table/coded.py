@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.table.coding import Column
+    from shoal.table.linked import Linked
     from shoal.table.people import ValueSets
     from shoal.table.schema import Schema
 
@@ -75,7 +76,7 @@ class Coded:
     Rows with different numbers in `apart` are never mixed in a group; where it is None, any may be.
     `people` says whom each row is about, from 0 without gaps; None: each row about somebody else.
     With it, at most `most_rows` of one person are to be published, and `rows_known` says whether a
-    reader may know how many rows a person has.
+    reader may know how many rows a person has. `linked` are tables of more rows about them.
     """
 
     quasi: tuple[Column, ...]
@@ -86,14 +87,37 @@ class Coded:
     people: NDArray[np.int64] | None = None
     most_rows: int | None = None
     rows_known: bool = True
+    linked: tuple[Linked, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def value(self, names: tuple[str, ...]) -> Sensitive:
-        """Return sensitive columns by their names, taken together."""
+        """Return sensitive columns by their names, taken together; of a linked table too."""
+        other = self.table_of(names)
+        if other is not None:
+            return other.value(names)
         known = {column.name: column for column in self.sensitive}
         return Sensitive.of(tuple(known[name] for name in names))
+
+    def table_of(self, names: tuple[str, ...]) -> Linked | None:
+        """Return the linked table that has these columns, None where it is this one."""
+        for one in self.linked:
+            if names[0] in {column.name for column in one.sensitive}:
+                return one
+        return None
+
+    def linking(self, rows: Sequence[NDArray[np.int64]]) -> Coded:
+        """Return the table with some of the rows of each linked table alone."""
+        some = (one.part(kept) for one, kept in zip(self.linked, rows, strict=True))
+        return replace(self, linked=tuple(some))
+
+    def _linked_to(self, rows: NDArray[np.int64], *, only: bool) -> tuple[Linked, ...]:
+        """Return the linked rows about the people of some rows, numbered as these will be."""
+        if not self.linked or self.people is None:
+            return ()
+        people = np.unique(self.people[rows])
+        return tuple(one.about(people, only=only) for one in self.linked)
 
     def subset(self, kept: NDArray[np.int64]) -> Coded:
         """Return some of the rows, with nothing left of the others, not even their values."""
@@ -104,6 +128,7 @@ class Coded:
             rows=self.rows[kept],
             apart=None if self.apart is None else self.apart[kept],
             people=_renumbered(self.people, kept),
+            linked=self._linked_to(kept, only=True),
         )
 
     def part(self, rows: NDArray[np.int64]) -> Coded:
@@ -115,6 +140,7 @@ class Coded:
             rows=self.rows[rows],
             apart=None if self.apart is None else self.apart[rows],
             people=_renumbered(self.people, rows),
+            linked=self._linked_to(rows, only=False),
         )
 
     def among(self, people: Sequence[Column]) -> Coded:

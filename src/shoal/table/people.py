@@ -49,7 +49,7 @@ class SeveralValues(Sensitive):
     @property
     def codes(self) -> NDArray[np.int32]:
         """Raise: there is no one value."""
-        msg = f"Some people have several values of {self.name}, and this is about one each."
+        msg = f"Some people have several values of {self.name}, or none; this is about one each."
         raise UsageError(msg)
 
     @property
@@ -83,7 +83,9 @@ class CodedPeople(Coded):
         """Return what people have in sensitive columns, taken together row by row."""
         assert self.table is not None
         assert self.table.people is not None
-        return values_of(self.table.value(names), self.table.people)
+        other = self.table.table_of(names)
+        people = self.table.people if other is None else other.people
+        return values_of(self.table.value(names), people, len(self))
 
     def subset(self, kept: NDArray[np.int64]) -> CodedPeople:
         """Return some of the people, with nothing left of the others."""
@@ -124,22 +126,22 @@ def by_person(people: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
     return np.argsort(people, kind="stable"), np.concatenate([[0], np.cumsum(counts)])
 
 
-def values_of(rows: Sensitive, people: NDArray[np.int64]) -> Sensitive:
-    """Return the values of people from those of their rows, each value of a person once.
+def values_of(rows: Sensitive, people: NDArray[np.int64], count: int) -> Sensitive:
+    """Return the values of so many people from those of their rows, each value of a person once.
 
-    Where everybody has one, it is the value of a person as of a row.
+    Where everybody has one, it is the value of a person as of a row. Nobody has to have any.
     """
     keys = np.unique(people * rows.distinct + rows.codes)
-    owners, codes = np.divmod(keys, rows.distinct)
+    owners, codes = np.divmod(keys, max(rows.distinct, 1))
     codes = codes.astype(np.int32)
-    count = int(people.max()) + 1
-    if len(keys) == count:
+    each = np.bincount(owners, minlength=count)
+    if (each == 1).all():
         columns = tuple(
             replace(column, codes=np.ascontiguousarray(rows.places[codes, place]))
             for place, column in enumerate(rows.columns)
         )
         return Sensitive(columns, codes, rows.places)
-    ends = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=count))]).astype(np.int64)
+    ends = np.concatenate([[0], np.cumsum(each)]).astype(np.int64)
     return SeveralValues(rows.columns, rows.places, ValueSets(ends, codes))
 
 

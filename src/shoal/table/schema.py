@@ -65,6 +65,8 @@ class Schema:
     most_rows : how many rows of one person are published at most; others are left out at random.
     rows : whether a reader may know how many rows a person has, "known" (the default) or
         "unknown".
+    linked : the schemas of linked tables, by their names. Columns of theirs may as well stand among
+        the others as `visits.diagnosis`: a run with a linked table `visits` finds them there.
     weights : how much the loss of a quasi column counts in the search, 1 where nothing is said.
     date_formats : how columns write dates, as "dd/mm/yyyy" or "dd mon yyyy"; needed where the cells
         do not tell, as 03/04/1948 does not.
@@ -103,6 +105,7 @@ class Schema:
     person: str | None
     most_rows: int | None
     rows: str
+    linked: Mapping[str, Schema]
 
     def __init__(
         self,
@@ -127,6 +130,7 @@ class Schema:
         person: str | None = None,
         most_rows: int | None = None,
         rows: str = KNOWN,
+        linked: Mapping[str, Schema] | None = None,
     ) -> None:
         replaced = (pseudonymize,) if isinstance(pseudonymize, str) else tuple(pseudonymize)
         named = (identifying,) if isinstance(identifying, str) else tuple(identifying)
@@ -148,6 +152,7 @@ class Schema:
         object.__setattr__(self, "person", person)
         object.__setattr__(self, "most_rows", most_rows)
         object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "linked", dict(linked or {}))
         taken: dict[str, str] = {}
         for role, given in roles.items():
             names = (given,) if isinstance(given, str) else tuple(given)
@@ -270,6 +275,7 @@ class Schema:
         return Schema(
             **kept,
             **{name: getattr(self, name) for name in people},
+            linked=self._linked_only(*roles, among=among) if PERSON in roles else {},
             never_mix=[name for name in self.never_mix if name in names],
             types=said(self.types),
             order=said(self.order),
@@ -279,6 +285,17 @@ class Schema:
             survey_weight=self.survey_weight if self.survey_weight in names else None,
             **self.said_of(names),
         )
+
+    def _linked_only(self, *roles: str, among: Collection[str] | None) -> dict[str, Schema]:
+        """Return the schemas of linked tables with the columns of some roles alone."""
+        kept = [role for role in roles if role in {"sensitive", "other", PERSON}]
+        some = {name: one.only(*kept, among=among) for name, one in self.linked.items()}
+        return {name: one for name, one in some.items() if one.published}
+
+    @property
+    def protected(self) -> tuple[tuple[str, ...], ...]:
+        """The sensitive columns of the table, and of each linked one that has any."""
+        return (self.sensitive, *(one.sensitive for one in self.linked.values() if one.sensitive))
 
     def read_numbers(self, table: pl.DataFrame, *roles: str) -> pl.DataFrame:
         """Return a table with the numbers of the columns that have these roles spelled plainly.

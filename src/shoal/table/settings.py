@@ -54,6 +54,7 @@ TOP = (
     "person",
     "most_rows",
     "rows",
+    "linked",
     "columns",
 )
 TRIMS = ("round", "bottom", "top")
@@ -112,6 +113,7 @@ class Settings:
     person: str | None = None
     most_rows: int | None = None
     rows: str | None = None
+    linked: dict[str, list[str]] = field(default_factory=dict)
     file: str = ""
     lines: dict[KeyPath, int] = field(default_factory=dict, repr=False)
 
@@ -125,8 +127,13 @@ class Settings:
                 raise
             raise _bad(self.file, self.lines, path, problem.sentence) from None
 
-    def check_columns(self, columns: Sequence[str], roles: Sequence[str] = ROLES) -> None:
-        """Raise where the file names a column that the table does not have, in some roles."""
+    def check_columns(
+        self, columns: Sequence[str], roles: Sequence[str] = ROLES, linked: Sequence[str] = ()
+    ) -> None:
+        """Raise where the file names a column that the table does not have, in some roles.
+
+        Columns that begin with one of `linked` are those of linked tables.
+        """
         named: list[tuple[KeyPath, str]] = [
             ((role, place) if (role, place) in self.lines else (role,), name)
             for role in roles
@@ -134,7 +141,7 @@ class Settings:
         ]
         named += [(("columns", name), name) for name in self.columns]
         for path, name in named:
-            if name not in columns:
+            if name not in columns and not name.startswith(tuple(linked)):
                 raise _bad(self.file, self.lines, path, str(UnknownColumn(name, columns)))
 
     def schema(
@@ -270,9 +277,18 @@ class _Reader:
             person=self.take("person", str, None),
             most_rows=self.take("most_rows", int, None),
             rows=self.one_of(("rows",), self.take("rows", str, None), (KNOWN, UNKNOWN)),
+            linked=self.linked(),
             file=self.name,
             lines=self.lines,
         )
+
+    def linked(self) -> dict[str, list[str]]:
+        """Read where linked tables are."""
+        found = {}
+        for name, said in self.take("linked", dict, {}).items():
+            places = [said] if isinstance(said, str) else self.list_of_texts(("linked", name), said)
+            found[name] = [self.beside(one) for one in places]
+        return found
 
     def encoding(self) -> str | None:
         """Read the encoding of the table."""

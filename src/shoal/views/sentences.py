@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.views.words import count, extent, figure, in_hundred, limit, one_in, plural, share
+from shoal.views.words import (
+    count,
+    extent,
+    figure,
+    in_hundred,
+    limit,
+    one_in,
+    people,
+    plural,
+    share,
+)
 
 SCALES = (0.05, 0.1, 0.25, 0.5, 1.0)  # one of which all bars of a page have
 LARGE = 0.1  # of the rows, or of a relative error: more is no longer "as before"
@@ -83,7 +93,7 @@ def may_publish(facts: dict[str, Any]) -> str:
         )
     return (
         f"To readers who sign an agreement, yes. To everybody, not by the usual limit of {usual}: "
-        f"that takes {plural(seen['least_size'], 'row')} to a description, and here it is "
+        f"that takes {_members(seen['least_size'], facts)} to a description, and here it is "
         f"{count(seen['after']['smallest'])}."
     )
 
@@ -100,10 +110,21 @@ def what_it_means(facts: dict[str, Any]) -> str:
             "fit, and cannot tell which one is the person’s."
         )
     rest = "" if facts["guarded"] else " Nothing is promised of what these rows have in common."
+    if facts.get("people"):
+        return (
+            "What the verdict says, to everybody alike. Whoever looks for somebody of this group, "
+            f"for example, finds the {plural(rows, 'row')} of several people and cannot tell who "
+            f"of them it is.{rest}"
+        )
     return (
         "What the verdict says, to everybody alike. Whoever looks for somebody of this group, for "
         f"example, finds {plural(rows, 'row')} and cannot tell which one is theirs.{rest}"
     )
+
+
+def _members(number: int, facts: dict[str, Any]) -> str:
+    """Return so many rows, or people where these are counted."""
+    return people(number) if facts.get("people") else plural(number, "row")
 
 
 def left_out_sentence(facts: dict[str, Any]) -> str:

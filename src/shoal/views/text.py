@@ -15,6 +15,7 @@ from rich.text import Text
 
 from shoal.exact import at_least, at_most
 from shoal.views.terminal import plain, plain_lines
+from shoal.views.words import people
 
 if TYPE_CHECKING:
     import polars as pl
@@ -172,10 +173,15 @@ def print_release(release: ReleaseData, output: str | None) -> None:
     """Print what was done, what was measured and what it cost."""
     manifest = release.manifest
     console = _console()
+    if manifest.get("rows_known") is False:
+        console.print(
+            "It is promised only against readers who do not know how many rows a person has: "
+            f"{manifest['alone']:,} of {manifest['people']:,} people are alone with theirs.",
+            markup=False,
+        )
     _heading(
         console,
-        f"Released {_counted(manifest['rows'], manifest['groups'])} to {output}, "
-        f"by {manifest['method']}",
+        f"Released {_counted(manifest)} to {output}, by {manifest['method']}",
     )
     print_measured(manifest["measured"])
     _heading(console, "Information lost")
@@ -188,13 +194,18 @@ def print_release(release: ReleaseData, output: str | None) -> None:
     console.print(f"Seconds: {seconds}\n")
 
 
-def _counted(rows: int, groups: int | None) -> str:
+def _counted(facts: dict[str, Any]) -> str:
+    """Say how many rows there are, about how many people, in how many groups."""
+    groups, number = facts["groups"], facts.get("people")
+    about = "" if number is None else f" about {people(number)}"
+    for name, table in facts.get("tables", {}).items():
+        about += f", with {table['rows']:,} rows of {name}"
     how = (
         "each recast on its own"
         if groups is None
         else f"in {groups:,} group{'' if groups == 1 else 's'}"
     )
-    return f"{rows:,} rows {how}"
+    return f"{facts['rows']:,} rows{about} {how}"
 
 
 def print_measured(measured: list[dict[str, Any]]) -> None:
@@ -216,7 +227,7 @@ def print_audit(audit: Audit) -> None:
     """Print the findings of an audit."""
     facts = audit.to_dict()
     console = _console()
-    seen = _counted(facts["rows"], facts["groups"]) if facts["rows"] else "no rows could be read"
+    seen = _counted(facts) if facts["rows"] else "no rows could be read"
     console.print(f"Audit: {seen}")
     for sentence in facts["reading"]:
         console.print(sentence, markup=False)
@@ -299,7 +310,7 @@ def _print_series(console: Console, series: dict[str, Any]) -> None:
 INDENT = 4
 LONGEST = 32  # characters of a name or a label
 KIN = 12  # pairs of columns that are told
-ROLES = ("identifying", "quasi", "sensitive")
+ROLES = ("person", "identifying", "quasi", "sensitive")
 
 
 def print_inspection(facts: dict[str, Any], following: Command) -> None:
@@ -368,7 +379,8 @@ def _print_suggestion(console: Console, facts: dict[str, Any], following: Comman
     console.print("\nSuggested", style="bold")
     for role in ROLES:
         names = [column["name"] for column in facts["columns"] if column["role"] == role]
-        console.print(f"{role}: {', '.join(map(plain, names)) or 'none'}")
+        if names or role != "person":
+            console.print(f"{role}: {', '.join(map(plain, names)) or 'none'}")
     if facts["unique"] is not None:
         share = facts["unique"]
         shown = "Over 99.9%" if 0.999 < share < 1 else f"{share:.1%}"

@@ -113,6 +113,15 @@ def plural(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
+def people(number: int) -> str:
+    """Write so many people.
+
+    >>> people(1), people(2000)
+    ('1 person', '2,000 people')
+    """
+    return f"{count(number)} {'person' if number == 1 else 'people'}"
+
+
 def extent(column: dict[str, object], width: float) -> str:
     """Write how much of a column a cell covers."""
     if not column["numeric"]:
@@ -160,5 +169,6 @@ FILTERS = {
     "figure": figure,
     "several": several,
     "plural": plural,
+    "people": people,
     "at_most": at_most,
 }
