@@ -191,8 +191,9 @@ def by_column(option: str, said: list[str] | None) -> dict[str, str]:
 
     found: dict[str, str] = {}
     for text in said or ():
-        column, equals, value = (part.strip() for part in text.partition("="))
-        if not (column and equals and value):
+        sign = max(text.find("=", 1), 0)  # a name may begin with one
+        column, value = text[:sign].strip(), text[sign + 1 :].strip()
+        if not (column and value):
             msg = f"{option} takes column=value. Got {text!r}."
             raise shoal.UsageError(msg)
         if column in found:

@@ -173,7 +173,8 @@ def check_achievable(principle: OneDimensional, column: Column) -> None:
     scaled = _rounded(_width_gap(column, principle)) or 0
     shown = scaled if isinstance(scaled, int) else at_least(scaled, 6)
     other = (
-        f"no {principle.width_name} is small enough for {principle.share_name}={principle.share}"
+        f"however small {principle.width_name} is, {principle.share_name}={principle.share} "
+        "cannot hold"
         if scaled == 0
         else f"for {principle.share_name}={principle.share}, {principle.width_name} must stay "
         f"under {shown}"
