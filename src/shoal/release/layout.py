@@ -245,8 +245,13 @@ class Suppression:
             who = "1 person" if self.people == 1 else f"{self.people:,} people"
             if self.people:
                 sentences.append(f"Suppressed {who}, that is {_rows(self.rows)}.")
-            if self.capped:
-                sentences.append(f"Left out {_rows(self.capped)} of people who have many.")
+            kinds = [("", self.capped), *(("linked ", capped) for _, capped in self.linked)]
+            sentences += [
+                f"Left out {_rows(capped, kind)} of people who have many, so that they hide among "
+                "others with equally many."
+                for kind, capped in kinds
+                if capped
+            ]
             return " ".join(sentences)
         if self.in_the_way:
             sentences.append(f"Suppressed {_rows(self.in_the_way)} that stood in the way.")
@@ -271,5 +276,5 @@ class Suppression:
         )
 
 
-def _rows(count: int) -> str:
-    return f"{count:,} row" if count == 1 else f"{count:,} rows"
+def _rows(count: int, kind: str = "") -> str:
+    return f"{count:,} {kind}row" if count == 1 else f"{count:,} {kind}rows"
