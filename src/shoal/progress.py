@@ -7,11 +7,17 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 
 Progress = Callable[[str, float], None]
+Enough = Callable[[], bool]  # whether a search is to end with the best that it has found
 TICK = 0.1  # seconds between two looks at how far the threads are
 
 
 def silent(_phase: str, _share: float) -> None:
     """Report to nobody."""
+
+
+def never() -> bool:
+    """Let a search go on for as long as it gains."""
+    return False
 
 
 def in_threads(jobs: Sequence[Callable[[], None]], watch: Callable[[], None]) -> None:

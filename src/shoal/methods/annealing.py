@@ -23,7 +23,7 @@ from shoal.kernels.exchange.nearest import near_rows
 from shoal.kernels.exchange.start import start
 from shoal.kernels.exchange.state import make_groups, refresh_each, total_loss
 from shoal.kernels.space import INTERVAL
-from shoal.progress import Progress, in_threads
+from shoal.progress import Enough, Progress, in_threads, never
 
 if TYPE_CHECKING:
     from shoal.kernels.compiling import Ints, LongInts, Reals
@@ -61,10 +61,11 @@ class Annealing:
         *,
         ends: float,
         progress: Progress,
+        enough: Enough = never,
     ) -> None:
         room = relations.bounds.shape[1] - 1
         self.space, self.relations, self.values = space, relations, values
-        self.ends, self.progress = ends, progress
+        self.ends, self.progress, self.enough = ends, progress, enough
         self.groups = make_groups(values, codes, order, cuts, room)
         count = cuts.size - 1
         refresh_each(space, relations, self.groups, np.arange(count), 0)
@@ -79,7 +80,7 @@ class Annealing:
         """Return the group of each row, in the best state that was found."""
         near = nearest(self.space, self.values)
         best, least, hot = self.homes.copy(), total_loss(self.groups), HOT
-        while least > 0 and time.monotonic() < self.ends:
+        while least > 0 and time.monotonic() < self.ends and not self.enough():
             self.round(near, hot, least / self.groups.sizes.size)
             loss, before = total_loss(self.groups), least
             if loss < least:
@@ -94,7 +95,7 @@ class Annealing:
         rows = self.homes.size
         steps = min(STEPS, max(1, MOST * rows // (TURNS * self.slabs)))
         begun, taken, share = time.monotonic(), 0, 0.0
-        while share < 1.0:
+        while share < 1.0 and not self.enough():
             self.progress("anneal", share)
             self.step(near, steps, hot * (COLD / hot) ** share * typical)
             taken += steps * self.slabs

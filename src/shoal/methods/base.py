@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from shoal.chance import Orders, secure_orders
 from shoal.notation import Term
-from shoal.progress import Progress, silent
+from shoal.progress import Enough, Progress, never, silent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +35,7 @@ class Task:
     seconds: float | None = None  # after which a search that can stop does
     people: People | None = None  # everybody who could be in the table
     orders: Orders = secure_orders  # where a method takes its chances from
+    enough: Enough = never  # asked by a search that has found something and would improve it
 
     @cached_property
     def values(self) -> tuple[Sensitive | None, ...]:

@@ -228,6 +228,7 @@ class Exchange(Thorough):
                 *start,
                 seconds=ends - time.monotonic(),
                 progress=task.progress,
+                enough=task.enough,
             )
             outcome = engine.run()
             if not outcome.violations:
@@ -257,6 +258,7 @@ class Exchange(Thorough):
             found.starts,
             ends=ends,
             progress=task.progress,
+            enough=task.enough,
         )
         annealed = Groups(annealing.run())
         # With hierarchies, the engine goes by what a node promises, not by what it loses.

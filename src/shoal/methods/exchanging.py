@@ -19,7 +19,7 @@ from scipy.spatial import cKDTree
 from shoal.kernels.exchange.state import crossing, labels_of, make_groups, refresh_each, total_loss
 from shoal.kernels.exchange.swaps import chain, exchange_pairs, merge, repair, round_robin
 from shoal.kernels.space import INTERVAL
-from shoal.progress import Progress, in_threads, silent
+from shoal.progress import Enough, Progress, in_threads, never, silent
 
 if TYPE_CHECKING:
     from shoal.kernels.compiling import Ints, LongInts, Reals
@@ -68,12 +68,13 @@ class Exchanging:
         *,
         seconds: float = np.inf,
         progress: Progress = silent,
+        enough: Enough = never,
     ) -> None:
         count = cuts.size - 1
         room = relations.bounds.shape[1] - 1
         self.space, self.relations = space, relations
         self.begun, self.seconds = time.perf_counter(), seconds
-        self.progress = progress
+        self.progress, self.enough = progress, enough
         self.groups = make_groups(values, codes, order, cuts, room)
         self.block = np.arange(count) * BLOCKS // count
         self.now = 1
@@ -201,9 +202,11 @@ class Exchanging:
         in_threads([partial(work, b) for b in range(BLOCKS)], lambda: None)
 
     def improve(self) -> None:
-        """Lower the loss until a pass gains under one per cent or the time is spent."""
+        """Lower the loss until a pass gains under one per cent, or somebody has enough."""
         before, since, pairs = np.inf, 0, None
-        while (loss := total_loss(self.groups)) < (1 - GAIN) * before and not self.late():
+        while (loss := total_loss(self.groups)) < (1 - GAIN) * before:
+            if self.late() or self.enough():
+                return
             before = loss
             self.progress("improve", min(0.95, self.passes / PASSES))
             if pairs is None:

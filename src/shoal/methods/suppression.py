@@ -96,7 +96,7 @@ def search_part(method: Method, task: Task, check: Callable[[Task], None], limit
 def refined(method: Method, task: Task, found: Found, begun: float) -> Found:
     """Spend what is left of the task's time, if it has any, on losing less."""
     left = 0.0 if task.seconds is None else task.seconds - (time.monotonic() - begun)
-    return method.refine(task, found, left) if left > 0 else found
+    return method.refine(task, found, left) if left > 0 and not task.enough() else found
 
 
 def search_within(
@@ -150,6 +150,8 @@ class Again:
     def on(self, kept: NDArray[np.int64]) -> Solved | None:
         """Search on some rows; None where nothing is found, or no time is left."""
         task = self.task
+        if task.enough():
+            return None
         left = math.inf if task.seconds is None else task.seconds - (time.monotonic() - self.begun)
         if left <= 0 or len(kept) < task.least:
             return None

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 POINTS = 40  # of a frontier
 STEPS = 100  # of a width
+SIZE = "k"  # the parameter that says how large groups are
 
 
 def considered(table: pl.DataFrame, file: str | Path) -> list[dict[str, Any]]:
@@ -64,6 +65,7 @@ def consider(
         "columns": list(full.columns),
         "promise": principle.promise(" and ".join(full.columns)),
         "numbers": _numbers(principle),
+        "least": principle.least,
         "achievable": None,
         "limits": {},
         "remedies": [],
@@ -89,6 +91,38 @@ def changed(text: str, sensitive: Sequence[str], numbers: dict[str, str]) -> str
     asked = read_requirement(text, sensitive)
     values = {name: _number(name, said) for name, said in numbers.items()}
     return repr(replace(asked, principle=_with(asked.principle, **values)))
+
+
+def numbers_of(text: str, sensitive: Sequence[str]) -> dict[str, Any]:
+    """Return the numbers of a requirement, by their names."""
+    return _numbers(read_requirement(text, sensitive).principle)
+
+
+def as_sure(texts: Sequence[str], sensitive: Sequence[str], most: int) -> list[str]:
+    """Return requirements under which nobody is found with more than a chance of 1 in so many.
+
+    Who asks for sizes of groups asks for this one instead; otherwise it is required beside the
+    others, unless those need groups as large.
+
+    >>> as_sure(["EpsilonM(epsilon=10, m=5)", "KAnonymity(k=7)"], ["pay"], 12)
+    ['EpsilonM(epsilon=10, m=5)', 'KAnonymity(k=12)']
+    >>> as_sure(["EpsilonM(epsilon=10, m=5)"], ["pay"], 12)
+    ['EpsilonM(epsilon=10, m=5)', 'KAnonymity(k=12)']
+    >>> as_sure(["EpsilonM(epsilon=10, m=5)"], ["pay"], 5)
+    ['EpsilonM(epsilon=10, m=5)']
+    """
+    asked = [read_requirement(text, sensitive).principle for text in texts]
+    found = [
+        changed(text, sensitive, {SIZE: str(most)}) if _about_size(one) else text
+        for text, one in zip(texts, asked, strict=True)
+    ]
+    if not any(map(_about_size, asked)) and all(one.least < most for one in asked):
+        found.append(f"KAnonymity(k={most})")
+    return found
+
+
+def _about_size(principle: Principle) -> bool:
+    return principle.sizes_only and SIZE in _numbers(principle)
 
 
 def _with(principle: Any, **values: Any) -> Principle:

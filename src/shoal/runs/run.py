@@ -26,7 +26,7 @@ from shoal.methods.suppression import read_share
 from shoal.principles.base import OneDimensional
 from shoal.principles.planning import largest_share
 from shoal.principles.requirement import Require, asked_of, check_population, requirements
-from shoal.progress import Progress, silent
+from shoal.progress import Enough, Progress, never, silent
 from shoal.release.forms import check_form
 from shoal.release.layout import Randomness
 from shoal.release.release import build_release, check_title, columns_of
@@ -165,6 +165,8 @@ class Run:
     threshold: float = THRESHOLD
     trials: bool = False
     force: bool = False
+    # Asked by a search that has found something: whether to keep the best so far.
+    enough: Enough = field(default=never, repr=False)
     # The schema file, and the roles that options took from it.
     said: Settings = field(default_factory=Settings, repr=False)
     overruled: frozenset[str] = frozenset()
@@ -280,7 +282,8 @@ class Run:
         )
         budget = check_budget(self.seconds)
         orders = Randomness(self.seed).permutations
-        task = Task(coded, tuple(self.asked), progress, budget, people, orders=orders)
+        asked = tuple(self.asked)
+        task = Task(coded, asked, progress, budget, people, orders=orders, enough=self.enough)
         return Prepared(task, everybody, linked)
 
     def _linked(self, columns: Sequence[str]) -> dict[str, LinkedTable]:

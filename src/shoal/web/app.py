@@ -12,7 +12,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from shoal.web import checking, deciding, opening, publishing
+from shoal.web import checking, deciding, opening, pricing, publishing
 from shoal.web.guard import Guard
 from shoal.web.pages import page
 from shoal.web.state import Shelf
@@ -53,6 +53,7 @@ def make_app(
     routes = [
         *opening.ROUTES,
         *deciding.ROUTES,
+        *pricing.ROUTES,
         *publishing.ROUTES,
         *checking.ROUTES,
         Mount("/static", StaticFiles(directory=STATIC)),

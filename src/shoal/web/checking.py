@@ -116,11 +116,10 @@ async def check_table(request: Request) -> Response:
     if kind not in OF_TABLES:
         raise HTTPException(404)
     folder = shelf.folder("runs")
-    file = folder / "shoal.toml"
-    file.write_text(table.asked.toml(), "utf-8")
+    file = table.copy_to(folder)
     made = Job(table.name, kind, OF_TABLES[kind], folder, about=table.id)
     how = {"encoding": table.encoding, "delimiter": table.delimiter}
-    known: dict[str, Any] = {"file": str(file), "path": str(table.path), "page": str(folder / PAGE)}
+    known: dict[str, Any] = {"file": file, "path": str(table.path), "page": str(folder / PAGE)}
     return _started(shelf, made, kind, **known, **how)
 
 

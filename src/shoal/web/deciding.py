@@ -28,7 +28,6 @@ USED = {"quasi", "sensitive", "never-mix", "person"}  # roles for which missing 
 NUMBERS = {"weight", "round", "top", "bottom"}
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 MOST_REQUIRED = 8
-SURE = re.compile(r"\b([mlk])=[0-9]+\b")  # one in how many, in the notation
 MOST_FIELDS = 20_000  # a table may have many columns
 
 
@@ -289,14 +288,11 @@ async def _move(shelf: Shelf, draft: Draft, place: int, numbers: dict[str, str])
 
 
 async def everybody(shelf: Shelf, draft: Draft, most: str) -> None:
-    """Set how sure a reader may be in every requirement that says so, or in one more."""
-    own = [place for place, text in enumerate(draft.require) if SURE.search(text)]
-    for place in own:
-        found = SURE.search(draft.require[place])
-        assert found is not None
-        await _move(shelf, draft, place, {found[1]: most})
-    if not own and most.isdecimal():
-        draft.require.append(f"KAnonymity(k={most})")
+    """Require that nobody is found with more than a chance of one in so many."""
+    if most.isdecimal():
+        secret = draft.named("sensitive")
+        known: dict[str, Any] = {"texts": draft.require, "sensitive": secret, "most": int(most)}
+        draft.require = await run_in_threadpool(shelf.desk.call, "as_sure", **known)
 
 
 def _start(draft: Draft, kind: str) -> None:
@@ -306,21 +302,6 @@ def _start(draft: Draft, kind: str) -> None:
         text = words.STARTS[kind].format(most=words.KNOWN)
         about = f"{secrets[-1]}: " if len(secrets) > 1 and kind != "KAnonymity" else ""
         draft.require.append(about + text)
-
-
-async def price(request: Request) -> Response:
-    """Try what is asked for on a sample of the rows."""
-    shelf: Shelf = request.app.state.shelf
-    table = table_of(request)
-    if not table.asked.require:
-        return page("part_price.html", table=table, price=None, refusal=None)
-    try:
-        found = await run_in_threadpool(
-            shelf.bench.call, "price", sample=str(table.sample), file=table.note()
-        )
-    except Refused as refused:
-        return page("part_price.html", table=table, price=None, refusal=refused.refusal)
-    return page("part_price.html", table=table, price=found, refusal=None)
 
 
 async def settings(request: Request) -> Response:
@@ -391,7 +372,6 @@ ROUTES = [
     Route("/tables/{table}/columns/{place:int}", change_column, methods=["POST"]),
     Route("/tables/{table}/requirements", requirements_part),
     Route("/tables/{table}/require", require, methods=["POST"]),
-    Route("/tables/{table}/price", price),
     Route("/tables/{table}/settings", settings, methods=["POST"]),
     Route("/tables/{table}/schema", paste, methods=["POST"]),
     Route("/tables/{table}/shoal.toml", schema_file),

@@ -75,7 +75,8 @@ def said(refusal: Refusal | str) -> Markup:
     return Markup(spell(str(escape(sentence)), words.option))  # noqa: S704 - escaped before
 
 
-def repeat(table: str) -> str:
+def repeat(table: str, delimiter: str | None = None) -> str:
     """Return the command that repeats a run beside its schema file."""
-    options = (("schema", "shoal.toml"), ("output", "published"))
+    parts = (("delimiter", delimiter),) if delimiter else ()
+    options = (("schema", "shoal.toml"), *parts, ("output", "published"))
     return Command("anonymize", (table,), options).line

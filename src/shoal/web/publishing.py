@@ -19,11 +19,12 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
+from shoal.web import words
 from shoal.web.deciding import MOST_FIELDS, MOST_REQUIRED, everybody, table_of
 from shoal.web.draft import ROLES, parted
 from shoal.web.guard import REPORT_POLICY
 from shoal.web.pages import fill, page
-from shoal.web.state import Job
+from shoal.web.state import Job, hierarchy_name
 from shoal.web.worker import Refused
 
 if TYPE_CHECKING:
@@ -74,11 +75,11 @@ async def publish(request: Request) -> Response:
 def start(shelf: Shelf, table: Table) -> Response:
     """Start a run, and go to it."""
     folder = shelf.folder("runs")
-    file = folder / "shoal.toml"
-    file.write_text(table.asked.toml(), "utf-8")
-    job = Job(table.name, "publish", "; ".join(table.asked.require), folder, about=table.id)
+    file = table.copy_to(folder)
+    job = Job(table.name, "publish", table.asked.required, folder, about=table.id)
+    job.seconds = float(table.asked.rest.get("seconds", 0))
     arguments = {
-        "file": str(file),
+        "file": file,
         "path": str(table.path),
         "output": str(folder / RELEASE),
         "encoding": table.encoding,
@@ -107,13 +108,10 @@ def _shown(request: Request, job: Job) -> dict[str, Any]:
 
 
 def left(job: Job) -> str:
-    """Say how long a run still takes, as far as its present phase tells."""
-    current = next((one for one in job.phases.values() if one[0] < 1), None)
-    if current is None or current[0] < 0.05:
-        return "Working"
-    share, begun, now = current
-    rest = (now - begun) * (1 - share) / share
-    return f"About {max(1, round(rest))} second{'s' if round(rest) > 1 else ''} left"
+    """Say how long a run still takes, as far as that is known."""
+    if job.asked_to_end:
+        return "Ending with the best so far"
+    return "Working" if job.left is None else words.remaining(job.left)
 
 
 async def events(request: Request) -> Response:
@@ -121,12 +119,15 @@ async def events(request: Request) -> Response:
     job = job_of(request)
 
     async def told() -> AsyncIterator[str]:
-        seen, shown, spoken = -1, 0.0, 0.0
+        seen, shown, spoken, better = -1, 0.0, 0.0, False
         while not job.done and not await request.is_disconnected():
             if job.version != seen or time.time() - shown > SECOND:
                 seen, shown = job.version, time.time()
-                part = "part_progress.html" if job.kind == "publish" else "part_working.html"
-                yield _event("progress", fill(part, job=job, now=time.time()))
+                yield _event("bar", fill("part_done.html", job=job, now=time.time()))
+                yield _event("progress", fill("part_progress.html", job=job))
+                if job.improving != better:
+                    better = job.improving
+                    yield _event("better", fill("part_keep.html", job=job))
                 if time.time() - spoken > STATUS:
                     spoken = time.time()
                     yield _event("status", left(job))
@@ -139,6 +140,13 @@ async def events(request: Request) -> Response:
 def _event(name: str, text: str) -> str:
     lines = "".join(f"data: {line}\n" for line in text.splitlines())
     return f"event: {name}\n{lines}\n"
+
+
+async def keep(request: Request) -> Response:
+    """Have a run end with the best that it has found."""
+    job = job_of(request)
+    job.keep()
+    return RedirectResponse(f"/runs/{job.id}", 303)
 
 
 async def cancel(request: Request) -> Response:
@@ -199,12 +207,35 @@ def _pack(folder: Path, target: Path) -> None:
     partial.replace(target)
 
 
+async def certificate(request: Request) -> Response:
+    """Show the certificate of a release, two pages to print and sign."""
+    shelf: Shelf = request.app.state.shelf
+    job = job_of(request, done=True)
+    path = job.folder / "certificate.html"
+    async with job.certifying:
+        if not path.exists():
+            known: dict[str, Any] = {"folder": str(job.folder / RELEASE), "page": str(path)}
+            await run_in_threadpool(shelf.bench.call, "certificate", **known)
+    return FileResponse(
+        path, media_type="text/html", headers={"content-security-policy": REPORT_POLICY}
+    )
+
+
 async def schema(request: Request) -> Response:
     """Give the schema file that repeats a run."""
     job = job_of(request, done=True)
-    text = f'table = "{"TABLE"}"\n' + (job.folder / "shoal.toml").read_text("utf-8")
+    text = (job.folder / "shoal.toml").read_text("utf-8")
     named = {"content-disposition": 'attachment; filename="shoal.toml"'}
     return PlainTextResponse(text, media_type="application/toml", headers=named)
+
+
+async def hierarchy(request: Request) -> Response:
+    """Give a hierarchy that the schema file of a run names."""
+    job = job_of(request, done=True)
+    name = hierarchy_name(request.path_params["place"])
+    if not (job.folder / name).exists():
+        raise HTTPException(404)
+    return FileResponse(job.folder / name, filename=name, media_type="text/csv")
 
 
 async def folder(request: Request) -> Response:
@@ -226,11 +257,14 @@ ROUTES = [
     Route("/runs/{job}", run_page),
     Route("/runs/{job}/part", run_part),
     Route("/runs/{job}/events", events),
+    Route("/runs/{job}/keep", keep, methods=["POST"]),
     Route("/runs/{job}/cancel", cancel, methods=["POST"]),
     Route("/runs/{job}/again", again, methods=["POST"]),
     Route("/runs/{job}/report.html", report),
     Route("/runs/{job}/report", report_page),
     Route("/runs/{job}/release.zip", download),
+    Route("/runs/{job}/certificate.html", certificate),
     Route("/runs/{job}/shoal.toml", schema),
+    Route("/runs/{job}/hierarchy-{place:int}.csv", hierarchy),
     Route("/runs/{job}/folder", folder, methods=["POST"]),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import shutil
 import threading
@@ -9,6 +10,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from shoal.views.whole import Whole
 from shoal.web.worker import Refusal, Refused, Stopped, Worker
 
 if TYPE_CHECKING:
@@ -22,10 +24,14 @@ ENDINGS = (
     ".ipc", ".xlsx", ".xls",
 )  # fmt: skip
 PACKED = (".gz", ".zst")
+IMPROVE = "improve"
+PART_OF = {"partition": "search", "repair": "search", "anneal": IMPROVE}
+KNOWN_FROM = 0.03  # the share of a run from which the time that is left is told
 PHASES = {
     "read": "Read the table",
     "code": "Prepare its columns",
     "search": "Find groups that keep the promise",
+    IMPROVE: "Make them tighter",
     "recode": "Coarsen what may be known",
     "write": "Write the files",
     "audit": "Measure the promise on what was written",
@@ -51,6 +57,11 @@ def stored_name(name: str) -> str:
     return "table" + next((e for e in ENDINGS if low.endswith(e)), "") + packed
 
 
+def hierarchy_name(place: int | str) -> str:
+    """Return the name that the hierarchy of a column is kept under."""
+    return f"hierarchy-{place}.csv"
+
+
 @dataclass
 class Table:
     """A table that was opened; `facts` is None while it is being read."""
@@ -64,7 +75,10 @@ class Table:
     facts: dict[str, Any] | None = None
     problem: Refusal | None = None
     draft: Draft | None = None
+    priced: tuple[str, dict[str, Any]] = ("", {})  # the last price, and of what
     reading: threading.Lock = field(default_factory=threading.Lock)
+    noting: threading.Lock = field(default_factory=threading.Lock)
+    noted: str = ""
 
     @property
     def sample(self) -> Path:
@@ -82,9 +96,24 @@ class Table:
         assert self.draft is not None
         return self.draft
 
+    def copy_to(self, folder: Path) -> str:
+        """Write down what was decided in a folder of its own, with the hierarchies it names."""
+        how = {"encoding": self.encoding}
+        made = folder / self.file.name
+        made.write_text(self.asked.toml(table=self.name, **how), "utf-8")
+        for path in self.folder.glob(hierarchy_name("*")):
+            shutil.copyfile(path, folder / path.name)
+        return str(made)
+
     def note(self) -> str:
         """Write down what was decided, and return where."""
-        self.file.write_text(self.asked.toml(), "utf-8")
+        with self.noting:
+            text = self.asked.toml()
+            if text != self.noted:  # another worker may be reading the one before
+                partial = self.file.with_suffix(".partial")
+                partial.write_text(text, "utf-8")
+                partial.replace(self.file)
+                self.noted = text
         return str(self.file)
 
 
@@ -96,6 +125,7 @@ class Job:
     kind: str
     promise: str
     folder: Path
+    seconds: float = 0.0  # that a search may take, 0 for as long as it likes
     about: str = ""  # the id of the table or run that it is about
     id: str = field(default_factory=new_id)
     state: str = "running"
@@ -105,8 +135,12 @@ class Job:
     outcome: Any = None
     problem: Refusal | None = None
     version: int = 0
+    share: float = 0.0  # of the whole, by time
+    asked_to_end: bool = False  # with the best that was found so far
+    whole: Whole = field(default_factory=Whole, repr=False)
     worker: Worker = field(default_factory=Worker, repr=False)
     ended: threading.Event = field(default_factory=threading.Event, repr=False)
+    certifying: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     @property
     def done(self) -> bool:
@@ -116,11 +150,37 @@ class Job:
     def progress(self, phase: str, share: float) -> None:
         """Note how far a phase is."""
         now = time.time()
+        self.share = self.whole.share(phase, share)
+        phase = PART_OF.get(phase, phase)
         known = self.phases.setdefault(phase, [0.0, now, now])
-        known[0], known[2] = max(known[0], share), now
+        known[0], known[2] = share, now
         for other, entry in self.phases.items():
             if other != phase:
                 entry[0] = 1.0
+        self.version += 1
+
+    @property
+    def hierarchies(self) -> list[int]:
+        """The places of columns whose hierarchies lie beside its schema file."""
+        found = self.folder.glob(hierarchy_name("*"))
+        return sorted(int(one.stem.rpartition("-")[2]) for one in found)
+
+    @property
+    def left(self) -> float | None:
+        """The seconds that it will still take, None while that is not known."""
+        spent = time.time() - self.begun
+        return spent * (1 - self.share) / self.share if self.share >= KNOWN_FROM else None
+
+    @property
+    def improving(self) -> bool:
+        """Whether something that holds was found, and better is being looked for."""
+        known = self.phases.get(IMPROVE)
+        return not self.done and known is not None and known[0] < 1
+
+    def keep(self) -> None:
+        """Have the run go on with the best that it has found."""
+        self.asked_to_end = True
+        self.worker.enough()
         self.version += 1
 
     def cancel(self) -> None:
@@ -155,7 +215,8 @@ class Shelf:
         self.home, self.most_runs = home, most_runs
         self.tables: dict[str, Table] = {}
         self.jobs: dict[str, Job] = {}
-        self.desk, self.bench = Worker(), Worker()  # the one looks, the other tries prices
+        # The first looks, the second prices what is decided, the third what could be instead.
+        self.desk, self.bench, self.till = Worker(), Worker(), Worker()
         self._lock = threading.Lock()
 
     def folder(self, kind: str) -> Path:
@@ -178,5 +239,6 @@ class Shelf:
 
     def close(self) -> None:
         """End all work at once."""
-        for worker in (self.desk, self.bench, *(job.worker for job in self.jobs.values())):
+        own = [self.desk, self.bench, self.till]
+        for worker in own + [job.worker for job in self.jobs.values()]:
             worker.stop()

@@ -62,6 +62,26 @@ FORMS = {  # name, how a cell looks, what it is good for
         "Everybody’s known columns stand there as they are: who is in the table is no secret.",
     ),
 }
+METHODS = {  # what it is called, and what it is good for
+    "": ("The usual way", "Shoal takes what loses least on your table."),
+    "Exchange()": ("By exchange", "People change places between groups until cells are narrow."),
+    "Split()": ("By splitting", "Fast, for very large tables."),
+    "Mondrian()": ("By halving", "The classic: halves the table at its medians."),
+}
+ALTERNATIVES = {  # what it is called, and what it gains
+    "everybody": (
+        "For everybody to read",
+        "Nobody is found with more than 1 in 12, which is under the limit for data that anybody "
+        "may read.",
+    ),
+    "known": ("For people we know", "Found with at most 1 in 5: for readers who sign."),
+    "wider": ("Hide a wider range", "Guesses must be further off to be of no use."),
+    "suppress": (
+        "Leave out up to 1\u00a0% of the rows",
+        "Those that stand far from all others make the cells of many wide.",
+    ),
+    "drop": ("Without {drop}", "One column fewer; the others stay more exact."),
+}
 DOING = {
     "publish": "Making the release",
     "audit": "Checking the release",
@@ -122,6 +142,18 @@ def percent(share: float) -> str:
     return f"{tenths / 10:g}{NARROW}%"
 
 
+def beside(lost: float, now: float) -> str:
+    r"""Say how much more or less something costs than what is chosen.
+
+    >>> beside(0.153, 0.057), beside(0.017, 0.057), beside(0.057, 0.057)
+    ('9.6 more than as you asked', '4 less than as you asked', 'as much as you asked for')
+    """
+    tenths = math.ceil(round(lost * 1000, 6)) - math.ceil(round(now * 1000, 6))
+    if not tenths:
+        return "as much as you asked for"
+    return f"{abs(tenths) / 10:g} {'more' if tenths > 0 else 'less'} than as you asked"
+
+
 def of_100(share: float) -> str:
     r"""Write a share of people, upward: "47 in 100", and where few are, "1 in 1,200".
 
@@ -148,6 +180,16 @@ def seconds(value: float) -> str:
     if value < 60:
         return f"{value:.0f}{NARROW}s"
     return f"{int(value // 60)}{NARROW}min {int(value % 60)}{NARROW}s"
+
+
+def remaining(value: float) -> str:
+    """Write how long something still takes, in no more detail than is known.
+
+    >>> remaining(0.4), remaining(24.2), remaining(95)
+    ('About 1 second left', 'About 24 seconds left', 'About 2 minutes left')
+    """
+    count, unit = (max(1, round(value)), "second") if value < 90 else (round(value / 60), "minute")
+    return f"About {count} {unit}{'' if count == 1 else 's'} left"
 
 
 def size(count: int) -> str:

@@ -6,13 +6,13 @@ commands call, and plain values go back.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import shoal
-from shoal.progress import Progress, silent
+from shoal.progress import Enough, Progress, never, silent
 from shoal.runs import consider as considering
+from shoal.runs import prices as pricing
 from shoal.runs.look import codes, picture, uniqueness
 from shoal.runs.proposal import propose as proposing
 from shoal.runs.run import Run
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 SAMPLE = 4_000  # rows that a price is tried on
-SECONDS = (0.5, 3.0)  # of the search for a price, and of a second one where it found nothing
 
 
 @dataclass
@@ -36,6 +35,7 @@ class Hand:
     """One worker's memory of tables, and everything that it can be asked to do, by name."""
 
     progress: Progress = silent
+    enough: Enough = never
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
     found: dict[str, shoal.Inspection] = field(default_factory=dict)
     codes: dict[str, pl.DataFrame] = field(default_factory=dict)
@@ -86,20 +86,30 @@ class Hand:
         """Return a requirement with some of its numbers changed."""
         return considering.changed(text, sensitive, numbers)
 
-    def price(self, sample: str, file: str) -> dict[str, Any]:
-        """Publish a sample of the rows in memory; return what that loses."""
-        begun = time.perf_counter()
-        table = self._read(sample)
-        try:
-            release = Run.load(file, table=table, seconds=SECONDS[0]).release()
-        except shoal.NotAchievable:  # the machine may be busy
-            release = Run.load(file, table=table, seconds=SECONDS[1]).release()
-        facts = {key: release.manifest[key] for key in ("loss", "columns", "rows")}
-        return facts | {"seconds": time.perf_counter() - begun}
+    def as_sure(self, texts: list[str], sensitive: list[str], most: int) -> list[str]:
+        """Return requirements under which nobody is found more often than once in so many."""
+        return considering.as_sure(texts, sensitive, most)
+
+    def price(self, sample: str, file: str, **changes: Any) -> dict[str, Any]:
+        """Return what some of the rows lose, with some changes to what a schema file says."""
+        return pricing.price(self._read(sample), file, **changes)
+
+    def alternatives(self, sample: str, file: str, lost: dict[str, float]) -> list[dict[str, Any]]:
+        """Return what else could be asked for, given what each column loses now."""
+        return pricing.alternatives(self._read(sample), file, lost)
+
+    def methods(self, sample: str, file: str, rows: int) -> list[dict[str, Any]]:
+        """Return the methods that serve, and which of them is the usual one."""
+        return pricing.methods(self._read(sample), file, rows)
+
+    def forms(self, sample: str, file: str) -> list[dict[str, Any]]:
+        """Return what an analyst can do with each form."""
+        return pricing.forms(self._read(sample), file)
 
     def publish(self, file: str, path: str, output: str, **how: str | None) -> dict[str, Any]:
         """Make a release of a table as a schema file says, and return what came of it."""
-        made = Run.load(file, table=[path], output=output, **how).go(self.progress)
+        asked = Run.load(file, table=[path], output=output, enough=self.enough, **how)
+        made = asked.go(self.progress)
         sizes = made.audit.alike if made.audit.alike is not None else made.audit.matches
         return {
             "manifest": made.facts,
@@ -129,6 +139,10 @@ class Hand:
             ],
             "smallest": None if found.alike is None else int(found.alike.min()),
         }
+
+    def certificate(self, folder: str, page: str) -> None:
+        """Write the certificate of a release, measured from its files."""
+        shoal.certificate(folder, page)
 
     def attack(self, folders: list[str], page: str, original: str | None) -> None:
         """Write a page about what an attacker learns from releases."""

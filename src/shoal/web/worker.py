@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from shoal.progress import Progress
 
+ENOUGH = ""  # is sent where no name of a task is: keep the best that was found
 SPAWNED = multiprocessing.get_context("spawn")  # threads of the page do not survive a fork
 
 
@@ -84,6 +85,12 @@ class Worker:
                     raise Stopped from None
                 raise Refused(CRASHED) from None
 
+    def enough(self) -> None:
+        """Have a search that has found something keep it, instead of looking for better."""
+        with self._life, suppress(OSError):
+            if self._pipe is not None:
+                self._pipe.send((ENOUGH, {}))
+
     def stop(self) -> None:
         """End the process at once, whatever it does, for good."""
         with self._life:
@@ -123,11 +130,13 @@ def serve(pipe: Connection) -> None:
     def progress(phase: str, share: float) -> None:
         pipe.send(("progress", (phase, share)))
 
-    hand = Hand(progress)
+    # While something is being done, nothing else is sent than that it is enough.
+    hand = Hand(progress, enough=pipe.poll)
     with suppress(EOFError, OSError):
         while True:
             name, arguments = pipe.recv()
-            pipe.send(_answer(getattr(hand, name), arguments))
+            if name != ENOUGH:
+                pipe.send(_answer(getattr(hand, name), arguments))
 
 
 def _answer(task: Callable[..., Any], arguments: dict[str, Any]) -> tuple[str, Any]:

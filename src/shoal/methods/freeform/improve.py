@@ -24,6 +24,7 @@ from shoal.kernels.freeform.nearest import fit_earliest
 from shoal.kernels.freeform.tree import build
 from shoal.methods.freeform.exact import solve_matching, solve_round
 from shoal.methods.freeform.field import Field, in_parts, lexicographic, themselves, with_round
+from shoal.progress import Enough, never
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,8 +47,8 @@ class Budget:
     STEPS_BY_ROWS = 100_000  # one step on 100,000 rows takes as long as twenty on 5,000
     MOST_STEPS = 20
 
-    def __init__(self, rows: int, seconds: float | None) -> None:
-        self.seconds = seconds
+    def __init__(self, rows: int, seconds: float | None, enough: Enough = never) -> None:
+        self.seconds, self.enough = seconds, enough
         self.steps = min(self.MOST_STEPS, self.STEPS_BY_ROWS // max(rows, 1))
         self.done = 0
         self.began = time.monotonic()
@@ -55,6 +56,8 @@ class Budget:
     @property
     def share(self) -> float:
         """How much of it is spent, from 0 to 1."""
+        if self.enough():
+            return 1.0
         if self.seconds is None:
             return self.done / self.steps if self.steps else 1.0
         spent = time.monotonic() - self.began

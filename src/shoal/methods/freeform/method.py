@@ -115,7 +115,7 @@ class Freeform(Heterogeneous):
         from shoal.methods.freeform.improve import Budget, improve
 
         found = exact_graph(field, k, watch)
-        budget = Budget(len(field), task.seconds)
+        budget = Budget(len(field), task.seconds, task.enough)
         better = improve(field, found, budget, lambda share: task.progress("improve", share))
         return field.in_rows(better)
 

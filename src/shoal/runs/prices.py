@@ -1,0 +1,168 @@
+"""What other choices would cost: requirements, methods and forms, tried on some of the rows.
+
+It is for the owner's eyes while deciding: nothing of it is published.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from shoal.engines.people import check_method
+from shoal.errors import ShoalError, UsageError
+from shoal.exact import tidy
+from shoal.methods.choice import LARGE, TRIED
+from shoal.methods.exchange import Exchange
+from shoal.methods.split import Split
+from shoal.runs.consider import as_sure, changed, consider, numbers_of
+from shoal.runs.run import Run
+from shoal.table.forms import FORMS, INTERVALS
+from shoal.table.reading import take_frame
+from shoal.utility.workload import Workload
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+    from shoal.runs.release import Release
+
+ENOUGH, MOST = 0.4, 3.0  # seconds after which a search keeps what it has, and gives up
+QUERIES = 200  # that every form answers
+SEED = 0  # of the queries: nothing is published, and equal calls are to agree
+WIDER, ROOM = 3, 0.75  # times the width, as far as that is so much of what the table bears
+LEFT_OUT = "1%"
+KNOWN, EVERYBODY = 5, 12  # one in how many: for readers who sign, and for all
+
+
+def price(
+    table: pl.DataFrame,
+    file: str | Path,
+    *,
+    drop: str | None = None,
+    patience: float | None = None,
+    **changes: Any,
+) -> dict[str, Any]:
+    """Publish some rows in memory, as a schema file and changes say; return what that loses.
+
+    `drop` names a quasi column to leave out, `patience` the seconds after which a search keeps what
+    it has found.
+    """
+    begun = time.perf_counter()
+    run = Run.load(file, table=table, **changes)
+    if drop is not None:
+        others = [one for one in run.schema.quasi if one != drop]
+        run = Run.load(file, table=table, quasi=others, **changes)
+    release = _tried(run, patience or ENOUGH)
+    facts = {key: release.manifest[key] for key in ("loss", "columns", "rows", "method")}
+    return facts | {"seconds": time.perf_counter() - begun}
+
+
+def _tried(run: Run, patience: float = ENOUGH) -> Release:
+    """Return a release of some rows, of a search that ends soon after it has found something."""
+    begun = time.monotonic()
+
+    def enough() -> bool:
+        return time.monotonic() - begun > patience
+
+    return replace(run, seconds=MOST, enough=enough).release()
+
+
+def alternatives(
+    table: pl.DataFrame, file: str | Path, lost: dict[str, float]
+) -> list[dict[str, Any]]:
+    """Return what else could be asked for: a kind, and the changes that `price` takes.
+
+    `lost` says what each quasi column loses now; the one that loses most could be left out.
+    """
+    run = Run.load(file, table=table)
+    sensitive = run.schema.sensitive
+    texts = [repr(one) for one in run.asked]
+    found: list[dict[str, Any]] = []
+    least = max((one.principle.least for one in run.asked), default=0)
+    kind, most = ("everybody", EVERYBODY) if least < EVERYBODY else ("known", KNOWN)
+    if (other := as_sure(texts, sensitive, most)) != texts:
+        found.append({"kind": kind, "require": other})
+    wider = _wider(table, run, texts)
+    if wider is not None:
+        found.append(wider)
+    if not run.suppress:
+        found.append({"kind": "suppress", "suppress": LEFT_OUT})
+    able = {name: loss for name, loss in lost.items() if name not in run.schema.never_mix}
+    if len(lost) > 1 and any(able.values()):
+        found.append({"kind": "drop", "drop": max(able, key=lambda name: able[name])})
+    return found
+
+
+def _wider(table: pl.DataFrame, run: Run, texts: list[str]) -> dict[str, Any] | None:
+    """Return a requirement that hides a wider range, where there is one that is achievable."""
+    for place, text in enumerate(texts):
+        numbers = numbers_of(text, run.schema.sensitive)
+        if "epsilon" not in numbers or "m" not in numbers:
+            continue
+        known = consider(table, run.schema, text, run.missing)
+        bound = known["limits"].get("epsilon", {}).get("limit")
+        width = numbers["epsilon"]
+        most = WIDER * width if bound is None else min(WIDER * width, tidy(ROOM * bound))
+        if most > width:
+            other = changed(text, run.schema.sensitive, {"epsilon": str(most)})
+            return {"kind": "wider", "require": [*texts[:place], other, *texts[place + 1 :]]}
+    return None
+
+
+def methods(table: pl.DataFrame, file: str | Path, rows: int) -> list[dict[str, Any]]:
+    """Return the methods that can serve, and which of them is taken where none is named.
+
+    `rows` are those of the whole table, of which `table` holds some.
+    """
+    run = Run.load(file, table=table)
+    settled, plain = replace(run, method=None).settled(take_frame(table))
+    task = plain.prepare(settled).task
+    usual = plain.chosen(task)
+    found = []
+    for method in dict.fromkeys((usual, *TRIED)):
+        try:
+            check_method(method, task)
+        except UsageError:
+            continue
+        found.append(method)
+    if rows > LARGE and isinstance(usual, Exchange) and Split() in found:
+        usual = Split()
+    return [{"method": repr(one), "usual": one == usual} for one in found]
+
+
+def forms(table: pl.DataFrame, file: str | Path) -> list[dict[str, Any]]:
+    """Return for each form how far counts are from the truth, or why it cannot be had.
+
+    Half of the counts are off by more than `error`; None where the rows are too few to ask.
+    """
+    run = Run.load(file, table=table)
+    release = _tried(replace(run, form=INTERVALS))
+    questions = _questions(table, run)
+    found: list[dict[str, Any]] = []
+    for form in FORMS:
+        try:
+            made = release.as_form(form, keep_other=run.keep_other)
+        except ShoalError as problem:
+            found.append({"form": form, "problem": problem.sentence})
+            continue
+        error = None if questions is None else float(questions.error(made).median)
+        found.append({"form": form, "error": error})
+    return found
+
+
+def _questions(table: pl.DataFrame, run: Run) -> Any:
+    """Draw the counts that every form is asked for; None where there is nothing to ask."""
+    settled, run = run.settled(take_frame(table))
+    rows = run.coded(settled).rows
+    schema = run.schema
+    workload = Workload(
+        quasi=min(2, len(schema.quasi)),
+        sensitive=min(1, len(schema.sensitive)),
+        queries=QUERIES,
+    )
+    try:
+        return workload.draw(settled[rows], schema, seed=SEED)
+    except ShoalError:
+        return None

@@ -1,0 +1,141 @@
+"""Step 3, what it costs: the promise as it stands, and everything that could be chosen instead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from shoal.web.deciding import MOST_FIELDS, MOST_REQUIRED, table_of
+from shoal.web.draft import parted
+from shoal.web.pages import fill, page
+from shoal.web.worker import Refused, Worker
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from shoal.web.state import Shelf, Table
+
+PATIENCE = {"suppress": 1.5}  # seconds of a trial that searches several times
+
+
+async def price(request: Request) -> Response:
+    """Try what is asked for on a sample of the rows."""
+    shelf: Shelf = request.app.state.shelf
+    table = table_of(request)
+    if not table.asked.require:
+        return page("part_price.html", table=table, price=None, refusal=None)
+    text = table.asked.toml()
+    try:
+        found = await _ask(shelf.bench, table, "price")
+    except Refused as refused:
+        return page("part_price.html", table=table, price=None, refusal=refused.refusal)
+    table.priced = (text, found)
+    answer = page("part_price.html", table=table, price=found, refusal=None)
+    answer.headers["HX-Trigger"] = "priced"
+    return answer
+
+
+async def _ask(worker: Worker, table: Table, name: str, **arguments: Any) -> Any:
+    sample = str(table.sample)
+    return await run_in_threadpool(worker.call, name, sample=sample, file=table.note(), **arguments)
+
+
+class Overtaken(Exception):
+    """Something else was decided while prices were being tried."""
+
+
+class Trials:
+    """Tries one thing after the other, as long as nothing else is decided."""
+
+    def __init__(self, request: Request) -> None:
+        self.worker: Worker = request.app.state.shelf.till
+        self.table = table_of(request)
+        self.text = self.table.asked.toml()
+
+    async def ask(self, name: str, **arguments: Any) -> Any:
+        """Have something tried, or raise where it would be in vain."""
+        found = await _ask(self.worker, self.table, name, **arguments)
+        if self.table.asked.toml() != self.text:
+            raise Overtaken
+        return found
+
+    async def price(self, **changes: Any) -> dict[str, Any]:
+        """Return what a change costs, or why that cannot be told."""
+        try:
+            facts = await self.ask("price", **changes)
+        except Refused as refused:
+            return {"loss": None, "problem": refused.refusal.sentence}
+        return {"loss": facts["loss"]["gcp"], "ncp": facts["loss"]["ncp"]}
+
+
+async def prices(request: Request) -> Response:
+    """Show what alternatives, methods or forms cost; nothing where that is not known any more."""
+    trials = Trials(request)
+    if not trials.table.asked.require:
+        return Response(status_code=204)
+    show = SHOWN.get(request.path_params["kind"])
+    if show is None:
+        raise HTTPException(404)
+    try:
+        return await show(trials)
+    except (Refused, Overtaken):  # the price of the promise itself says why, or is on its way
+        return Response(status_code=204)
+
+
+async def _alternatives(trials: Trials) -> Response:
+    text, known = trials.table.priced
+    if text != trials.text:
+        known = await trials.ask("price")
+    now = known["loss"]
+    found = await trials.ask("alternatives", lost=now["ncp"])
+    for one in found:
+        changes = {key: value for key, value in one.items() if key != "kind"}
+        patience = PATIENCE.get(one["kind"])
+        one["price"] = await trials.price(**changes, patience=patience)
+    values = {"table": trials.table, "now": now["gcp"], "found": found}
+    return HTMLResponse(fill("part_alternatives.html", **values))
+
+
+async def _methods(trials: Trials) -> Response:
+    assert trials.table.facts is not None
+    found = await trials.ask("methods", rows=trials.table.facts["rows"])
+    for one in found:
+        one["price"] = await trials.price(method=one["method"])
+    by_name = {one["method"]: one for one in found}
+    named = trials.table.asked.rest.get("method", "")
+    return HTMLResponse(fill("part_method_prices.html", found=by_name, named=named, apart=True))
+
+
+async def _forms(trials: Trials) -> Response:
+    found = {one["form"]: one for one in await trials.ask("forms")}
+    return HTMLResponse(fill("part_form_prices.html", found=found, apart=True))
+
+
+SHOWN = {"alternatives": _alternatives, "methods": _methods, "forms": _forms}
+
+
+async def take(request: Request) -> Response:
+    """Take an alternative: other requirements, rows that may go, or a column fewer."""
+    table = table_of(request)
+    draft = table.asked
+    async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
+        said = {key: str(value) for key, value in form.items()}
+    if texts := parted(said.get("require", "")):
+        draft.require, draft.own = texts[:MOST_REQUIRED], True
+    if said.get("suppress"):
+        draft.rest["suppress"] = said["suppress"]
+    if said.get("drop") in draft.known_by:
+        draft.give(said["drop"], "drop")
+    table.note()
+    return RedirectResponse(f"/tables/{table.id}#decide", 303)
+
+
+ROUTES = [
+    Route("/tables/{table}/price", price),
+    Route("/tables/{table}/prices/{kind}", prices),
+    Route("/tables/{table}/take", take, methods=["POST"]),
+]
