@@ -7,16 +7,18 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from playwright.sync_api import Page, ViewportSize  # noqa: E402
+
 import chromium  # noqa: E402
 import pages  # noqa: E402
 
 ASSETS = ROOT / "docs" / "assets"
-SIZE = {"width": 1100, "height": 760}
+SIZE, PHONE = ViewportSize(width=1100, height=760), ViewportSize(width=400, height=800)
 PATIENCE = 120_000  # milliseconds
 
 
 def main() -> None:
-    """Go through the steps with the demo table."""
+    """Go through the steps with the demo table, on a desk and on a phone in the dark."""
     with (
         tempfile.TemporaryDirectory() as home,
         pages.opened(home=Path(home)) as served,
@@ -25,16 +27,37 @@ def main() -> None:
         page = started.new_page(viewport=SIZE)
         page.set_default_timeout(PATIENCE)
         page.goto(served.address)
-        page.screenshot(path=ASSETS / "page-open.png")
+        picture(page, "open")
         page.get_by_role("button", name="Open the demo table").click()
         page.get_by_test_id("requirement").wait_for()
-        page.locator("#price table").wait_for()
-        page.screenshot(path=ASSETS / "page-look.png")
+        for price in ("#price table", "#alternatives h2", "#price-method-0 small"):
+            page.locator(price).wait_for()
+        picture(page, "look")
         page.get_by_role("link", name="Next: decide").click()
-        page.screenshot(path=ASSETS / "page-decide.png")
+        picture(page, "decide")
+        page.locator("#alternatives").scroll_into_view_if_needed()
+        page.evaluate("document.querySelector('#alternatives').scrollIntoView()")
+        picture(page, "prices")
+        page.locator("#seconds").select_option("60")
         page.get_by_test_id("publish").click()
+        page.get_by_test_id("keep").wait_for()
+        picture(page, "running")
+        page.get_by_test_id("keep").click()
         page.get_by_test_id("verdict").wait_for()
-        page.screenshot(path=ASSETS / "page-verdict.png")
+        picture(page, "verdict")
+        verdict = page.url
+        page.get_by_role("link", name="Check a release").click()
+        picture(page, "check")
+        phone = started.new_page(viewport=PHONE, color_scheme="dark")
+        phone.goto(served.address)
+        phone.goto(verdict)
+        phone.get_by_test_id("verdict").wait_for()
+        picture(phone, "phone")
+
+
+def picture(page: Page, name: str) -> None:
+    """Take a picture of what is in view."""
+    page.screenshot(path=ASSETS / f"page-{name}.png")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import signal
 import stat
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -442,3 +443,146 @@ def test_a_form_and_what_is_said_of_columns_reach_the_release(page):
             header, *cells = release.read("release/release.csv").decode().splitlines()
         assert header == "group,age_low,age_high,income"
         assert all(int(line.rpartition(",")[2]) % 5000 == 0 for line in cells)
+
+
+def test_what_could_be_chosen_instead_is_priced_and_taken(page):
+    rows = "".join(f"{20 + i % 40},{i * 7 % 90},{1000 * (i % 50)}\n" for i in range(600))
+    with page.client() as client:
+        place = upload(client, "age,ward,income\n" + rows)
+        roles = {"role-0": "quasi", "role-1": "quasi", "role-2": "sensitive"}
+        for column in range(3):
+            client.post(f"{place}/columns/{column}", data=roles)
+        client.post(f"{place}/require", data={"require": "FrequencyL(l=4)"})
+        main = client.get(f"{place}/price")
+        assert main.headers["hx-trigger"] == "priced"
+        said = client.get(f"{place}/prices/alternatives").text
+        assert "For everybody to read" in said
+        assert len(re.findall(r"lost|of the detail", said)) >= 3
+        forms = client.get(f"{place}/prices/forms").text
+        assert forms.count("usual error of a count") == 4
+        methods = client.get(f"{place}/prices/methods").text
+        assert "by Exchange()" in methods  # the usual way is named
+        assert client.get(f"{place}/prices/others").status_code == 404
+        taken = client.post(f"{place}/take", data={"require": "KAnonymity(k=12)", "drop": "ward"})
+        assert taken.status_code == 303
+        file = client.get(f"{place}/shoal.toml").text
+        assert 'require = ["KAnonymity(k=12)"]' in file
+        assert 'quasi = ["age"]' in file
+
+
+def test_prices_that_were_overtaken_are_not_shown(page):
+    """A trial under way when something else is decided has no say any more."""
+    with page.client() as client:
+        place = upload(client)
+        client.post(f"{place}/require", data={"require": "FrequencyL(l=4)"})
+        with ThreadPoolExecutor() as threads:
+            asked = threads.submit(client.get, f"{place}/prices/alternatives")
+            until = time.monotonic() + 30
+            turn = 0
+            while not asked.done() and time.monotonic() < until:
+                turn += 1
+                said = {"require": f"FrequencyL(l={3 + turn % 2})"}
+                client.post(f"{place}/require", data=said)
+            assert asked.result().status_code == 204
+
+
+def test_a_run_that_has_enough_keeps_the_best_so_far(page):
+    with page.client() as client:
+        place = client.post("/tables/demo").headers["location"]
+        client.get(f"{place}/body")
+        client.post(f"{place}/settings", data={"seconds": "1800"})
+        run = publish(client, place, require="EpsilonM(epsilon=1000, m=5)")
+        until = time.monotonic() + 60
+        while 'data-testid="keep"' not in client.get(run).text:
+            assert time.monotonic() < until, "nothing was found that could be kept"
+            time.sleep(0.1)
+        assert "1,800" in client.get(run).text or "30" in client.get(run).text
+        assert client.post(f"{run}/keep").status_code == 303
+        said = finished(client, run)
+        assert 'says">Holds' in said
+
+
+def test_the_certificate_is_two_pages_about_this_release(page):
+    with page.client() as client:
+        run = publish(client, upload(client), require="KAnonymity(k=4)", title="Wards of 2026")
+        assert "certificate.html" in finished(client, run)
+        for _ in range(2):
+            found = client.get(f"{run}/certificate.html")
+            assert found.status_code == 200
+            assert "Wards of 2026" in found.text
+            assert "sandbox" in found.headers["content-security-policy"]
+
+
+def test_the_schema_file_of_a_run_repeats_it(page, tmp_path):
+    from shoal.runs.run import Run
+
+    with page.client() as client:
+        place = upload(client, name="people of ward 3.csv")
+        run = publish(client, place, require="FrequencyL(l=3)", title="Again")
+        said = finished(client, run)
+        assert "shoal anonymize &#39;people of ward 3.csv&#39; --schema shoal.toml" in said
+        (tmp_path / "shoal.toml").write_text(client.get(f"{run}/shoal.toml").text)
+    (tmp_path / "people of ward 3.csv").write_text(TABLE)
+    made = Run.load(tmp_path / "shoal.toml", output=tmp_path / "published").go()
+    assert made.audit.holds
+    assert made.facts["require"] == ["FrequencyL(l=3)"]
+    assert made.facts["title"] == "Again"
+
+
+def test_a_hierarchy_that_is_dropped_on_a_column_is_used_and_given_back(page):
+    listed = "".join(f"{age};{age // 10 * 10}s;*\n" for age in range(20, 60))
+    with page.client() as client:
+        place = upload(client)
+        answer = client.post(
+            f"{place}/columns/0/hierarchy", files={"file": (f"../{OUTSIDE}.csv", listed)}
+        )
+        assert answer.status_code == 200
+        assert "hierarchy-0.csv" in answer.text
+        run = publish(client, place, require="KAnonymity(k=11)")
+        said = finished(client, run)
+        assert 'says">Holds' in said
+        assert client.get(f"{run}/hierarchy-0.csv").text == listed
+        assert client.get(f"{run}/hierarchy-1.csv").status_code == 404
+        packed = client.get(f"{run}/release.zip").content
+        with zipfile.ZipFile(io.BytesIO(packed)) as release:
+            lines = release.read("release/release.csv").decode().splitlines()[1:]
+        nodes = {line.split(",")[1] for line in lines}
+        assert nodes <= {"*", *(f"{age}s" for age in range(20, 60, 10)), *map(str, range(20, 60))}
+        empty = client.post(f"{place}/columns/0/hierarchy", files={"file": ("h.csv", "")})
+        assert empty.status_code == 422
+
+
+def test_a_person_column_is_kept_together_and_what_readers_know_is_asked(page):
+    rows = "".join(f"p{i // 2},{20 + i // 2 % 40},{1000 * (i % 50)}\n" for i in range(400))
+    with page.client() as client:
+        place = upload(client, "patient,age,income\n" + rows)
+        roles = {"role-0": "person", "role-1": "quasi", "role-2": "sensitive"}
+        for column in range(3):
+            client.post(f"{place}/columns/{column}", data=roles)
+        assert "how many rows a person has" in client.get(place).text
+        client.post(f"{place}/settings", data={"rows": "unknown", "most_rows": "3"})
+        run = publish(client, place, require="KAnonymity(k=4)")
+        said = finished(client, run)
+        assert 'says">Holds' in said
+        file = client.get(f"{run}/shoal.toml").text
+        assert 'person = "patient"' in file
+        assert 'rows = "unknown"' in file
+        packed = client.get(f"{run}/release.zip").content
+        with zipfile.ZipFile(io.BytesIO(packed)) as release:
+            header = release.read("release/release.csv").decode().splitlines()[0]
+        assert header == "group,person,age,income"
+
+
+def test_a_release_that_was_dropped_can_be_attacked_with_a_table_that_is_open(page):
+    with page.client() as client:
+        place = upload(client)
+        run = publish(client, place, require="KAnonymity(k=4)")
+        finished(client, run)
+        packed = client.get(f"{run}/release.zip").content
+        checked = client.post("/check", files={"release": ("release.zip", packed)})
+        checked = checked.headers["location"]
+        assert "everybody in people.csv" in finished(client, checked)
+        for original in ("", place.rpartition("/")[2]):
+            answer = client.post(f"{checked}/check/attack", data={"original": original})
+            assert "iframe" in finished(client, answer.headers["location"])
+        assert "release.zip" in client.get("/check").text  # an earlier one to pick

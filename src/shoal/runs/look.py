@@ -83,10 +83,20 @@ def unique(coded: pl.DataFrame, names: Sequence[str]) -> float:
 
 
 def uniqueness(coded: pl.DataFrame, names: Sequence[str]) -> dict[str, Any]:
-    """Return how unique people are by some columns, and by all but one of them."""
+    """Return how unique people are by some columns, by all but one, and as more are left out.
+
+    `falling` leaves out one column after the other, those first without which fewest are unique;
+    it ends where nobody is.
+    """
     without = {name: unique(coded, [other for other in names if other != name]) for name in names}
-    return {"all": unique(coded, names), "without": dict(sorted(without.items(), key=_share))}
-
-
-def _share(entry: tuple[str, float]) -> float:
-    return entry[1]
+    order = sorted(names, key=lambda name: (without[name], -coded[name].n_unique()))
+    falling: dict[str, float] = {}
+    for place, name in enumerate(order[:-1]):
+        falling[name] = unique(coded, order[place + 1 :]) if place else without[name]
+        if not falling[name]:
+            break
+    return {
+        "all": unique(coded, names),
+        "without": {name: without[name] for name in order},
+        "falling": falling,
+    }

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.engines.people import check_method
 from shoal.errors import ShoalError, UsageError
-from shoal.exact import tidy
 from shoal.methods.choice import LARGE, TRIED
 from shoal.methods.exchange import Exchange
 from shoal.methods.split import Split
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from shoal.runs.release import Release
 
-ENOUGH, MOST = 0.4, 3.0  # seconds after which a search keeps what it has, and gives up
+ENOUGH, MOST = 0.4, 6.0  # seconds after which a search keeps what it has, and gives up
 QUERIES = 200  # that every form answers
 SEED = 0  # of the queries: nothing is published, and equal calls are to agree
 WIDER, ROOM = 3, 0.75  # times the width, as far as that is so much of what the table bears
@@ -104,11 +103,21 @@ def _wider(table: pl.DataFrame, run: Run, texts: list[str]) -> dict[str, Any] | 
         known = consider(table, run.schema, text, run.missing)
         bound = known["limits"].get("epsilon", {}).get("limit")
         width = numbers["epsilon"]
-        most = WIDER * width if bound is None else min(WIDER * width, tidy(ROOM * bound))
+        most = WIDER * width if bound is None else min(WIDER * width, _short(ROOM * bound))
         if most > width:
             other = changed(text, run.schema.sensitive, {"epsilon": str(most)})
             return {"kind": "wider", "require": [*texts[:place], other, *texts[place + 1 :]]}
     return None
+
+
+def _short(number: float) -> int | float:
+    """Return a number with two digits.
+
+    >>> _short(7512.5), _short(0.7512)
+    (7500, 0.75)
+    """
+    short = float(f"{number:.2g}")
+    return int(short) if short.is_integer() else short
 
 
 def methods(table: pl.DataFrame, file: str | Path, rows: int) -> list[dict[str, Any]]:

@@ -37,8 +37,9 @@ OF_TABLES = {"survey": "Levels", "compare": "Methods compared", "tune": "Tuned"}
 async def check_page(request: Request) -> Response:
     """Show what can be checked."""
     shelf: Shelf = request.app.state.shelf
-    made = [one for one in shelf.jobs.values() if one.kind == "publish" and one.state == "done"]
-    return page("check.html", made=made[::-1], tables=list(shelf.tables.values())[::-1])
+    ready = [one for one in shelf.jobs.values() if one.state == "done"]
+    made = [one for one in ready if (one.folder / RELEASE).is_dir()]
+    return page("check.html", made=made[::-1], tables=shelf.read)
 
 
 async def upload(request: Request) -> Response:
@@ -103,7 +104,8 @@ async def check_run(request: Request) -> Response:
         made = Job(job.table, kind, "check of a release", folder, about=job.about)
         return _started(shelf, made, kind, folder=str(release))
     made = Job(job.table, kind, "what an attacker learns", folder, about=job.about)
-    table = shelf.tables.get(job.about)
+    async with request.form(max_files=0, max_fields=1) as form:
+        table = shelf.tables.get(str(form.get("original", job.about)))
     known = {"original": None if table is None else str(table.path)}
     return _started(shelf, made, kind, folders=[str(release)], page=str(folder / PAGE), **known)
 

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse
 from starlette.routing import Route
@@ -14,6 +15,7 @@ from shoal.errors import ShoalError
 from shoal.web import words
 from shoal.web.draft import GONE, ROLES, Draft, parted
 from shoal.web.pages import fill, page
+from shoal.web.state import hierarchy_name
 from shoal.web.worker import Refusal, Refused
 
 if TYPE_CHECKING:
@@ -197,6 +199,24 @@ async def change_column(request: Request) -> Response:
     return HTMLResponse(html, headers={"HX-Trigger": "roles"})
 
 
+async def take_hierarchy(request: Request) -> Response:
+    """Take a file that lists the hierarchy of a column; only where it is kept becomes its name."""
+    table, place = table_of(request), request.path_params["place"]
+    if place >= len(table.asked.columns):
+        raise HTTPException(404)
+    async with request.form(max_files=1, max_fields=MOST_FIELDS) as form:
+        file = form.get("file")
+        text = await file.read() if isinstance(file, UploadFile) else b""
+    if not text.strip():
+        raise Refused(Refusal("No file came. Choose one that lists values with their nodes."))
+    kept = table.folder / hierarchy_name(place)
+    kept.write_bytes(text)
+    table.asked.said.setdefault(table.asked.columns[place], {})["hierarchy"] = kept.name
+    table.note()
+    html = fill("part_column.html", table=table, column=card(table, place))
+    return HTMLResponse(html, headers={"HX-Trigger": "roles"})
+
+
 def _keep(entries: dict[str, Any], key: str, value: str) -> None:
     if not value:
         entries.pop(key, None)
@@ -370,6 +390,7 @@ ROUTES = [
     Route("/tables/{table}/body", body),
     Route("/tables/{table}/reading", reading, methods=["POST"]),
     Route("/tables/{table}/columns/{place:int}", change_column, methods=["POST"]),
+    Route("/tables/{table}/columns/{place:int}/hierarchy", take_hierarchy, methods=["POST"]),
     Route("/tables/{table}/requirements", requirements_part),
     Route("/tables/{table}/require", require, methods=["POST"]),
     Route("/tables/{table}/settings", settings, methods=["POST"]),

@@ -28,9 +28,8 @@ async def open_page(request: Request) -> Response:
     """Show what can be opened, and earlier runs."""
     shelf: Shelf = request.app.state.shelf
     given = [Path(path).name or path for path in request.app.state.given]
-    tables = [one for one in shelf.tables.values() if one.facts is not None]
     jobs = sorted(shelf.jobs.values(), key=lambda job: -job.begun)
-    return page("open.html", given=given, tables=tables, jobs=jobs)
+    return page("open.html", given=given, tables=shelf.read, jobs=jobs)
 
 
 async def upload(request: Request) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from shoal.web.worker import Refusal
 
+NUMBERS = re.compile(r"(?<![&#\w.])\d[\d,]*(?:\.\d+)?(?: in \d[\d,]*)?%?(?![\w;])")
 FISH = "M0 6C4 0 11 0 15 6 11 12 4 12 0 6ZM13.5 6 20 1.5V10.5Z"
 
 
@@ -42,6 +44,7 @@ def environment() -> Environment:
         "clock": lambda moment: time.strftime("%H:%M", time.localtime(moment)),
         "seconds": words.seconds,
         "said": said,
+        "marked": marked,
         "number": words.number,
         "at_most": at_most,
     }
@@ -73,6 +76,12 @@ def said(refusal: Refusal | str) -> Markup:
     """Write a sentence, its options in the words of the page."""
     sentence = refusal if isinstance(refusal, str) else refusal.sentence
     return Markup(spell(str(escape(sentence)), words.option))  # noqa: S704 - escaped before
+
+
+def marked(sentence: str) -> Markup:
+    """Write a promise, its numbers in bold."""
+    plain = str(escape(sentence))
+    return Markup(NUMBERS.sub(r"<b>\g<0></b>", plain))  # noqa: S704 - escaped before
 
 
 def repeat(table: str, delimiter: str | None = None) -> str:

@@ -32,10 +32,11 @@ async def price(request: Request) -> Response:
     try:
         found = await _ask(shelf.bench, table, "price")
     except Refused as refused:
-        return page("part_price.html", table=table, price=None, refusal=refused.refusal)
-    table.priced = (text, found)
-    answer = page("part_price.html", table=table, price=found, refusal=None)
-    answer.headers["HX-Trigger"] = "priced"
+        answer = page("part_price.html", table=table, price=None, refusal=refused.refusal)
+    else:
+        table.priced = (text, found)
+        answer = page("part_price.html", table=table, price=found, refusal=None)
+    answer.headers["HX-Trigger"] = "priced"  # what could be instead is priced after it
     return answer
 
 
@@ -88,15 +89,13 @@ async def prices(request: Request) -> Response:
 
 async def _alternatives(trials: Trials) -> Response:
     text, known = trials.table.priced
-    if text != trials.text:
-        known = await trials.ask("price")
-    now = known["loss"]
-    found = await trials.ask("alternatives", lost=now["ncp"])
+    now = known.get("loss") if text == trials.text else None
+    found = await trials.ask("alternatives", lost=now["ncp"] if now else {})
     for one in found:
         changes = {key: value for key, value in one.items() if key != "kind"}
         patience = PATIENCE.get(one["kind"])
         one["price"] = await trials.price(**changes, patience=patience)
-    values = {"table": trials.table, "now": now["gcp"], "found": found}
+    values = {"table": trials.table, "now": now["gcp"] if now else None, "found": found}
     return HTMLResponse(fill("part_alternatives.html", **values))
 
 
@@ -111,7 +110,10 @@ async def _methods(trials: Trials) -> Response:
 
 
 async def _forms(trials: Trials) -> Response:
-    found = {one["form"]: one for one in await trials.ask("forms")}
+    try:
+        found = {one["form"]: one for one in await trials.ask("forms")}
+    except Refused:
+        found = {}
     return HTMLResponse(fill("part_form_prices.html", found=found, apart=True))
 
 

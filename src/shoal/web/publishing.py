@@ -104,7 +104,13 @@ async def run_part(request: Request) -> Response:
 
 def _shown(request: Request, job: Job) -> dict[str, Any]:
     shelf: Shelf = request.app.state.shelf
-    return {"job": job, "table": shelf.tables.get(job.about), "left": left(job), "now": time.time()}
+    return {
+        "job": job,
+        "table": shelf.tables.get(job.about),
+        "tables": shelf.read,
+        "left": left(job),
+        "now": time.time(),
+    }
 
 
 def left(job: Job) -> str:

@@ -219,6 +219,11 @@ class Shelf:
         self.desk, self.bench, self.till = Worker(), Worker(), Worker()
         self._lock = threading.Lock()
 
+    @property
+    def read(self) -> list[Table]:
+        """The tables that were read, the last one first."""
+        return [one for one in self.tables.values() if one.facts is not None][::-1]
+
     def folder(self, kind: str) -> Path:
         """Make a directory for a table or a run."""
         made = self.home / kind / new_id()

@@ -32,10 +32,10 @@ document.addEventListener("input", (event) => {
   if (mirror) document.getElementById(mirror).value = Number(event.target.value).toLocaleString("en");
 });
 
-// What somebody is typing is not replaced by an answer to an earlier question.
+// What somebody types, or is about to, is not replaced by an answer to an earlier question.
 document.addEventListener("htmx:beforeSwap", (event) => {
   const typed = [...event.detail.target.querySelectorAll("input[name=require]")];
-  const busy = typed.some((one) => one.value !== one.defaultValue);
+  const busy = typed.some((one) => one.value !== one.defaultValue || one === document.activeElement);
   const verb = event.detail.requestConfig && event.detail.requestConfig.verb;
   if (busy && verb === "get") event.detail.shouldSwap = false;
   if (event.detail.xhr.status === 422) event.detail.shouldSwap = true;
