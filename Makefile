@@ -6,7 +6,7 @@ READY := $(VENV)/kernels
 KERNELS := $(shell find src/shoal/kernels -name '*.py')
 DEMO ?= shoal-demo
 
-.PHONY: demo page test lint types check format docs references outputs lock benchmark clean
+.PHONY: demo page test test-long lint types check format docs references outputs lock benchmark clean
 
 demo: $(READY)
 	$(BIN)/shoal demo --output $(DEMO)
@@ -27,6 +27,10 @@ types: $(READY)
 
 check: $(READY)
 	$(BIN)/pytest -n auto
+
+# What takes minutes: large tables.
+test-long: $(READY)
+	$(BIN)/pytest -m long
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

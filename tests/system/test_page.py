@@ -57,7 +57,15 @@ def publish(client, place, **fields):
     return answer.headers["location"]
 
 
-def test_the_page_is_open_within_seconds_and_on_this_machine_alone(page):
+def test_the_page_is_there_at_once(tmp_path):
+    """Counted is the time that processors work for it, so that a busy machine does not tell."""
+    with pages.opened(home=tmp_path) as open_page, open_page.client() as client:
+        assert client.get("/").status_code == 200
+        spent = Path(f"/proc/{open_page.process.pid}/stat").read_text().rpartition(")")[2].split()
+        assert (int(spent[11]) + int(spent[12])) / os.sysconf("SC_CLK_TCK") < 1.5
+
+
+def test_the_page_is_open_on_this_machine_alone(page):
     assert page.address.startswith("http://127.0.0.1:")
     port = int(page.host.rpartition(":")[2])
     lines = Path("/proc/net/tcp").read_text().splitlines()
