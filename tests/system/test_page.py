@@ -408,6 +408,10 @@ def test_a_release_that_was_made_here_is_attacked(page):
         finished(client, run)
         answer = client.post(f"{run}/check/attack")
         assert "iframe" in finished(client, answer.headers["location"])
+        checked = client.post(f"{run}/check/audit").headers["location"]  # and what was checked
+        finished(client, checked)
+        answer = client.post(f"{checked}/check/attack")
+        assert "iframe" in finished(client, answer.headers["location"])
 
 
 def test_a_click_that_searches_nothing_is_answered_at_once_on_a_large_table(page):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 ENOUGH, MOST = 0.4, 6.0  # seconds after which a search keeps what it has, and gives up
 QUERIES = 200  # that every form answers
 SEED = 0  # of the queries: nothing is published, and equal calls are to agree
-WIDER, ROOM = 3, 0.75  # times the width, as far as that is so much of what the table bears
+WIDER, ROOM = 3, 0.65  # times the width, as far as that is so much of what the table bears
 LEFT_OUT = "1%"
 KNOWN, EVERYBODY = 5, 12  # one in how many: for readers who sign, and for all
 

@@ -17,7 +17,7 @@ from shoal.web.deciding import table_of
 from shoal.web.guard import REPORT_POLICY
 from shoal.web.opening import opened, store
 from shoal.web.pages import page
-from shoal.web.publishing import RELEASE, job_of
+from shoal.web.publishing import job_of
 from shoal.web.state import Job, Table, stored_name
 from shoal.web.worker import Refusal, Refused
 
@@ -38,7 +38,7 @@ async def check_page(request: Request) -> Response:
     """Show what can be checked."""
     shelf: Shelf = request.app.state.shelf
     ready = [one for one in shelf.jobs.values() if one.state == "done"]
-    made = [one for one in ready if (one.folder / RELEASE).is_dir()]
+    made = [one for one in ready if one.checks is None and one.release.is_dir()]
     return page("check.html", made=made[::-1], tables=shelf.read)
 
 
@@ -55,10 +55,9 @@ async def upload(request: Request) -> Response:
         await run_in_threadpool(store, file, kept)
     if not await run_in_threadpool(is_release, kept):
         return opened(shelf, Table(name, kept, folder))
-    release = folder / RELEASE
-    await run_in_threadpool(unpack, kept, release)
     job = Job(name, "audit", "check of a release", folder)
-    return _started(shelf, job, "audit", folder=str(release))
+    await run_in_threadpool(unpack, kept, job.release)
+    return _started(shelf, job, "audit", folder=str(job.release))
 
 
 def is_release(path: Path) -> bool:
@@ -96,12 +95,12 @@ async def check_run(request: Request) -> Response:
     shelf: Shelf = request.app.state.shelf
     job = job_of(request, done=True)
     kind = request.path_params["kind"]
-    release = job.folder / RELEASE
+    release = job.release
     if kind not in {"audit", "attack"} or not release.is_dir():
         raise HTTPException(404)
     folder = shelf.folder("runs")
     if kind == "audit":
-        made = Job(job.table, kind, "check of a release", folder, about=job.about)
+        made = Job(job.table, kind, "check of a release", folder, checks=release, about=job.about)
         return _started(shelf, made, kind, folder=str(release))
     made = Job(job.table, kind, "what an attacker learns", folder, about=job.about)
     async with request.form(max_files=0, max_fields=1) as form:

@@ -24,7 +24,7 @@ from shoal.web.deciding import MOST_FIELDS, MOST_REQUIRED, everybody, table_of
 from shoal.web.draft import ROLES, parted
 from shoal.web.guard import REPORT_POLICY
 from shoal.web.pages import fill, page
-from shoal.web.state import Job, hierarchy_name
+from shoal.web.state import RELEASE, Job, hierarchy_name
 from shoal.web.worker import Refused
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 TICK = 0.15  # seconds between two looks at a run
 SECOND = 1.0  # after which the time that has passed is shown anew
 STATUS = 5.0  # seconds between two sentences that a screen reader speaks
-RELEASE = "release"
 REMEDIES = {  # what a button may set that stands beside an error
     "suppress", "missing", "method", "form", "rows", "most_rows", "escape_formulas", "keep_other",
 }  # fmt: skip
@@ -81,7 +80,7 @@ def start(shelf: Shelf, table: Table) -> Response:
     arguments = {
         "file": file,
         "path": str(table.path),
-        "output": str(folder / RELEASE),
+        "output": str(job.release),
         "encoding": table.encoding,
         "delimiter": table.delimiter,
     }
@@ -183,7 +182,7 @@ async def again(request: Request) -> Response:
 
 async def report(request: Request) -> Response:
     """Show the report; it runs nothing, so it may bring its own style."""
-    path = job_of(request, done=True).folder / RELEASE / "report.html"
+    path = job_of(request, done=True).release / "report.html"
     return FileResponse(
         path, media_type="text/html", headers={"content-security-policy": REPORT_POLICY}
     )
@@ -200,7 +199,7 @@ async def download(request: Request) -> Response:
     job = job_of(request, done=True)
     packed = job.folder / "release.zip"
     if not packed.exists():
-        await run_in_threadpool(_pack, job.folder / RELEASE, packed)
+        await run_in_threadpool(_pack, job.release, packed)
     return FileResponse(packed, filename="release.zip", media_type="application/zip")
 
 
@@ -220,7 +219,7 @@ async def certificate(request: Request) -> Response:
     path = job.folder / "certificate.html"
     async with job.certifying:
         if not path.exists():
-            known: dict[str, Any] = {"folder": str(job.folder / RELEASE), "page": str(path)}
+            known: dict[str, Any] = {"folder": str(job.release), "page": str(path)}
             await run_in_threadpool(shelf.bench.call, "certificate", **known)
     return FileResponse(
         path, media_type="text/html", headers={"content-security-policy": REPORT_POLICY}
@@ -250,7 +249,7 @@ async def folder(request: Request) -> Response:
     job = job_of(request, done=True)
     async with request.form(max_files=0) as form:
         place = str(form.get("folder", "")).strip()
-    source = str(job.folder / RELEASE)
+    source = str(job.release)
     try:
         said = await run_in_threadpool(shelf.desk.call, "save", source=source, target=place)
     except Refused as refused:

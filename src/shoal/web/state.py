@@ -24,6 +24,7 @@ ENDINGS = (
     ".ipc", ".xlsx", ".xls",
 )  # fmt: skip
 PACKED = (".gz", ".zst")
+RELEASE = "release"
 IMPROVE = "improve"
 PART_OF = {"partition": "search", "repair": "search", "anneal": IMPROVE}
 KNOWN_FROM = 0.03  # the share of a run from which the time that is left is told
@@ -126,6 +127,7 @@ class Job:
     promise: str
     folder: Path
     seconds: float = 0.0  # that a search may take, 0 for as long as it likes
+    checks: Path | None = None  # a release that was made before
     about: str = ""  # the id of the table or run that it is about
     id: str = field(default_factory=new_id)
     state: str = "running"
@@ -158,6 +160,11 @@ class Job:
             if other != phase:
                 entry[0] = 1.0
         self.version += 1
+
+    @property
+    def release(self) -> Path:
+        """Where the release is that it makes, or checks."""
+        return self.checks or self.folder / RELEASE
 
     @property
     def hierarchies(self) -> list[int]:

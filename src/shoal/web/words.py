@@ -45,7 +45,22 @@ KINDS = {
     "EpsilonM": "Nobody’s {column} can be nearly known",
     "FrequencyL": "Nobody’s {column} can be named",
     "KAnonymity": "Nobody can be found",
+    "KMap": "Nobody can be found among all who could be in the table",
+    "DeltaPresence": "Nobody can tell who is in the table",
     "TCloseness": "No group tells more of {column} than the whole table",
+    "BetaLikeness": "No value of {column} becomes much likelier in a group",
+    "DeltaDisclosure": "No value of {column} becomes much likelier, or rarer, in a group",
+    "AlphaK": "Nobody’s {column} is nearly certain",
+    "DistinctL": "A group has several values of {column}",
+    "EntropyL": "The values of {column} are well mixed in a group",
+    "RecursiveCL": "The most frequent {column} of a group is not too frequent",
+    "MUniqueness": "Nobody’s {column} can be named",
+    "Dissimilarity": "Nobody’s {column} can be told from those that are like it",
+    "DeltaL": "Nobody’s {column} can be nearly known",
+    "Neighbourhood": "Nobody’s {column} can be nearly known",
+    "Window": "The {column} of a group spans a range",
+    "KE": "The {column} of a group spans a range",
+    "Variance": "The {column} of a group varies",
 }
 STARTS = {
     "FrequencyL": "FrequencyL(l={most})",
@@ -110,6 +125,7 @@ TYPES = {
 }
 EVERYBODY = 12  # rows that share a description where anybody may read: a chance under 1 in 11
 KNOWN = 5
+MOST_DIGITS = 10**15  # numbers from here on are not written out
 
 
 def whole(value: float) -> str:
@@ -124,12 +140,13 @@ def whole(value: float) -> str:
 def number(value: Any) -> str:
     """Write a number with separators and no more digits than it has.
 
-    >>> number(2000), number(0.25), number("abc")
-    ('2,000', '0.25', 'abc')
+    >>> number(2000), number(0.25), number(3e7), number("abc")
+    ('2,000', '0.25', '30,000,000', 'abc')
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+    whole_number = isinstance(value, int) or (value.is_integer() and abs(value) < MOST_DIGITS)
+    return f"{value:,.0f}" if whole_number else f"{value:,.6g}"
 
 
 def percent(share: float) -> str:
