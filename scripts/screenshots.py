@@ -30,7 +30,7 @@ def main() -> None:
         picture(page, "open")
         page.get_by_role("button", name="Open the demo table").click()
         page.get_by_test_id("requirement").wait_for()
-        for price in ("#price table", "#alternatives h2", "#price-method-0 small"):
+        for price in ("#price table", "#alternatives form", "#price-method-0 small"):
             page.locator(price).wait_for()
         picture(page, "look")
         page.get_by_role("link", name="Next: decide").click()

@@ -83,11 +83,18 @@ def test_the_whole_journey(started, served):
         for column, role in {"age": "quasi", "ward": "quasi", "income": "sensitive"}.items():
             page.get_by_test_id(f"role-{column}").select_option(role)
         page.get_by_test_id("role-name").select_option("identifying")
+        page.locator("#suppress").select_option("1%")  # and not yet sent by itself
+        page.locator("input[name=method][value='Split()']").check()
         page.get_by_test_id("requirement").fill("EpsilonM(epsilon=2000, m=3)")
         page.get_by_test_id("publish").click()
         expect(page.get_by_test_id("progress").first).to_be_visible()
         holds(page)
         expect(page.get_by_test_id("verdict")).to_contain_text("1 in 3")
+        with page.expect_download() as waiting:
+            page.get_by_role("link", name="shoal.toml").click()
+        file = waiting.value.path().read_text()
+        assert 'suppress = "1%"' in file
+        assert 'method = "Split()"' in file
         with page.expect_download() as waiting:
             page.get_by_test_id("download").click()
         with zipfile.ZipFile(io.BytesIO(waiting.value.path().read_bytes())) as packed:

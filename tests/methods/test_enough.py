@@ -71,3 +71,17 @@ def test_nothing_of_it_is_written(people, tmp_path: Path):
     text = (tmp_path / "r" / "manifest.json").read_text()
     assert "enough" not in text
     assert "never" not in text
+
+
+def test_within_a_time_whoever_has_enough_keeps_what_was_found_first(people):
+    """The quickest method goes first; the usual one is not begun any more."""
+    phases: list[str] = []
+
+    def enough() -> bool:
+        return True
+
+    run = Run(table=people, schema=SCHEMA, seconds=60, enough=enough, **PROMISE)
+    release = run.release(lambda phase, _: phases.append(phase))
+    assert release.manifest["method"] == "Split()"
+    assert "improve" not in phases
+    assert release.audit().holds

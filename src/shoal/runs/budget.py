@@ -39,7 +39,7 @@ def best_within(engine: Local, task: Task, usual: Method, share: Fraction) -> tu
     problem: NotAchievable | None = None
     for method in quickest_first(task, usual):
         left = ends - time.monotonic()
-        if best is not None and (left <= 0 or method != usual):
+        if best is not None and (left <= 0 or method != usual or task.enough()):
             continue
         try:
             found = engine.solve(replace(task, seconds=max(left, LEAST)), method, share)

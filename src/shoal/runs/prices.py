@@ -60,10 +60,11 @@ def price(
 
 def _tried(run: Run, patience: float = ENOUGH) -> Release:
     """Return a release of some rows, of a search that ends soon after it has found something."""
-    begun = time.monotonic()
+    asked: list[float] = []
 
     def enough() -> bool:
-        return time.monotonic() - begun > patience
+        asked.append(time.monotonic())
+        return asked[-1] - asked[0] > patience
 
     return replace(run, seconds=MOST, enough=enough).release()
 

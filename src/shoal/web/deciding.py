@@ -19,11 +19,13 @@ from shoal.web.state import hierarchy_name
 from shoal.web.worker import Refusal, Refused
 
 if TYPE_CHECKING:
+    from starlette.datastructures import FormData
     from starlette.requests import Request
     from starlette.responses import Response
 
     from shoal.web.state import Shelf, Table
 
+USUAL = {"form": "intervals", "rows": "known"}
 KEPT = ("missing", "suppress", "method", "form", "title", "seconds", "rows", "most_rows")
 OF_COLUMNS = ("type", "hierarchy", "weight", "round", "top", "bottom", "missing", "date_format")
 USED = {"quasi", "sensitive", "never-mix", "person"}  # roles for which missing cells matter
@@ -329,9 +331,7 @@ async def settings(request: Request) -> Response:
     table = table_of(request)
     draft = table.asked
     async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
-        for key in KEPT:
-            if key in form:
-                _set(draft, key, str(form[key]).strip())
+        take_settings(draft, form)
     table.note()
     if "HX-Request" not in request.headers:
         return RedirectResponse(f"/tables/{table.id}#decide", 303)
@@ -342,6 +342,14 @@ async def settings(request: Request) -> Response:
     )
     html += fill("part_bar.html", **_bar(table), apart=True)
     return HTMLResponse(html, headers={"HX-Trigger": "roles"})
+
+
+def take_settings(draft: Draft, form: FormData) -> None:
+    """Take over what a form says of the whole run; what stands for nothing is not kept."""
+    for key in KEPT:
+        if key in form:
+            value = str(form[key]).strip()
+            _set(draft, key, "" if value == USUAL.get(key) else value)
 
 
 def _set(draft: Draft, key: str, value: str) -> None:

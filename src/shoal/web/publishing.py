@@ -20,7 +20,7 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from shoal.web import words
-from shoal.web.deciding import MOST_FIELDS, MOST_REQUIRED, everybody, table_of
+from shoal.web.deciding import MOST_FIELDS, MOST_REQUIRED, everybody, table_of, take_settings
 from shoal.web.draft import ROLES, parted
 from shoal.web.guard import REPORT_POLICY
 from shoal.web.pages import fill, page
@@ -59,15 +59,13 @@ async def publish(request: Request) -> Response:
     draft = table.asked
     async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
         texts = parted(str(form.get("require", "")))
-        title = str(form.get("title", "")).strip()
+        take_settings(draft, form)
         for place, name in enumerate(draft.columns):
             role = str(form.get(f"role-{place}", ""))
             if role in ROLES and role != draft.roles.get(name):
                 draft.give(name, role)
     if texts:
         draft.require = texts[:MOST_REQUIRED]
-    if title:
-        draft.rest["title"] = title
     return start(shelf, table)
 
 

@@ -175,8 +175,14 @@ class Job:
     @property
     def left(self) -> float | None:
         """The seconds that it will still take, None while that is not known."""
-        spent = time.time() - self.begun
-        return spent * (1 - self.share) / self.share if self.share >= KNOWN_FROM else None
+        now = time.time()
+        if self.share < KNOWN_FROM:
+            return None
+        left = (now - self.begun) * (1 - self.share) / self.share
+        searched = self.phases.get("search")
+        if self.seconds and searched is not None and "recode" not in self.phases:
+            left = max(left, searched[1] + self.seconds - now)  # all of it may be used
+        return left
 
     @property
     def improving(self) -> bool:
