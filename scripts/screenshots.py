@@ -31,7 +31,7 @@ def main() -> None:
         page.get_by_role("button", name="Open the demo table").click()
         page.get_by_test_id("requirement").wait_for()
         for price in ("#price table", "#alternatives form", "#price-method-0 small"):
-            page.locator(price).wait_for()
+            page.locator(price).first.wait_for()
         picture(page, "look")
         page.get_by_role("link", name="Next: decide").click()
         picture(page, "decide")
@@ -41,6 +41,7 @@ def main() -> None:
         page.locator("#seconds").select_option("60")
         page.get_by_test_id("publish").click()
         page.get_by_test_id("keep").wait_for()
+        page.wait_for_timeout(6_000)  # for something to be seen of it
         picture(page, "running")
         page.get_by_test_id("keep").click()
         page.get_by_test_id("verdict").wait_for()

@@ -185,6 +185,12 @@ class Job:
         return left
 
     @property
+    def part(self) -> float:
+        """How much of the time has passed, 0 while that is not known."""
+        spent, left = time.time() - self.begun, self.left
+        return spent / (spent + left) if left is not None and spent + left > 0 else 0.0
+
+    @property
     def improving(self) -> bool:
         """Whether something that holds was found, and better is being looked for."""
         known = self.phases.get(IMPROVE)
