@@ -441,6 +441,10 @@ def test_a_click_that_searches_nothing_is_answered_at_once_on_a_large_table(page
         asked = [{"require": f"EpsilonM(epsilon={width}, m=5)"} for width in (100, 200)]
         assert mean(client, f"{place}/require", asked) < 0.2
         assert mean(client, f"{place}/settings", [{"title": "a"}, {"title": "b"}]) < 0.2
+        began = worked()  # a price is a search, on some of the rows
+        for _ in range(3):
+            assert "Tried on 4,000" in client.get(f"{place}/price").text
+        assert (worked() - began) / 3 < 2  # of two processors
 
 
 def test_a_form_and_what_is_said_of_columns_reach_the_release(page):
@@ -480,6 +484,20 @@ def test_what_could_be_chosen_instead_is_priced_and_taken(page):
         file = client.get(f"{place}/shoal.toml").text
         assert 'require = ["KAnonymity(k=12)"]' in file
         assert 'quasi = ["age"]' in file
+
+
+def test_what_has_no_price_says_so(page):
+    with page.client() as client:
+        place = upload(client)
+        client.post(f"{place}/require", data={"require": "FrequencyL(l=200)"})
+        for kind in ("alternatives", "methods", "forms"):
+            answer = client.get(f"{place}/prices/{kind}")
+            assert answer.status_code == 200
+            assert "%<" not in answer.text
+        answer = client.post(f"{place}/check/survey")
+        finished(client, answer.headers["location"])
+        for part in ("report", "report.html", "release.zip", "certificate.html"):
+            assert client.get(f"{answer.headers['location']}/{part}").status_code == 404
 
 
 def test_prices_that_were_overtaken_are_not_shown(page):

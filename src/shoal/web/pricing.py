@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from shoal.web.deciding import MOST_FIELDS, MOST_REQUIRED, table_of
 from shoal.web.draft import parted
-from shoal.web.pages import fill, page
+from shoal.web.pages import page
 from shoal.web.worker import Refused, Worker
 
 if TYPE_CHECKING:
@@ -75,19 +75,20 @@ class Trials:
 
 async def prices(request: Request) -> Response:
     """Show what alternatives, methods or forms cost; nothing where that is not known any more."""
-    trials = Trials(request)
-    if not trials.table.asked.require:
-        return Response(status_code=204)
-    show = SHOWN.get(request.path_params["kind"])
-    if show is None:
+    trials, kind = Trials(request), request.path_params["kind"]
+    if kind not in SHOWN:
         raise HTTPException(404)
+    find, template = SHOWN[kind]
     try:
-        return await show(trials)
-    except (Refused, Overtaken):  # the price of the promise itself says why, or is on its way
+        found = await find(trials) if trials.table.asked.require else {}
+    except Overtaken:  # others are on their way
         return Response(status_code=204)
+    except Refused:  # the price of the promise itself says why
+        found = {}
+    return page(template, table=trials.table, apart=True, **(found or {"found": {}}))
 
 
-async def _alternatives(trials: Trials) -> Response:
+async def _alternatives(trials: Trials) -> dict[str, Any]:
     text, known = trials.table.priced
     now = known.get("loss") if text == trials.text else None
     found = await trials.ask("alternatives", lost=now["ncp"] if now else {})
@@ -95,29 +96,26 @@ async def _alternatives(trials: Trials) -> Response:
         changes = {key: value for key, value in one.items() if key != "kind"}
         patience = PATIENCE.get(one["kind"])
         one["price"] = await trials.price(**changes, patience=patience)
-    values = {"table": trials.table, "now": now["gcp"] if now else None, "found": found}
-    return HTMLResponse(fill("part_alternatives.html", **values))
+    return {"now": now["gcp"] if now else None, "found": found}
 
 
-async def _methods(trials: Trials) -> Response:
+async def _methods(trials: Trials) -> dict[str, Any]:
     assert trials.table.facts is not None
     found = await trials.ask("methods", rows=trials.table.facts["rows"])
     for one in found:
         one["price"] = await trials.price(method=one["method"])
-    by_name = {one["method"]: one for one in found}
-    named = trials.table.asked.rest.get("method", "")
-    return HTMLResponse(fill("part_method_prices.html", found=by_name, named=named, apart=True))
+    return {"found": {one["method"]: one for one in found}}
 
 
-async def _forms(trials: Trials) -> Response:
-    try:
-        found = {one["form"]: one for one in await trials.ask("forms")}
-    except Refused:
-        found = {}
-    return HTMLResponse(fill("part_form_prices.html", found=found, apart=True))
+async def _forms(trials: Trials) -> dict[str, Any]:
+    return {"found": {one["form"]: one for one in await trials.ask("forms")}}
 
 
-SHOWN = {"alternatives": _alternatives, "methods": _methods, "forms": _forms}
+SHOWN = {
+    "alternatives": (_alternatives, "part_alternatives.html"),
+    "methods": (_methods, "part_method_prices.html"),
+    "forms": (_forms, "part_form_prices.html"),
+}
 
 
 async def take(request: Request) -> Response:

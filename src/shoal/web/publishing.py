@@ -52,6 +52,14 @@ def job_of(request: Request, *, done: bool = False) -> Job:
     return found
 
 
+def release_of(request: Request) -> Job:
+    """Return the run that an address names, which has made or checked a release."""
+    job = job_of(request, done=True)
+    if not job.release.is_dir():
+        raise HTTPException(404)
+    return job
+
+
 async def publish(request: Request) -> Response:
     """Start a run of what the form says now; what was not yet sent by itself comes with it."""
     shelf: Shelf = request.app.state.shelf
@@ -180,7 +188,9 @@ async def again(request: Request) -> Response:
 
 async def report(request: Request) -> Response:
     """Show the report; it runs nothing, so it may bring its own style."""
-    path = job_of(request, done=True).release / "report.html"
+    path = release_of(request).release / "report.html"
+    if not path.exists():
+        raise HTTPException(404)
     return FileResponse(
         path, media_type="text/html", headers={"content-security-policy": REPORT_POLICY}
     )
@@ -188,13 +198,13 @@ async def report(request: Request) -> Response:
 
 async def report_page(request: Request) -> Response:
     """Show the report in the page."""
-    job = job_of(request, done=True)
+    job = release_of(request)
     return page("report.html", job=job, table=None)
 
 
 async def download(request: Request) -> Response:
     """Give the release as a zip file."""
-    job = job_of(request, done=True)
+    job = release_of(request)
     packed = job.folder / "release.zip"
     if not packed.exists():
         await run_in_threadpool(_pack, job.release, packed)
@@ -213,7 +223,7 @@ def _pack(folder: Path, target: Path) -> None:
 async def certificate(request: Request) -> Response:
     """Show the certificate of a release, two pages to print and sign."""
     shelf: Shelf = request.app.state.shelf
-    job = job_of(request, done=True)
+    job = release_of(request)
     path = job.folder / "certificate.html"
     async with job.certifying:
         if not path.exists():
@@ -227,7 +237,10 @@ async def certificate(request: Request) -> Response:
 async def schema(request: Request) -> Response:
     """Give the schema file that repeats a run."""
     job = job_of(request, done=True)
-    text = (job.folder / "shoal.toml").read_text("utf-8")
+    file = job.folder / "shoal.toml"
+    if not file.exists():
+        raise HTTPException(404)
+    text = file.read_text("utf-8")
     named = {"content-disposition": 'attachment; filename="shoal.toml"'}
     return PlainTextResponse(text, media_type="application/toml", headers=named)
 
@@ -244,7 +257,7 @@ async def hierarchy(request: Request) -> Response:
 async def folder(request: Request) -> Response:
     """Copy the release into a folder of this computer, which must not be there yet."""
     shelf: Shelf = request.app.state.shelf
-    job = job_of(request, done=True)
+    job = release_of(request)
     async with request.form(max_files=0) as form:
         place = str(form.get("folder", "")).strip()
     source = str(job.release)
