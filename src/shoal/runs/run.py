@@ -119,7 +119,8 @@ class Run:
     """Everything asked for at once (see `anonymize` for what each part means).
 
     `table` is a frame, or the places of a table, which is then read by `query`, `sheet`,
-    `delimiter` and `encoding`. `said` is the schema file that it was made from.
+    `delimiter` and `encoding`. `enough` is asked by a search that has found something: once it says
+    True, the best so far is kept. `said` is the schema file that the run was made from.
 
     Examples
     --------
