@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from shoal.runs.release import Release
 
-ENOUGH, MOST = 0.4, 6.0  # seconds after which a search keeps what it has, and gives up
+ENOUGH, MOST = 0.3, 2.0  # seconds after which a search keeps what it has, and gives up
 QUERIES = 200  # that every form answers
 SEED = 0  # of the queries: nothing is published, and equal calls are to agree
 WIDER, ROOM = 3, 0.65  # times the width, as far as that is so much of what the table bears
