@@ -224,6 +224,19 @@ def test_a_requirement_out_of_reach_comes_with_remedies_that_work(page):
         assert 'says">Holds' in finished(client, run)
 
 
+def test_missing_cells_that_nobody_decided_about_come_with_buttons(page):
+    with page.client() as client:
+        place = upload(client, TABLE + ",5000,somebody\n40,,another\n")
+        client.post(f"{place}/settings", data={"missing": ""})
+        asked = client.post(f"{place}/require", data={"require": "FrequencyL(l=3)"}).text
+        assert 'data-testid="error"' in asked
+        assert '"missing": "drop"' in asked.replace("&#34;", '"')
+        client.post(f"{place}/settings", data={"missing": "drop"})
+        assert 'data-testid="error"' not in client.get(f"{place}/requirements").text
+        run = publish(client, place, require="FrequencyL(l=3)")
+        assert "2</dd>" in finished(client, run)  # rows left out
+
+
 def test_nonsense_is_told_in_words_and_ends_nothing(page):
     with page.client() as client:
         for text in ("\0\1\2", "", "a\n", "a,a\n1,2\n", '{"a": 1}\n[', "PK\x03\x04"):
