@@ -28,7 +28,7 @@ types: $(READY)
 check: $(READY)
 	$(BIN)/pytest -n auto
 
-# What takes minutes: large tables.
+# What takes minutes: large tables, clusters.
 test-long: $(READY)
 	$(BIN)/pytest -m long
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import settings
 
 import chromium
+import jvm
 import postgres
 import rscript
 
@@ -25,6 +26,12 @@ PROGRAMS = {
         rscript.REQUIRED,
         "the tests with R, because it is not installed here (Rscript; "
         f"{rscript.REQUIRED}=1 demands them).",
+    ),
+    "spark": (
+        jvm.binary,
+        jvm.REQUIRED,
+        f"the tests on Spark, because Java is not installed here (java; {jvm.REQUIRED}=1 demands "
+        "them).",
     ),
     "browser": (
         chromium.binary,

@@ -99,7 +99,7 @@ class BadCells(InputError):
     def __init__(
         self, column: str, what: str, rows: Iterable[int], count: int, advice: str
     ) -> None:
-        self.column, self.what, self.count = column, what, count
+        self.column, self.what, self.count, self.advice = column, what, count, advice
         self.rows = tuple(rows)
         places = ", ".join(str(row) for row in self.rows) + (
             ", …" if count > len(self.rows) else ""

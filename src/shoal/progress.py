@@ -20,14 +20,24 @@ def never() -> bool:
     return False
 
 
+_allowed: dict[str, int] = {}
+
+
+def limit_threads(count: int) -> None:
+    """Let compiled work in this process have so many threads and no more, as a worker's does."""
+    _allowed["threads"] = count
+
+
+def _cores() -> int | None:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
 def in_threads(jobs: Sequence[Callable[[], None]], watch: Callable[[], None]) -> None:
     """Run jobs that release the interpreter lock on all cores, calling `watch` now and then.
 
     The order of the jobs and what each does never depends on the number of threads.
     """
-    pool = ThreadPoolExecutor(
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    )
+    pool = ThreadPoolExecutor(_allowed.get("threads") or _cores())
     try:
         waiting = {pool.submit(job) for job in jobs}
         while waiting:

@@ -10,6 +10,7 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.table.columns import change_text, is_dictionary
+from shoal.table.dates import date_parts
 from shoal.table.ends import outermost, shares_of
 from shoal.table.formulas import unescape, unescape_name
 from shoal.table.missing import MISSING_LABEL
@@ -159,6 +160,22 @@ def fills_domain(texts: pl.Series, column: dict[str, Any]) -> bool:
         return set(domain).issubset(label for labels in sets for label in labels or [])
     stated = pl.Series([str(end) for end in domain])
     return outermost(*interval_ends(texts), stated, dates=column.get("type") == "date")
+
+
+def outer_cells(texts: pl.Series, column: dict[str, Any]) -> frozenset[str]:
+    """Return the cells that say whether a domain is filled: the outermost ones, or every label."""
+    if column["kind"] == "node" or not len(texts):
+        return frozenset()
+    if column["kind"] == "set":
+        sets = map(read_set, texts.fill_null(MISSING_LABEL))
+        return frozenset(spell_set([label]) for labels in sets for label in labels or [])
+    low, high = interval_ends(texts)
+    if column.get("type") == "date":
+        places = [date_parts(end)[0].fill_null(0) for end in (low, high)]
+    else:
+        places = [end.cast(pl.Float64, strict=False) for end in (low, high)]
+    outer = (places[0] == places[0].min()) | (places[1] == places[1].max())
+    return frozenset(texts.filter(outer.fill_null(value=False)).drop_nulls())
 
 
 def _node_ncp(texts: pl.Series, domain: dict[str, Any]) -> tuple[NDArray[np.float64], int]:

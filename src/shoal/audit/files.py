@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import stat
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import as_text, cell_ncp, fills_domain, without_escapes
+from shoal.audit.cells import as_text, cell_ncp, fills_domain, outer_cells, without_escapes
 from shoal.audit.forms import (
     Tables,
     flat_cells,
@@ -33,9 +33,9 @@ from shoal.errors import InputError, UsageError
 from shoal.principles.requirement import Require, requirements
 from shoal.progress import Progress, silent
 from shoal.table.coded import Coded, code_table
-from shoal.table.columns import Handed
+from shoal.table.columns import Gathered, Handed
 from shoal.table.ends import ranks_within
-from shoal.table.files import separator_of, tables_named
+from shoal.table.files import part_files, separator_of, tables_named
 from shoal.table.forms import INTERVALS, RELEASE, TWO_TABLES, stems
 from shoal.table.groupings import Hierarchy
 from shoal.table.linked import under_both_names
@@ -283,6 +283,9 @@ def _read_spelled(
     form = manifest["form"]
     tables = {}
     for stem in (*stems(form), *manifest.get("tables", {})):
+        if parts := part_files(stem, manifest["digests"]):
+            tables[stem] = _read_parts(directory, parts, manifest, progress)
+            continue
         (name,) = (name for name in manifest["digests"] if name in tables_named(stem))
         path = directory / name
         if not is_ordinary(path):
@@ -309,6 +312,26 @@ def _read_spelled(
     if manifest.get("escaped"):
         rows = without_escapes(rows, manifest["columns"])
     return Tables(rows, tuple(problems), linked=linked)
+
+
+def _read_parts(
+    directory: Path, names: Sequence[str], manifest: dict[str, Any], progress: Progress
+) -> pl.DataFrame:
+    """Read the parts of a table as one, a part at a time."""
+    gathered = Gathered(lean=True)
+    header: list[str] = []
+    for place, name in enumerate(names, 1):
+        if not is_ordinary(directory / name):
+            msg = f"{directory.name!r} has no {name}, or it is no ordinary file."
+            raise InputError(msg)
+        part = flat_cells(read_table(directory / name), manifest)
+        if header and part.columns != header:
+            msg = f"{name} has other columns than {names[0]}."
+            raise InputError(msg)
+        header = part.columns
+        gathered.add(part)
+        progress("audit", place / len(names))
+    return gathered.table(header, manifest["rows"])
 
 
 def as_meant(published: pl.DataFrame, manifest: dict[str, Any]) -> pl.DataFrame:
@@ -458,15 +481,48 @@ def _people(published: pl.DataFrame, *, series: bool) -> int:
 
 def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
     """Return a sentence for everything that a manifest says wrongly of its table."""
-    problems = []
     series = "previous" in manifest  # rows may stand for nobody there
-    parts = ["people" if series else "rows", "suppressed", "dropped"]
+    problems = check_rows_in(manifest)
+    if wrong := check_columns(published, manifest):
+        return [*problems, *_miscounted("rows", published.height, manifest), *wrong]
+    groups = None if manifest["groups"] is None else published[RESERVED].n_unique()
+    people = _people(published, series=series) if "people" in manifest else None
+    problems += check_counts(manifest, rows=published.height, groups=groups, people=people)
+    problems += check_groups(published, manifest)
+    by_column = {
+        column["name"]: count_cells(published, column)
+        for column in manifest["columns"]
+        if column["role"] == "quasi"
+    }
+    return problems + check_cells(by_column, manifest, published.height)
+
+
+def check_rows_in(manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence where the numbers of a manifest do not add up."""
+    parts = ["people" if "previous" in manifest else "rows", "suppressed", "dropped"]
     parts += ["capped"] * ("capped" in manifest)
-    if manifest["rows_in"] != sum(manifest[part] for part in parts):
-        named = f"{', '.join(parts[:-1])} and {parts[-1]}"
-        problems.append(f"The manifest's {named} do not add up to rows_in.")
-    if published.height != manifest["rows"]:
-        problems.append(f"The manifest says {manifest['rows']} rows, there are {published.height}.")
+    if manifest["rows_in"] == sum(manifest[part] for part in parts):
+        return []
+    named = f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return [f"The manifest's {named} do not add up to rows_in."]
+
+
+def check_counts(
+    manifest: dict[str, Any], *, rows: int, groups: int | None, people: int | None
+) -> list[str]:
+    """Return a sentence for every number of a manifest that is not the one that was counted."""
+    counted = {"rows": rows, "groups": groups} | ({} if people is None else {"people": people})
+    return [one for name, count in counted.items() for one in _miscounted(name, count, manifest)]
+
+
+def _miscounted(name: str, count: int | None, manifest: dict[str, Any]) -> list[str]:
+    if count == manifest[name]:
+        return []
+    return [f"The manifest says {manifest[name]} {name}, there are {count}."]
+
+
+def check_columns(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence where a table has other columns than its manifest says."""
     apart = manifest["form"] == TWO_TABLES  # what is carried is beside the people
     expected = [
         column["name"]
@@ -475,16 +531,14 @@ def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[st
     ]
     if manifest["groups"] is not None:
         expected = [RESERVED, *own_columns(manifest), *expected]
-    if published.columns != expected:
-        problems.append(f"The columns are {published.columns}, the manifest says {expected}.")
-        return problems
-    groups = None if manifest["groups"] is None else published[RESERVED].n_unique()
-    if groups != manifest["groups"]:
-        problems.append(f"The manifest says {manifest['groups']} groups, there are {groups}.")
-    problems += _uneven_weights(published, manifest)
-    if "people" in manifest and (people := _people(published, series=series)) != manifest["people"]:
-        problems.append(f"The manifest says {manifest['people']} people, there are {people}.")
-    return problems + wrong_means(published, manifest) + _check_cells(published, manifest)
+    if published.columns == expected:
+        return []
+    return [f"The columns are {published.columns}, the manifest says {expected}."]
+
+
+def check_groups(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence for what no group can have: uneven weights, impossible means."""
+    return _uneven_weights(published, manifest) + wrong_means(published, manifest)
 
 
 def _uneven_weights(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
@@ -498,34 +552,64 @@ def _uneven_weights(published: pl.DataFrame, manifest: dict[str, Any]) -> list[s
     return [f"The survey weight {name!r} is not the same in all rows of a group."]
 
 
-def _check_cells(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+@dataclass(frozen=True)
+class CellCount:
+    """The cells of one column, counted: what they lose, how many are wrong, and the outer ones.
+
+    Counts of parts of a table add up.
+    """
+
+    lost: float
+    bad: int
+    mixed: bool
+    outer: frozenset[str]
+
+    def __add__(self, other: CellCount) -> CellCount:
+        return CellCount(
+            self.lost + other.lost,
+            self.bad + other.bad,
+            self.mixed or other.mixed,
+            self.outer | other.outer,
+        )
+
+
+def count_cells(published: pl.DataFrame, column: dict[str, Any]) -> CellCount:
+    """Count the cells of a column, of which a manifest says what it says."""
+    counted = published[column["name"]].value_counts()
+    texts = counted[column["name"]].cast(pl.String)
+    by_cell, bad = cell_ncp(texts, column)
+    return CellCount(
+        float(by_cell @ counted["count"].to_numpy()),
+        bad,
+        bool(column.get("never_mix") and (by_cell > 0).any()),
+        frozenset() if bad else outer_cells(texts, column),
+    )
+
+
+def check_cells(counted: Mapping[str, CellCount], manifest: dict[str, Any], rows: int) -> list[str]:
     """Return a sentence for cells outside the domain and for a loss that is not what cells say."""
     problems = []
     measured = {}
-    for column in manifest["columns"]:
-        if column["role"] != "quasi":
-            continue
-        name = column["name"]
-        counted = published[name].value_counts()
-        by_cell, bad = cell_ncp(counted[name].cast(pl.String), column)
-        if column.get("never_mix") and (by_cell > 0).any():
+    stated = {column["name"]: column for column in manifest["columns"]}
+    for name, one in counted.items():
+        if one.mixed:
             problems.append(f"Column {name!r} is never mixed, and has cells of several values.")
-        if bad:
-            problems.append(f"{bad} distinct cells of column {name!r} are outside its domain.")
-        elif not fills_domain(counted[name].cast(pl.String), column):
+        if one.bad:
+            problems.append(f"{one.bad} distinct cells of column {name!r} are outside its domain.")
+        elif not fills_domain(pl.Series(sorted(one.outer), dtype=pl.String), stated[name]):
             problems.append(f"The domain of column {name!r} is larger than its published cells.")
         else:
-            total = by_cell @ counted["count"].to_numpy() + manifest["suppressed"]
-            measured[name] = float(total / (published.height + manifest["suppressed"]))
+            total = one.lost + manifest["suppressed"]
+            measured[name] = total / (rows + manifest["suppressed"])
     if problems:
         return problems
-    stated = manifest["loss"]
-    if set(stated["ncp"]) != set(measured):
+    loss = manifest["loss"]
+    if set(loss["ncp"]) != set(measured):
         return ["The manifest does not give the loss of every quasi column."]
     measured["gcp"] = float(np.mean(list(measured.values())))
     return [
         f"The loss of {name!r} is {measured[name]:.6f}, the manifest says {value:.6f}."
-        for name, value in {"gcp": stated["gcp"], **stated["ncp"]}.items()
+        for name, value in {"gcp": loss["gcp"], **loss["ncp"]}.items()
         if abs(measured[name] - value) > CLOSE
     ]
 

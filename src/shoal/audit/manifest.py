@@ -31,7 +31,7 @@ from shoal.release.release import TITLE
 from shoal.table.date_formats import check_format
 from shoal.table.dates import not_dates
 from shoal.table.ends import backwards
-from shoal.table.files import tables_named
+from shoal.table.files import part_files, tables_named
 from shoal.table.forms import CODEBOOK, FORMS, MEANS, TWO_TABLES, stems
 from shoal.table.hierarchy import DEPTH
 from shoal.table.linked import check_linked_name
@@ -121,6 +121,7 @@ def _check_digests(manifest: dict[str, Any]) -> None:
     digests = manifest["digests"]
     for stem in (*stems(manifest["form"]), *manifest.get("tables", {})):
         tables = [name for name in digests if name in tables_named(stem)]
+        tables += part_files(stem, digests)[:1]  # all parts are one table
         if len(tables) != 1:
             problem = f"'digests' has to name one table {stem}"
             raise Wrong(problem)

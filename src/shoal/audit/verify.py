@@ -52,14 +52,15 @@ class Finding:
     def to_dict(self) -> dict[str, Any]:
         """Return the finding as plain values; risks are rounded up, never down."""
         counted = "people" if self.by == "matches" else "groups"
+        summary = self.measurement.summary
         return {
             "principle": repr(self.requirement),
             "by": self.by,
             "holds": self.holds,
-            "risk": upward(self.measurement.risk),
+            "risk": upward(summary.risk),
             "bound": upward(self.measurement.bound),
-            counted: len(self.measurement.sizes),
-            "breaches": int(self.measurement.breaches.sum()),
+            counted: summary.groups,
+            "breaches": summary.breaches,
         }
 
     def complaint(self) -> str:
@@ -72,11 +73,11 @@ class Finding:
                 f"{found['principle']} does not hold for {found['breaches']} of {found['people']} "
                 f"people (by matches): {risks}."
             )
-        small = self.measurement.sizes.min()
+        small = self.measurement.summary.smallest
         return (
             f"{found['principle']} does not hold in {found['breaches']} of {found['groups']} "
             f"groups (by {found['by']}): {risks}; the smallest group has "
-            f"{_counted(int(small), self.members)}."
+            f"{_counted(small, self.members)}."
         )
 
 

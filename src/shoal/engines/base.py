@@ -7,17 +7,9 @@ what shards measure adds up to what is said of the table.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shoal.notation import Term
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from shoal.methods.base import Method, Task
-    from shoal.methods.suppression import Solved
-    from shoal.principles.groups import Groups, Summary
 
 
 class Engine(Term):
@@ -25,22 +17,22 @@ class Engine(Term):
 
     role = "engine"
 
-    def domains(self, table: Any, schema: Any, **how: Any) -> Any:
+    def domains(self, *what: Any, **how: Any) -> Any:
         """Return what the columns of a table hold, and its rows as ranks over that."""
         raise NotImplementedError
 
-    def shards(self, task: Task, method: Method) -> list[NDArray[np.int64]]:
+    def shards(self, *what: Any, **how: Any) -> Any:
         """Return the rows of each shard; rows that must not be mixed are in different ones."""
         raise NotImplementedError
 
-    def search(self, shard: Task, method: Method, limit: int) -> Solved:
+    def search(self, *what: Any, **how: Any) -> Any:
         """Find the groups of one shard, leaving out at most so many rows."""
         raise NotImplementedError
 
-    def recode(self, *found: Any, **how: Any) -> Any:
+    def recode(self, *what: Any, **how: Any) -> Any:
         """Turn what was found into a release."""
         raise NotImplementedError
 
-    def measure(self, shard: Task, groups: Groups) -> list[Summary]:
+    def measure(self, *what: Any, **how: Any) -> Any:
         """Measure every requirement in the groups of one shard."""
         raise NotImplementedError

@@ -19,25 +19,29 @@ if TYPE_CHECKING:
 
 def check_task(task: Task) -> None:
     """Raise where a requirement cannot hold on this table, before anything is searched."""
-    rows = len(task.coded)
     for one, value in zip(task.requirements, task.values, strict=True):
-        if rows < one.principle.least:
-            msg = (
-                f"{one.principle!r} needs groups of at least {one.principle.least} rows, "
-                f"and the table has {rows}."
-            )
-            raise NotAchievable(msg)
-        if value is not None and value.sets is not None:
-            check_crowd(one, value, rows)
-        elif isinstance(one.principle, OneDimensional) and value is not None:
-            check_achievable(one.principle, value.columns[0])
-        elif value is not None and (few := int(one.principle.surplus(value).sum())):
-            msg = (
-                f"{one!r} is not achievable on these {rows} rows: too many of them carry the same "
-                f"{value.name} or near ones. At least {few} rows ({few / rows:.2%}) would have to "
-                f"be left out; {option('suppress')} says how many may be."
-            )
-            raise NotAchievable(msg)
+        check_value(one, value, len(task.coded))
+
+
+def check_value(one: Requirement, value: Sensitive | None, rows: int) -> None:
+    """Raise where a requirement cannot hold on the values of so many rows."""
+    if rows < one.principle.least:
+        msg = (
+            f"{one.principle!r} needs groups of at least {one.principle.least} rows, "
+            f"and the table has {rows}."
+        )
+        raise NotAchievable(msg)
+    if value is not None and value.sets is not None:
+        check_crowd(one, value, rows)
+    elif isinstance(one.principle, OneDimensional) and value is not None:
+        check_achievable(one.principle, value.columns[0])
+    elif value is not None and (few := int(one.principle.surplus(value).sum())):
+        msg = (
+            f"{one!r} is not achievable on these {rows} rows: too many of them carry the same "
+            f"{value.name} or near ones. At least {few} rows ({few / rows:.2%}) would have to "
+            f"be left out; {option('suppress')} says how many may be."
+        )
+        raise NotAchievable(msg)
 
 
 def check_crowd(one: Requirement, value: Sensitive, people: int) -> None:

@@ -72,8 +72,8 @@ def choose_method(method: Method | str | None, asked: Sequence[Requirement]) -> 
     return method
 
 
-def method_for(task: Task, seed: int | None = None) -> Method:
-    """Return the best method for a table and what is required of it.
+def method_for(task: Task, seed: int | None = None, *, rows: int | None = None) -> Method:
+    """Return the best method for a table, of so many `rows`, and what is required of it.
 
     Hierarchies make the loss jump, and which method copes best depends on their shape; so with
     them, every method that serves is tried on rows drawn at random, or on all where there are few,
@@ -81,7 +81,7 @@ def method_for(task: Task, seed: int | None = None) -> Method:
     exchanged for hours.
     """
     usual = choose_method(None, task.requirements)
-    if spares_exchange(task, usual):
+    if spares_exchange(task, usual, rows):
         return Split()
     if all(column.tree is None for column in task.coded.quasi):
         return usual
@@ -101,9 +101,9 @@ def quickest_first(task: Task, usual: Method) -> list[Method]:
     return fitting if usual in fitting else [*fitting, usual]
 
 
-def spares_exchange(task: Task, usual: Method) -> bool:
+def spares_exchange(task: Task, usual: Method, rows: int | None = None) -> bool:
     """Return whether a table is too large for exchanges, and `Split()` serves instead."""
-    if len(task.coded) <= LARGE or not isinstance(usual, Exchange):
+    if (rows or len(task.coded)) <= LARGE or not isinstance(usual, Exchange):
         return False
     try:
         Split().check(task)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -141,6 +141,29 @@ class Summary:
             self.groups + other.groups,
             min(self.smallest, other.smallest),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Totals(Measurement):
+    """A measurement whose groups are elsewhere: the worst of them stands for all."""
+
+    total: Summary = field(kw_only=True)
+
+    @classmethod
+    def of(cls, total: Summary, bound: Fraction) -> Totals:
+        """Return what summaries of groups add up to, against a bound."""
+        part, whole = (np.array([end], object) for end in total.risk.as_integer_ratio())
+        return cls(part, whole, np.array([total.smallest]), bound, 0, total=total)
+
+    @cached_property
+    def breaches(self) -> NDArray[np.bool_]:
+        """Whether any group does not keep the requirement."""
+        return np.array([self.total.breaches > 0])
+
+    @property
+    def summary(self) -> Summary:
+        """What is told of all groups together."""
+        return self.total
 
 
 def joined(parts: Sequence[Measurement]) -> Measurement:

@@ -63,14 +63,14 @@ class Plan(Shown):
 
 def maxsize(column: Column, principle: OneDimensional) -> int:
     """Return the longest run of near values in the whole column (EM Definition 11)."""
-    from shoal.kernels.windows import longest_run
-
-    return longest_run(np.sort(column.codes), principle.band(Sensitive.of((column,))).reach)
+    before = np.concatenate([[0], np.cumsum(column.counts)])
+    reach = principle.band(Sensitive.of((column,))).reach
+    return int((before[reach + 1] - before[:-1]).max())
 
 
 def largest_share(column: Column, principle: OneDimensional) -> int:
     """Return the largest m (or l) that is achievable for the neighbourhood (EM Theorem 1)."""
-    return len(column.codes) // maxsize(column, principle)
+    return column.rows // maxsize(column, principle)
 
 
 def width_bound(column: Column, m: int, *, relative: bool = False) -> float | None:
@@ -83,7 +83,7 @@ def width_bound(column: Column, m: int, *, relative: bool = False) -> float | No
 
 def _sorted_values(column: Column) -> NDArray:
     assert column.values is not None
-    return column.values[np.sort(column.codes)]
+    return np.repeat(column.values, column.counts)
 
 
 def _rounded(gap: Fraction | None) -> float | None:
@@ -162,7 +162,7 @@ def _width_outlook(principle: OneDimensional, column: Column) -> Outlook:
         Limit(principle.width_name, "under", width),
     )
     achievable = principle.share <= most
-    return Outlook(len(column.codes), (column.name,), repr(principle), achievable, limits)
+    return Outlook(column.rows, (column.name,), repr(principle), achievable, limits)
 
 
 def check_achievable(principle: OneDimensional, column: Column) -> None:
@@ -180,7 +180,7 @@ def check_achievable(principle: OneDimensional, column: Column) -> None:
         f"under {shown}"
     )
     msg = (
-        f"{principle!r} is not achievable on the {len(column.codes)} rows of {column.name!r}: "
+        f"{principle!r} is not achievable on the {column.rows} rows of {column.name!r}: "
         f"the largest {principle.share_name} for this width is {most}; {other}."
     )
     raise NotAchievable(msg)
@@ -193,7 +193,7 @@ def plan_column(column: Column, *, epsilon: float | None, m: int | None, relativ
     )
     most = None if epsilon is None else largest_share(column, principle)
     return Plan(
-        rows=len(column.codes),
+        rows=column.rows,
         sensitive=column.name,
         relative=relative,
         epsilon=epsilon,

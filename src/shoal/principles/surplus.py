@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 def counts_of(sensitive: Sensitive) -> Counts:
     """Return how many rows carry each value."""
-    return np.bincount(sensitive.codes, minlength=sensitive.distinct).astype(np.int64)
+    times = sensitive.columns[0].times
+    return np.bincount(sensitive.codes, weights=times, minlength=sensitive.distinct).astype(
+        np.int64
+    )
 
 
 def thinned(counts: Counts, reach: NDArray[np.int32], share: Fraction) -> Counts:

@@ -6,6 +6,7 @@ Everything in it is said of published rows alone, and could be read off the publ
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -50,18 +51,86 @@ PLAIN = {
 
 def codebook(release: ReleaseData, cautions: Mapping[str, str] | None = None) -> pl.DataFrame:
     """Return the codebook of a release; `cautions` are what analysts should know of columns."""
+    carried = {name: _held(recoding, name) for recoding in release.parts.values()
+               for name in recoding.names if name not in recoding.quasi}  # fmt: skip
+    return codebook_of(release.parts, carried, cautions)
+
+
+def codebook_of(
+    parts: Mapping[str, Recoding],
+    carried: Mapping[str, HeldCells],
+    cautions: Mapping[str, str] | None = None,
+) -> pl.DataFrame:
+    """Return the codebook of tables, of which it is known what their carried columns hold."""
     lines = []
-    for stem, recoding in release.parts.items():
-        for line in _lines(recoding):
+    for stem, recoding in parts.items():
+        for line in _lines(recoding, carried):
             said = (cautions or {}).get(line["column"], "")
             texts = [line.get(key, "") for key in HEADER[:-2]]
             lines.append((*texts, said, stem))
     table = pl.DataFrame(lines, schema=dict.fromkeys(HEADER, pl.String), orient="row")
-    escaped = release.recoding.escape
+    escaped = any(recoding.escape for recoding in parts.values())
     return table.with_columns(escape(column) for column in table) if escaped else table
 
 
-def _lines(recoding: Recoding) -> Iterator[dict[str, str]]:
+@dataclass(frozen=True)
+class HeldCells:
+    """What the cells of a carried column are, as far as a codebook says it; parts add up.
+
+    `labels` are the different ones, or some where there are more than FEW; `different` how many
+    there are, None where nobody has counted.
+    """
+
+    type: str
+    ends: tuple[Any, Any] | None
+    labels: frozenset[str]
+    different: int | None
+
+    @classmethod
+    def of(cls, cells: pl.Series, spelled: pl.Series) -> HeldCells:
+        """Describe cells with types, which are spelled so."""
+        known = cells.drop_nulls()
+        whole = known.dtype.is_integer() or known.dtype == pl.Decimal
+        kind = "integer" if whole else "number" if known.dtype.is_numeric() else "text"
+        kind = "date" if known.dtype.is_temporal() else kind
+        few = spelled.drop_nulls().unique().cast(pl.String)
+        ends = (known.min(), known.max()) if kind != "text" and len(known) else None
+        some = few.sort().head(FEW + 1)
+        return cls(kind if len(known) else "text", ends, frozenset(some), len(few))
+
+    def __add__(self, other: HeldCells) -> HeldCells:
+        ends = [one.ends for one in (self, other) if one.ends is not None]
+        labels = sorted(self.labels | other.labels)
+        return HeldCells(
+            self.type if self.ends is not None or other.ends is None else other.type,
+            (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None,
+            frozenset(labels[: FEW + 1]),
+            len(labels) if len(labels) <= FEW else None,
+        )
+
+    def line(self) -> dict[str, str]:
+        """Return what a codebook says of them."""
+        if self.ends is None:
+            count = f"more than {FEW}" if self.different is None else self.different
+            said = {"type": "text", "domain": f"{count} labels"}
+        else:
+            ends = [str(end) for end in self.ends]
+            shown = _json(ends) if self.type == "date" else f"[{', '.join(ends)}]"
+            said = {"type": self.type, "domain": shown}
+        return said | ({"values": _json(sorted(self.labels))} if len(self.labels) <= FEW else {})
+
+
+def _held(recoding: Recoding, name: str) -> HeldCells:
+    """Describe the cells of a column that is published as it is."""
+    schema, role = recoding.schema, str(recoding.schema.role(name))
+    plain = schema.read_numbers(recoding.source.select(name), role)[name]
+    if is_dictionary(plain):
+        plain = plain.cast(pl.String)
+    kind = None if schema.types.get(name) in LABELS else typed_kind(plain, spelled=False)
+    return HeldCells.of(plain.cast(kind) if kind is not None else plain, plain)
+
+
+def _lines(recoding: Recoding, carried: Mapping[str, HeldCells]) -> Iterator[dict[str, str]]:
     if recoding.layout.numbers is not None:
         done = LINKED if recoding.form == TWO_TABLES else GROUPED
         yield {"name": RESERVED, "role": RESERVED, "type": "integer", "done": done, "column": ""}
@@ -70,7 +139,11 @@ def _lines(recoding: Recoding) -> Iterator[dict[str, str]]:
             yield {"name": name, "role": name, "type": "integer", "done": OWN[name], "column": ""}
     for name in recoding.names:
         role = str(recoding.schema.role(name))
-        lines = _quasi(recoding, name) if name in recoding.quasi else [_carried(recoding, name)]
+        lines = (
+            _quasi(recoding, name)
+            if name in recoding.quasi
+            else [_carried(recoding, name, carried)]
+        )
         before = recoding.schema.done_to(name)
         for line in lines:
             done = f"{before} {line['done']}".strip()
@@ -110,29 +183,13 @@ def _domain(recoding: Recoding, column: Column) -> dict[str, str]:
     return {"domain": _json(found)}
 
 
-def _carried(recoding: Recoding, name: str) -> dict[str, str]:
+def _carried(recoding: Recoding, name: str, carried: Mapping[str, HeldCells]) -> dict[str, str]:
     """Return what is said of a column that is published as it is."""
-    schema, role = recoding.schema, str(recoding.schema.role(name))
+    role = str(recoding.schema.role(name))
     said = {"name": name, "form": "exact", "done": PLAIN[role]}
     if role == PSEUDONYM:
         return said | {"type": "text"}
-    plain = schema.read_numbers(recoding.source.select(name), role)[name]
-    if is_dictionary(plain):
-        plain = plain.cast(pl.String)
-    known = plain.drop_nulls()
-    kind = None if schema.types.get(name) in LABELS else typed_kind(plain, spelled=False)
-    numbers = known.cast(kind) if kind is not None else known
-    if numbers.dtype.is_numeric() and len(numbers):
-        whole = numbers.dtype.is_integer() or numbers.dtype == pl.Decimal
-        ends = [str(numbers.min()), str(numbers.max())]
-        said |= {"type": "integer" if whole else "number", "domain": f"[{', '.join(ends)}]"}
-    elif numbers.dtype.is_temporal() and len(numbers):
-        ends = [str(numbers.min()), str(numbers.max())]
-        said |= {"type": "date", "domain": _json(ends)}
-    else:
-        said |= {"type": "text", "domain": f"{known.n_unique()} labels"}
-    few = known.unique().cast(pl.String).sort()
-    return said | ({"values": _json(few.to_list())} if len(few) <= FEW else {})
+    return said | carried[name].line()
 
 
 def _type(column: Column) -> str:

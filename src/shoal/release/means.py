@@ -45,16 +45,29 @@ class Means:
 
 def cell_means(column: Column, cover: Covering) -> Means:
     """Return the mean over each cell's rows of a column of numbers or dates."""
-    values, digits = _in_units(column)
-    sizes = np.diff(cover.starts)
+    return means_of(column, cell_sums(column, cover), np.diff(cover.starts))
+
+
+def cell_sums(column: Column, cover: Covering) -> NDArray:
+    """Return the sum over each cell's rows, in the units of the column's values."""
+    values, _ = _in_units(column)
     largest = max(abs(int(values.min())), abs(int(values.max())))
-    if largest * int(sizes.max()) * 10**MORE >= LARGEST:
+    if largest * int(np.diff(cover.starts).max()) * 10**MORE >= LARGEST:
         values = values.astype(object)
-    sums = np.add.reduceat(values[column.codes[cover.order]], cover.starts[:-1])
+    return np.add.reduceat(values[column.codes[cover.order]], cover.starts[:-1])
+
+
+def means_of(column: Column, sums: NDArray, sizes: NDArray[np.int64]) -> Means:
+    """Return means from sums in the units of a column's values."""
     if column.dates:
         step = _step(column)
         return Means(_rounded(sums // step, sizes, even=False) * step, 0)
-    return Means(_rounded(sums * 10**MORE, sizes), digits + MORE)
+    return Means(_rounded(sums * 10**MORE, sizes), decimals_of(column) + MORE)
+
+
+def decimals_of(column: Column) -> int:
+    """Return how many decimals the unit of a column's values has."""
+    return _in_units(column)[1]
 
 
 def _in_units(column: Column) -> tuple[NDArray, int]:

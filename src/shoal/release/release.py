@@ -53,7 +53,7 @@ from shoal.table.settling import weights_of
 from shoal.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -87,6 +87,7 @@ class Recoding:
     escape: bool
 
     form: str = INTERVALS
+    carried: dict[str, pl.DataType | None] | None = None  # types, where other rows decide too
 
     @property
     def counted(self) -> list[str]:
@@ -121,11 +122,7 @@ class Recoding:
 
     def _with_types(self, batch: int, quasi_cells: Spell) -> Iterator[pl.DataFrame]:
         plain = self.schema.read_numbers(self.source, "sensitive", "other")
-        kinds = {
-            name: typed_kind(plain[name], spelled=self.schema.decimal is None)
-            for name in (*self.schema.sensitive, *self.schema.other)
-            if self.schema.types.get(name) not in LABELS
-        }
+        kinds = typed_kinds(plain, self.schema) if self.carried is None else self.carried
 
         def values(column: pl.Series) -> pl.Series:
             column = column.cast(pl.String) if is_dictionary(column) else column
@@ -165,6 +162,15 @@ class Recoding:
                     columns[name] = values(carried[name])
             table = pl.DataFrame(columns)
             yield defuse(table, self.schema) if self.escape else table
+
+
+def typed_kinds(plain: pl.DataFrame, schema: Schema) -> dict[str, pl.DataType | None]:
+    """Return the types of the columns that are published as they are and spell numbers."""
+    return {
+        name: typed_kind(plain[name], spelled=schema.decimal is None)
+        for name in (*schema.sensitive, *schema.other)
+        if schema.types.get(name) not in LABELS
+    }
 
 
 def _as_text(column: pl.Series) -> pl.Series:
@@ -387,37 +393,22 @@ def build_release(
             for column in quasi
         )
     )
-    manifest: dict[str, Any] = {}
+    alone = None
     if coded.people is not None and not schema.rows_known and isinstance(found, Groups):
-        manifest |= {"rows_known": False, "alone": alone_with_their_rows(coded, found)}
-    manifest |= {
-        "shoal": __version__,
-        "id": secrets.token_hex(16),
-    }
-    if title is not None:
-        manifest["title"] = title
-    manifest |= {
-        "form": form,
-        "rows_in": table.height,
-        "dropped": table.height - len(coded) - suppression.rows - suppression.capped,
-        "rows": len(coded),
-        "suppressed": suppression.rows,
-        "groups": layout.groups,
-        "columns": [_describe(name, recoding) for name in recoding.names],
-        "require": [repr(requirement) for requirement in task.requirements],
-        "method": repr(method),
-        "measured": [],
-        "loss": {"gcp": float(np.mean(list(ncp.values()))), "ncp": ncp},
-        "seconds": {},
-        "digests": {},
-    }
-    if coded.people is not None:
-        manifest |= {
-            "people": int(coded.people.max()) + 1,
-            "suppressed_people": suppression.people,
-            "capped": suppression.capped,
-            "rows_known": schema.rows_known,
-        }
+        alone = alone_with_their_rows(coded, found)
+    manifest = state(
+        recoding,
+        rows_in=table.height,
+        rows=len(coded),
+        suppression=suppression,
+        groups=layout.groups,
+        requirements=task.requirements,
+        method=method,
+        ncp=ncp,
+        title=title,
+        people=None if coded.people is None else int(coded.people.max()) + 1,
+        alone=alone,
+    )
     if beside:
         manifest["tables"] = {
             name: _describe_linked(one, linked[name].table.height, gone, capped)
@@ -425,10 +416,6 @@ def build_release(
         }
     if layout.adversary:
         manifest |= {"heterogeneous": True, "adversary": list(layout.adversary)}
-    if escape_formulas:
-        manifest["escaped"] = True
-    if schema.decimal is not None:
-        manifest["decimal"] = schema.decimal
     if randomness.reproducible:
         manifest["reproducible"] = True
     return ReleaseData(
@@ -483,6 +470,61 @@ def _describe_linked(
         "capped": capped,
         "columns": [_describe(name, recoding) for name in recoding.names],
     }
+
+
+def state(
+    recoding: Recoding,
+    *,
+    rows_in: int,
+    rows: int,
+    suppression: Suppression,
+    groups: int | None,
+    requirements: Sequence[Requirement],
+    method: Method,
+    ncp: dict[str, float],
+    title: str | None = None,
+    people: int | None = None,
+    alone: int | None = None,
+) -> dict[str, Any]:
+    """Return what a manifest says before anything is measured.
+
+    `alone` people are the only ones of their group with so many rows, where that has to be said.
+    """
+    schema = recoding.schema
+    manifest: dict[str, Any] = {} if alone is None else {"rows_known": False, "alone": alone}
+    manifest |= {
+        "shoal": __version__,
+        "id": secrets.token_hex(16),
+    }
+    if title is not None:
+        manifest["title"] = title
+    manifest |= {
+        "form": recoding.form,
+        "rows_in": rows_in,
+        "dropped": rows_in - rows - suppression.rows - suppression.capped,
+        "rows": rows,
+        "suppressed": suppression.rows,
+        "groups": groups,
+        "columns": [_describe(name, recoding) for name in recoding.names],
+        "require": [repr(requirement) for requirement in requirements],
+        "method": repr(method),
+        "measured": [],
+        "loss": {"gcp": float(np.mean(list(ncp.values()))), "ncp": ncp},
+        "seconds": {},
+        "digests": {},
+    }
+    if people is not None:
+        manifest |= {
+            "people": people,
+            "suppressed_people": suppression.people,
+            "capped": suppression.capped,
+            "rows_known": schema.rows_known,
+        }
+    if recoding.escape:
+        manifest["escaped"] = True
+    if schema.decimal is not None:
+        manifest["decimal"] = schema.decimal
+    return manifest
 
 
 def with_mean_weights(source: pl.DataFrame, schema: Schema, found: Found) -> pl.DataFrame:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from shoal.audit.verify import Audit, Finding
     from shoal.release.release import Recoding, ReleaseData
+    from shoal.runs.spread import SpreadRelease
     from shoal.table.schema import Schema
 
 
@@ -423,7 +424,7 @@ def _columns(schema: Schema) -> list[tuple[str, ...]]:
     return options
 
 
-def citations(release: ReleaseData) -> list[str]:
+def citations(release: ReleaseData | SpreadRelease) -> list[str]:
     """Return entries for a list of references: Shoal, and the paper of every principle."""
     version = release.manifest["shoal"]
     entries = [

@@ -64,7 +64,7 @@ def write_release(
         progress("write", 0.0)
         start = time.perf_counter()
         write_tables(release, staged, format, progress)
-        _write_text(staged / CODEBOOK, release.codebook().write_csv())
+        write_text(staged / CODEBOOK, release.codebook().write_csv())
         release.manifest["digests"][CODEBOOK] = digest_of(staged / CODEBOOK)
         seconds["write"] = round(time.perf_counter() - start, 3)
         progress("audit", 0.0)
@@ -75,9 +75,9 @@ def write_release(
         tried = None if trials is None else trials()
         progress("report", 0.0)
         page = _page(release, found, threshold, tried)
-        _write_text(staged / REPORT, page)
+        write_text(staged / REPORT, page)
         release.manifest["digests"][REPORT] = digest_of(staged / REPORT)
-        _write_manifest(release.manifest, staged)
+        write_manifest(release.manifest, staged)
         progress("report", 1.0)
         with private_file(linkage) as stage_linkage:
             stage_linkage(release.linkage)
@@ -134,10 +134,10 @@ def accept(
     return found
 
 
-def _write_manifest(manifest: dict[str, Any], staged: Path) -> None:
+def write_manifest(manifest: dict[str, Any], staged: Path) -> None:
     """Write a manifest, and raise where an audit could not read it."""
     text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
-    _write_text(staged / MANIFEST, text)
+    write_text(staged / MANIFEST, text)
     try:
         check_shape(read_json(text))
     except (InputError, Wrong) as problem:
@@ -161,6 +161,7 @@ def write_tables(release: Release, staged: Path, format: str, progress: Progress
     release.manifest["digests"] = digests
 
 
-def _write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
+    """Write a text, and wait until it is on the disk."""
     path.write_text(text, "utf-8")
     sync(path)

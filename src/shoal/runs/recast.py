@@ -16,6 +16,7 @@ from shoal.views.commands import Command
 if TYPE_CHECKING:
     from shoal.audit.verify import Audit
     from shoal.release.release import ReleaseData
+    from shoal.runs.spread import SpreadRelease
 
 NESTED = (
     "It was made from a finer release alone: whoever has both learns what the finer one tells.",
@@ -40,6 +41,30 @@ def collect_recast(release: ReleaseData, audit: Audit, threshold: float) -> dict
         "limits": (*(SERIES if series else NESTED), *LIMITS),
         "citations": citations(release),
         "command": _command(release).folded,
+    }
+
+
+def collect_spread(
+    manifest: dict[str, Any], audit: Audit, release: SpreadRelease, threshold: float
+) -> dict[str, Any]:
+    """Gather what is known of a release that nobody holds whole."""
+    asked = [("require", one) for one in manifest["require"]]
+    schema = release.schema
+    roles = [
+        (role, ",".join(getattr(schema, role)))
+        for role in ("quasi", "sensitive", "other")
+        if getattr(schema, role)
+    ]
+    how = [("method", manifest["method"]), ("engine", "Spark()"), ("output", "DIR")]
+    return stated(manifest, audit, threshold) | {
+        "series": False,
+        "spread": len([name for name in manifest["digests"] if "/" in name]),
+        "sizes": release.sizes,
+        "map": None,
+        "fidelity": {"columns": []},
+        "limits": LIMITS,
+        "citations": citations(release),
+        "command": Command("anonymize", ("TABLE",), (*roles, *asked, *how)).folded,
     }
 
 

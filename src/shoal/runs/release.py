@@ -21,10 +21,11 @@ from shoal.table.forms import MEANS, TWO_TABLES
 from shoal.table.reading import take_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from shoal.audit.verify import Audit
+    from shoal.runs.remarks import Remark
     from shoal.table.columns import Handed
     from shoal.utility.bias import CellBias
     from shoal.utility.queries import BoxTable, TwoTables
@@ -96,6 +97,12 @@ class Release(ReleaseData, Shown):
         stated = manifest_schema(self.manifest, self.listed)  # nodes as a reader sees them
         kinds = kinds_of(self.manifest)
         return audit_table(published, stated, self.requirements, self.population, kinds)
+
+    def remarks(self, *, named: bool, escaped: bool, seed: int | None) -> Iterator[Remark]:
+        """Say what the owner should know of it; `named`: whether its method was asked for."""
+        from shoal.runs.remarks import about_release
+
+        return about_release(self, named=named, escaped=escaped, seed=seed)
 
     def codebook(self) -> pl.DataFrame:
         """Return a line for each published column: what it is, and what was done to it."""

@@ -11,13 +11,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from shoal.audit.identification import THRESHOLD, check_threshold
 from shoal.audit.manifest import REPORT
 from shoal.engines.base import Engine
 from shoal.engines.local import Local
 from shoal.engines.people import as_people, check_method, check_people
+from shoal.engines.spark import Spark
 from shoal.errors import UsageError
 from shoal.methods.achievable import check_least_risk, check_task
 from shoal.methods.base import Method, Task
@@ -42,15 +43,7 @@ from shoal.runs.estimate import search_seconds, whole_run
 from shoal.runs.outlets import is_outlet
 from shoal.runs.owner import what_changed
 from shoal.runs.release import Release
-from shoal.runs.remarks import (
-    AlsoPeople,
-    Remark,
-    Tell,
-    about_columns,
-    about_release,
-    about_whom,
-    unheard,
-)
+from shoal.runs.remarks import AlsoPeople, Remark, Tell, about_columns, about_whom, unheard
 from shoal.table.coded import code_table
 from shoal.table.columns import Handed, without_cells
 from shoal.table.databases.access import name_of
@@ -235,8 +228,11 @@ class Run:
         choose_method(self.method, self.asked)
         read_share(self.suppress)
         check_budget(self.seconds)
-        choose_engine(self.engine)
         Randomness(self.seed)
+        if isinstance(engine_of(self.engine), Spark):
+            from shoal.runs.spread import check_spread
+
+            check_spread(self)
 
     def frame(self, progress: Progress = silent, *, lean: bool = False) -> Any:
         """Return the table of the run, read where it is named by places."""
@@ -388,12 +384,7 @@ class Run:
         """Return the table, its columns being those that the schema names."""
         frame = self.frame(progress, lean=True)
         if reads_files(self.table):
-            self.said.check_columns(
-                frame.columns,
-                [role for role in ROLES if role not in self.overruled],
-                [f"{name}." for name in self.linked],
-            )
-            self.schema.check(frame.columns)
+            self.check_header(frame.columns)
             for remark in about_columns(frame.columns, self.schema):
                 tell(remark)
             for remark in about_whom(frame, self.schema):
@@ -402,9 +393,27 @@ class Run:
             frame = without_cells(frame, spare)
         return frame
 
+    def check_header(self, columns: list[str]) -> None:
+        """Raise where a table that is read lacks a column that was named."""
+        self.said.check_columns(
+            columns,
+            [role for role in ROLES if role not in self.overruled],
+            [f"{name}." for name in self.linked],
+        )
+        self.schema.check(columns)
+
     def release(self, progress: Progress = silent, tell: Tell = unheard) -> Release:
-        """Read, search and recode; nothing is written."""
+        """Read, search and recode; nothing is written, or by Spark where it is its own alone."""
         self._check_asked()
+        engine = engine_of(self.engine)
+        if isinstance(engine, Spark):
+            from shoal.runs.spread import spread_release
+
+            return cast("Release", spread_release(self, engine, progress, tell))
+        return self.release_here(progress, tell)
+
+    def release_here(self, progress: Progress = silent, tell: Tell = unheard) -> Release:
+        """Read, search and recode in memory."""
         times: dict[str, float] = {}
         given = self.table
         if reads_files(given) or given is None:
@@ -500,7 +509,7 @@ class Run:
         named, escaped = self.method is not None, self.escape_formulas
         for sentence in audit.remarks:
             remark(Remark(sentence, warning=True))
-        for one in about_release(release, named=named, escaped=escaped, seed=self.seed):
+        for one in release.remarks(named=named, escaped=escaped, seed=self.seed):
             remark(one)
         public = () if is_outlet(target) else sorted(Path(target).iterdir())
         private = [Path(one) for one in (self.linkage, self.owner_report) if one is not None]
@@ -508,6 +517,12 @@ class Run:
 
     def _publish(self, progress: Progress, tell: Tell) -> tuple[Release, Audit]:
         """Make and write the release, and remember it where there is a history."""
+        engine = engine_of(self.engine)
+        if isinstance(engine, Spark):
+            from shoal.runs.spread import written_spread
+
+            spread, audit = written_spread(self, engine, progress, tell)
+            return cast("Release", spread), audit  # with the same verbs
         if self.history is None:
             return self.written(progress, tell)
         from shoal.runs.history import History
@@ -531,7 +546,7 @@ class Run:
             from shoal.runs.republish import republish
 
             return republish(self, progress, tell, made)
-        release = self.release(progress, tell)
+        release = self.release_here(progress, tell)
         made(release)
         return release, release.write(
             str(self.output),
@@ -558,9 +573,18 @@ REPEATED = [
 ]
 
 
-def choose_engine(engine: Engine | str | None) -> Local:
+def engine_of(engine: Engine | str | None) -> Engine:
     """Return the engine asked for, in Python or in the notation: this machine, if none is."""
     chosen = Engine.read(engine) if isinstance(engine, str) else engine or Local()
+    if not isinstance(chosen, Engine):
+        msg = f"{chosen!r} is not an engine, as Local() or Spark() are."
+        raise UsageError(msg)
+    return chosen
+
+
+def choose_engine(engine: Engine | str | None) -> Local:
+    """Return the engine asked for, which has to work on a table in memory."""
+    chosen = engine_of(engine)
     if not isinstance(chosen, Local):
         msg = f"{chosen!r} is not an engine that works on a table in memory."
         raise UsageError(msg)

@@ -271,13 +271,7 @@ def code_table(
 
     def code(name: str) -> Column:
         progress("code", columns.index(name) / len(columns))
-        said, order = schema.types.get(name), schema.order.get(name)
-        if name in schema.sensitive:
-            return code_asked(table[name], numbers=asked.get(name), kind=said, order=order)
-        if name in schema.hierarchies:
-            known = code_known(table[name], kind=said, order=order)
-            return known.under(schema.hierarchies[name])
-        return code_lenient(table[name], kind=said, order=order)
+        return code_cells(table[name], schema, asked)
 
     quasi = tuple(map(code, schema.quasi))
     return Coded(
@@ -285,14 +279,32 @@ def code_table(
         sensitive=tuple(map(code, schema.sensitive)),
         rows=rows,
         weights=schema.weights,
-        apart=_combinations([one for one in quasi if one.name in schema.never_mix]),
+        apart=combinations([one for one in quasi if one.name in schema.never_mix]),
         people=None if schema.person is None else code_persons(table[schema.person]),
         most_rows=schema.most_rows,
         rows_known=schema.rows_known,
     )
 
 
-def _combinations(columns: Sequence[Column]) -> NDArray[np.int64] | None:
+def code_cells(
+    cells: pl.Series,
+    schema: Schema,
+    asked: Mapping[str, bool] = NOTHING,
+    times: NDArray[np.int64] | None = None,
+) -> Column:
+    """Code the cells of a quasi or sensitive column; `times` says how many rows have each."""
+    name = cells.name
+    said, order = schema.types.get(name), schema.order.get(name)
+    if name in schema.sensitive:
+        coded = code_asked(cells, numbers=asked.get(name), kind=said, order=order)
+        return replace(coded, times=times)
+    if name in schema.hierarchies:
+        known = replace(code_known(cells, kind=said, order=order), times=times)
+        return known.under(schema.hierarchies[name])
+    return replace(code_lenient(cells, kind=said, order=order), times=times)
+
+
+def combinations(columns: Sequence[Column]) -> NDArray[np.int64] | None:
     """Return for each row which combination of values columns have, None without columns."""
     if not columns:
         return None

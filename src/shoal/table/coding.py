@@ -41,17 +41,29 @@ class Column(Domain):
     """One column of a table: its domain, and the rank of every row (`codes`).
 
     A column with a hierarchy knows what its tree was `grown` from, and one in which a value is
-    spelled in several ways, which `wordings` its rows have.
+    spelled in several ways, which `wordings` its rows have. Where codes are those of distinct
+    cells, and rows are elsewhere, `times` says how many rows have each cell.
     """
 
     codes: NDArray[np.int32]
     grown: Grown | None = field(default=None, kw_only=True)
     wordings: Wordings | None = field(default=None, kw_only=True)
+    times: NDArray[np.int64] | None = field(default=None, kw_only=True)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How many rows have each value."""
+        return np.bincount(self.codes, weights=self.times, minlength=self.distinct).astype(np.int64)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.codes) if self.times is None else int(self.times.sum())
 
     def part(self, rows: NDArray[np.int64]) -> Column:
         """Return the column of some rows, over the same domain."""
         wordings = None if self.wordings is None else self.wordings.part(rows)
-        return replace(self, codes=self.codes[rows], wordings=wordings)
+        return replace(self, codes=self.codes[rows], wordings=wordings, times=None)
 
     def among(self, people: Column) -> Column:
         """Return the column with a place in its tree, if it has one, for the values of people."""
@@ -71,6 +83,7 @@ class Column(Domain):
         return replace(
             self,
             codes=_frozen(codes.astype(np.int32)),
+            times=None if self.times is None else self.times[rows],
             values=None if self.values is None else _frozen(self.values[present]),
             spellings=self.spellings.gather(present) if wordings is None else wordings.shortest(),
             wordings=wordings,
@@ -91,6 +104,7 @@ class Column(Domain):
             None,
             self.spellings.gather(order),
             _frozen(ranks[self.codes]),
+            times=self.times,
             tree=placed.tree,
             places=_frozen(placed.places[order]),
             grown=Grown(self, hierarchy, people, placed.standing),

@@ -56,16 +56,14 @@ def read_csv(
     part : how many bytes to parse at a time.
     """
     parts = Parts(source, name, separator, part)
-    places = [at for at, column in enumerate(parts.header) if wanted is None or column in wanted]
     gathered = Gathered(lean=lean)
-    records = 0
-    for text, count in parts:
-        if places:
-            batch = _parse(text, parts.header, places, name, separator)
-            gathered.add(batch.slice(0 if records else 1))  # the first record is the header
-        records += count
+    rows = 0
+    for batch, count in parts.batches(wanted):
+        if batch.width:
+            gathered.add(batch)
+        rows += count
         watch()
-    return gathered.table(parts.header, records - 1)
+    return gathered.table(parts.header, rows)
 
 
 class Parts:
@@ -92,6 +90,19 @@ class Parts:
         lines = io.StringIO(first.decode("utf-8"), newline="")
         self.header = next(csv.reader(lines, delimiter=separator))
         check_header(self.header, name)
+
+    def batches(self, wanted: Collection[str] | None) -> Iterator[tuple[pl.DataFrame, int]]:
+        """Yield the wanted columns of each part, and how many rows it has."""
+        places = [at for at, name in enumerate(self.header) if wanted is None or name in wanted]
+        first = 1  # the header is the first record
+        for text, count in self:
+            batch = (
+                _parse(text, self.header, places, self.name, self.separator).slice(first)
+                if places
+                else pl.DataFrame()
+            )
+            yield batch, count - first
+            first = 0
 
     def _first_record(self) -> bytes:
         """Return the first record, nothing where it is not known to be whole."""

@@ -22,7 +22,7 @@ from shoal.table.strict import once
 from shoal.wording import option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 
 GZIP = b"\x1f\x8b"
@@ -278,6 +278,11 @@ EXCEL_ROWS = 1_048_576  # of a sheet, its header included
 def tables_named(stem: str) -> tuple[str, ...]:
     """Return the names that a table of a release may have, in any format."""
     return tuple(f"{stem}.{ending}" for ending in FORMATS)
+
+
+def part_files(stem: str, names: Iterable[str]) -> list[str]:
+    """Return the files that are parts of a table, as a release by Spark has them."""
+    return [name for name in names if name.startswith(f"{stem}.parquet/")]
 
 
 def separator_of(format: str) -> str | None:

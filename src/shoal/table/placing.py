@@ -41,10 +41,9 @@ def distinct_of(column: Column) -> Distinct:
     """Return the distinct values of a column, without the label of missing ones."""
     labels = column.spellings.to_list()
     kept = [place for place, label in enumerate(labels) if label != MISSING_LABEL]
-    counts = np.bincount(column.codes, minlength=column.distinct)
     values = column.numbers if column.numeric else None
     whole = Distinct(
-        column.name, labels, values, counts, dates=column.dates, ordered=column.ordered
+        column.name, labels, values, column.counts, dates=column.dates, ordered=column.ordered
     )
     return whole.part(kept)
 

@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from shoal.audit.files import manifest_schema, read_tables
+from shoal.audit.forms import flat_cells, one_cell_each
 from shoal.audit.manifest import read_manifest
 from shoal.audit.verify import alike, cell_codes, check_rows
 from shoal.errors import InputError, UnknownColumn
@@ -300,6 +301,13 @@ def check_columns(query: Query, columns: Mapping[str, object]) -> None:
     for name in query:
         if name not in columns:
             raise UnknownColumn(name, list(columns))
+
+
+def open_part(path: Path, manifest: dict[str, Any]) -> BoxTable:
+    """Return what one part of a release in parts answers."""
+    rows = one_cell_each(flat_cells(read_table(path), manifest), manifest)
+    schema = manifest_schema(manifest)
+    return BoxTable.of(schema.read_numbers(rows, "sensitive"), manifest, schema)
 
 
 def open_answers(source: Any) -> Answers:

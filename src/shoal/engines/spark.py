@@ -1,0 +1,97 @@
+"""Work on Apache Spark: tables that no machine holds, with the same requirements and files.
+
+A table is scanned for its domains, cut by quasi columns alone, searched shard by shard by the
+engine of one machine, scattered over part files in random order, and audited from these. Whoever
+drives it holds domains, a sample, and a line for each shard.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from shoal.engines.base import Engine
+from shoal.errors import BadParameter
+from shoal.notation import whole_number
+
+if TYPE_CHECKING:
+    from shoal.audit.verify import Audit
+    from shoal.engines.spark_audit import SliceAudited
+    from shoal.engines.spark_scan import Scan
+    from shoal.engines.spark_shard import ShardFound
+    from shoal.engines.spark_work import Forest, Work
+    from shoal.release.release import Recoding
+
+MEMORY = re.compile(r"[1-9][0-9]*[mg]")
+
+
+@dataclass(frozen=True)
+class Spark(Engine):
+    """Work on Apache Spark, for tables that outgrow one machine.
+
+    Parameters
+    ----------
+    session : a Spark session, which is used as it is and left running; by default one is started.
+    master : where a session is started, as "local[*]" (the default), "local[4]" or
+        "spark://host:7077".
+    shard : rows, about, that are searched together by one worker.
+    threads : threads that one search may take; a worker has one core mostly.
+    memory : of the driver and of each executor of a session that is started, as "1g".
+    """
+
+    session: Any = None
+    master: str | None = None
+    shard: int = 500_000
+    threads: int = 1
+    memory: str = "1g"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shard", whole_number(self, "shard", self.shard, least=1))
+        object.__setattr__(self, "threads", whole_number(self, "threads", self.threads, least=1))
+        if not isinstance(self.memory, str) or not MEMORY.fullmatch(self.memory):
+            raise BadParameter("Spark", "memory", "an amount such as '1g' or '800m'", self.memory)
+        if self.master is not None and not (isinstance(self.master, str) and self.master.strip()):
+            allowed = "the address of a master, as 'local[2]'"
+            raise BadParameter("Spark", "master", allowed, self.master)
+        if self.session is not None and not hasattr(self.session, "sparkContext"):
+            raise BadParameter("Spark", "session", "a Spark session", self.session)
+
+    def __repr__(self) -> str:
+        if self.session is None:
+            return super().__repr__()
+        return repr(replace(self, session=None))
+
+    def domains(self, work: Work) -> Scan:
+        """Scan a table: how many rows, what its columns hold, and how often."""
+        from shoal.engines.spark_scan import scan
+
+        return scan(work)
+
+    def shards(self, work: Work, scan: Scan) -> Forest:
+        """Cut a table by its quasi columns, from a sample of them."""
+        from shoal.engines.spark_work import cut_table
+
+        return cut_table(work, scan)
+
+    def search(self, work: Work, scan: Scan, forest: Forest) -> list[ShardFound]:
+        """Search every shard, each by a worker; those that cannot hold are joined to others."""
+        from shoal.engines.spark_work import search_shards
+
+        return search_shards(work, scan, forest)
+
+    def recode(
+        self, work: Work, scan: Scan, forest: Forest, found: list[ShardFound]
+    ) -> tuple[dict[str, Any], Recoding]:
+        """Write what was found as part files, in random order; return what is stated of them."""
+        from shoal.engines.spark_work import scatter
+
+        return scatter(work, scan, forest, found)
+
+    def measure(
+        self, work: Work, manifest: dict[str, Any], labels: tuple[str, ...] = ()
+    ) -> tuple[Audit, list[SliceAudited]]:
+        """Audit part files, each slice by a worker."""
+        from shoal.engines.spark_work import audit_parts
+
+        return audit_parts(work, manifest, labels)

@@ -1,0 +1,229 @@
+"""A first look at a table on Spark: its rows, its missing cells, and what its columns hold.
+
+The distinct cells of a column, with how many rows have each, are coded as any column is; so whether
+it holds numbers, and what a hierarchy is built from, the whole table decides.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.engines.spark_cells import Cells, Domains
+from shoal.engines.spark_reading import read_rows
+from shoal.engines.spark_shard import FILE, ROW, Carried
+from shoal.errors import BadCells, InputError, NotAchievable
+from shoal.methods.achievable import check_value
+from shoal.principles.requirement import asked_of
+from shoal.release.forms import check_names
+from shoal.table.coded import Sensitive, code_cells
+from shoal.table.coding import check_type
+from shoal.table.missing import FIRST, check_policy
+from shoal.table.settling import with_date_formats
+from shoal.wording import option
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyspark.sql import Column as Expression
+    from pyspark.sql import DataFrame
+
+    from shoal.engines.spark_reading import Rows
+    from shoal.engines.spark_work import Work
+    from shoal.principles.requirement import Requirement
+    from shoal.table.schema import Schema
+
+MOST = 2**25  # distinct cells, or combinations of them, that a driver holds
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """What a scan tells of a table; `frame` is without rows that are dropped."""
+
+    header: tuple[str, ...]
+    frame: DataFrame
+    carried: Carried
+    domains: Domains
+    rows_in: int
+    rows: int
+
+    @property
+    def schema(self) -> Schema:
+        """The roles of columns, and how these write their dates."""
+        return self.domains.schema
+
+    def counted(self, names: Sequence[str]) -> tuple[list[np.ndarray], np.ndarray]:
+        """Return the combinations of cells in some columns, by place, and how often each occurs."""
+        places = [self.carried.known.index(name) for name in names]
+        counts = _counted(self.frame, [self.carried.raw(at) for at in places], " and ".join(names))
+        found = [
+            self.domains.all[at].places(counts[self.carried.raw(at)]).astype(np.int64)
+            for at in places
+        ]
+        return found, counts["count"].to_numpy()
+
+
+def scan(work: Work) -> Scan:
+    """Count rows and cells, and check that what is required can hold on the whole table."""
+    schema = work.schema
+    schema.check_quasi()
+    check_policy(work.missing)
+    with work.phase("read"):
+        rows = read_rows(
+            work.session,
+            work.table,
+            (*schema.published, *schema.persons),
+            work.place / "rows",
+            delimiter=work.delimiter,
+            encoding=work.encoding,
+        )
+        work.seen(rows.header)
+        schema.check(list(rows.header))
+        others = [name for name in rows.header if name in schema.other]
+        carried = Carried((*schema.quasi, *schema.sensitive), tuple(others), schema.person)
+        frame, rows_in, kept = _complete(work, rows, carried)
+    with work.phase("code"):
+        asked = asked_of(work.requirements)
+        cells = []
+        for at, name in enumerate(carried.known):
+            one, schema = _cells(rows, frame, carried.raw(at), name, schema, asked)
+            cells.append(one)
+            work.progress("code", (at + 1) / len(carried.known))
+        quasi = tuple(cells[: len(schema.quasi)])
+        domains = Domains(quasi, tuple(cells[len(quasi) :]), schema)
+        check_names(work.form, schema, [one.column for one in quasi])
+        found = Scan(rows.header, frame, carried, domains, rows_in, kept)
+        if schema.person is None:
+            _check_whole(found, work.requirements, int(kept * work.share))
+    return found
+
+
+def _complete(work: Work, rows: Rows, carried: Carried) -> tuple[DataFrame, int, int]:
+    """Return rows without those that are dropped for missing cells; how many there were and are."""
+    from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+    schema = work.schema
+    frame = rows.only(carried.names)
+    needed = {
+        name: _missing(frame, carried.raw(at))
+        for at, name in enumerate(carried.names)
+        if name not in carried.other
+    }
+    counts = frame.agg(
+        F.count(F.lit(1)),
+        *(F.coalesce(F.sum(one.cast("long")), F.lit(0)) for one in needed.values()),
+    ).collect()[0]
+    total = int(counts[0])
+    if not total:
+        msg = "The table has a header but no rows."
+        raise InputError(msg)
+    dropped = []
+    for (name, missing), count in zip(needed.items(), counts[1:], strict=True):
+        policy = schema.missing_cells.get(name, work.missing)
+        if count and policy == "error":
+            advice = (
+                f"Fill them in, or choose {option('missing', 'drop')} or "
+                f"{option('missing', 'value')}."
+            )
+            raise _located(rows, frame.filter(missing), name, "missing", int(count), advice)
+        if count and policy == "drop":
+            dropped.append(~missing)
+    if not dropped:
+        return frame, total, total
+    for keep in dropped:
+        frame = frame.filter(keep)
+    kept = frame.count()
+    if not kept:
+        msg = "No row is left after dropping rows with missing cells."
+        raise InputError(msg)
+    return frame, total, kept
+
+
+def _missing(frame: DataFrame, name: str) -> Expression:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    column = frame[name]
+    kind = dict(frame.dtypes)[name]
+    return column.isNull() | F.isnan(column) if kind in {"double", "float"} else column.isNull()
+
+
+def _cells(
+    rows: Rows, frame: DataFrame, raw: str, name: str, schema: Schema, asked: Mapping[str, bool]
+) -> tuple[Cells, Schema]:
+    """Return the distinct cells of a column, coded, and the schema with what they decided."""
+    counts = _counted(frame, [raw], name)
+    cells = counts[raw].alias(name)
+    check_type(cells)
+    table = cells.to_frame()
+    schema = with_date_formats(table, schema, "quasi", "sensitive")
+    plain = schema.read_numbers(table, "quasi", "sensitive")[name]
+    try:
+        column = code_cells(plain, schema, asked, counts["count"].to_numpy())
+    except BadCells as problem:
+        bad = [cells[row - 1] for row in problem.rows]
+        where = frame[raw].isin([one for one in bad if one is not None])
+        if None in bad:
+            where |= _missing(frame, raw)
+        found = frame.filter(where)
+        what = f"different {problem.what}" if problem.count > 1 else problem.what
+        raise _located(rows, found, name, what, problem.count, problem.advice) from None
+    return Cells(cells, column), schema
+
+
+def _counted(frame: DataFrame, names: Sequence[str], what: str) -> pl.DataFrame:
+    """Return the different cells, or combinations of cells, and how many rows have each."""
+    found = frame.groupBy(*names).count().limit(MOST + 1).toArrow()
+    if found.num_rows > MOST:
+        msg = (
+            f"{what} has more than {MOST:,} different values, and whoever drives Spark has to "
+            f"hold them all. Round or generalize it first, as with {option('round')}."
+        )
+        raise InputError(msg)
+    return pl.DataFrame(pl.from_arrow(found))
+
+
+def _located(
+    rows: Rows, bad: DataFrame, name: str, what: str, count: int, advice: str
+) -> InputError:
+    """Say which cells of a column cannot be used, and in which files the first of them are."""
+    found = bad.select(FILE, ROW).orderBy(FILE, ROW).limit(FIRST).collect()
+    places = []
+    for file, row in found:
+        last = str(file).rpartition("/")[2]
+        places.append(f"row {row + 1} of {rows.files.get(last, last)!r}")
+    noun = "cell" if count == 1 else "cells"
+    more = ", …" if count > len(places) else ""
+    return InputError(
+        f"Column {name!r} has {count} {what} {noun}, first in data {', '.join(places)}{more}. "
+        f"{advice}"
+    )
+
+
+def _check_whole(found: Scan, asked: Sequence[Requirement], limit: int) -> None:
+    """Raise where a requirement cannot hold on the whole table, whoever may be left out."""
+    for one in asked:
+        value = _value(found, one) if one.columns else None
+        try:
+            check_value(one, value, found.rows)
+        except NotAchievable as problem:
+            few = 0 if value is None else int(one.principle.surplus(value).sum())
+            if not 0 < few <= limit:
+                more = "" if not limit else f" {option('suppress')} allows {limit}."
+                raise NotAchievable(problem.sentence + more) from None
+
+
+def _value(found: Scan, one: Requirement) -> Sensitive:
+    """Return the values that a requirement is about, each with how many rows have it."""
+    known: dict[str, Any] = {cells.column.name: cells for cells in found.domains.sensitive}
+    if len(one.columns) == 1:
+        return Sensitive.of((known[one.columns[0]].column,))
+    places, times = found.counted(one.columns)
+    return Sensitive.of(
+        tuple(
+            replace(known[name].column, codes=known[name].column.codes[at], times=times)
+            for name, at in zip(one.columns, places, strict=True)
+        )
+    )

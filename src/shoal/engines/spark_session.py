@@ -1,0 +1,166 @@
+"""The session that work on Spark is done in, and what goes wrong there as a sentence.
+
+A session that somebody else started is used as it is and left running. One that is started here is
+silent: what its machines have to say is said by the error that is raised.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import shoal
+from shoal.errors import OutputError, ShoalError, UsageError
+from shoal.table.files import load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
+
+    from shoal.engines.spark import Spark
+
+NAME = "shoal"
+LOCAL = re.compile(r"local\[(\d+|\*)\]")  # a master that would not try a lost task again
+TRIES = 4
+CAUSE = re.compile(r"(?:Caused by: )?([\w.$]+(?:Error|Exception))(?:: (.*))?")
+FULL = "No space left on device"
+PANDAS = "PySpark does not yet fully support pandas"
+
+
+class SparkFailed(OutputError):
+    """Spark could not finish the work, and nothing was published."""
+
+
+def session_of(engine: Spark) -> SparkSession:
+    """Return the session of an engine, started where there is none."""
+    load("pyspark", extra="spark", what="The engine Spark")
+    if engine.session is not None:
+        return engine.session
+    from pyspark.sql import SparkSession
+
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        master = running.sparkContext.master
+        if engine.master is not None and master != _retrying(engine.master):
+            msg = (
+                f"A Spark session is running already, on {master!r}. Hand it over as "
+                f"Spark(session), or stop it first. Got master={engine.master!r}."
+            )
+            raise UsageError(msg)
+        return running
+    return _start(engine)
+
+
+def _start(engine: Spark) -> SparkSession:
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName(NAME)
+    for key, value in _settings(engine).items():
+        builder = builder.config(key, value)
+    with _quiet():
+        try:
+            return builder.getOrCreate()
+        except (PySparkException, OSError) as problem:
+            msg = (
+                f"Spark could not be started ({type(problem).__name__}). It needs Java 17, as "
+                "Debian's openjdk-17-jre-headless, and the address of a master that it can reach."
+            )
+            raise UsageError(msg) from None
+        except Exception as problem:  # noqa: BLE001 - what Java raises has a class of its own
+            raise _failed(problem) from None
+
+
+def _settings(engine: Spark) -> dict[str, str]:
+    """Return how a session is started; a machine of a cluster finds its own Python."""
+    master = _retrying(engine.master or "local[*]")
+    here = master.startswith("local")
+    source = str(Path(shoal.__file__).parents[1])
+    known = os.environ.get("PYTHONPATH", "")
+    threads = str(engine.threads)
+    return {
+        "spark.master": master,
+        "spark.log.level": "OFF",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": engine.memory,
+        "spark.executor.memory": engine.memory,
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+        "spark.sql.parquet.enableVectorizedReader": "true",
+        "spark.python.worker.faulthandler.enabled": "false",
+        "spark.executorEnv.POLARS_MAX_THREADS": threads,
+        "spark.executorEnv.OMP_NUM_THREADS": threads,
+        "spark.executorEnv.PYTHONWARNINGS": "ignore",
+    } | (
+        {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.pyspark.python": sys.executable,
+            "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, [source, known])),
+        }
+        if here
+        else {}
+    )
+
+
+def _retrying(master: str) -> str:
+    """Return a master on this machine that tries a lost task again, as a cluster does."""
+    found = LOCAL.fullmatch(master)
+    return master if found is None else f"local[{found[1]},{TRIES}]"
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Let Java, which keeps what it is given here, write nowhere."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = [os.dup(1), os.dup(2)]
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        for place, descriptor in enumerate(kept, 1):
+            os.dup2(descriptor, place)
+            os.close(descriptor)
+        os.close(nowhere)
+
+
+@contextmanager
+def on_spark() -> Iterator[None]:
+    """Raise what goes wrong on Spark as a sentence, without a stack of Java lines."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=PANDAS)
+        try:
+            yield
+        except ShoalError:
+            raise
+        except Exception as problem:
+            if not _of_spark(problem):
+                raise
+            raise _failed(problem) from None
+
+
+def _of_spark(problem: Exception) -> bool:
+    return type(problem).__module__.startswith(("pyspark", "py4j"))
+
+
+def _failed(problem: Any) -> SparkFailed:
+    """Return the last cause of what went wrong; its text may hold cells, so little is told."""
+    text = str(problem)
+    if FULL in text:
+        return SparkFailed(f"Spark could not finish: {FULL.lower()} on one of its machines.")
+    causes = [found[1] for found in CAUSE.finditer(text)]
+    cause = (causes or [type(problem).__name__])[-1].rpartition(".")[2]
+    return SparkFailed(
+        f"Spark could not finish the work, and nothing was published ({cause}). Its own logs say "
+        "more."
+    )

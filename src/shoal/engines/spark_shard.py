@@ -1,0 +1,328 @@
+"""What a worker does with rows: it finds the shard of each, and searches one shard by itself.
+
+Nothing here knows Spark. Batches of Arrow come in and go out; what was found is written to a file,
+so that keys drawn at random are never drawn a second time when a lost part of the work is done
+again.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.engines.local import Local as Here
+from shoal.engines.spark_cuts import deal
+from shoal.errors import NotAchievable
+from shoal.methods.base import Task
+from shoal.progress import limit_threads
+from shoal.release.cells import spans
+from shoal.release.forms import is_interval
+from shoal.release.means import cell_sums
+from shoal.release.release import typed_kinds, with_mean_weights
+from shoal.table.coding import code_persons
+from shoal.table.forms import MEANS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from fractions import Fraction
+
+    from numpy.typing import NDArray
+
+    from shoal.engines.spark_cells import Domains
+    from shoal.engines.spark_cuts import Cuts
+    from shoal.methods.base import Method
+    from shoal.principles.groups import Groups
+    from shoal.principles.requirement import Requirement
+    from shoal.release.layout import Suppression
+    from shoal.table.coding import Column
+
+SHARD, FILE, ROW = "_shard", "_file", "_row"
+KEY, GROUP, PERSON = "_key", "_group", "_person"  # of what was found
+BLOB = "_found"
+LOCAL = 36  # bits of a number that count within a shard
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """The columns of rows on their way: cells by their place, then others as they came."""
+
+    known: tuple[str, ...]  # quasi and sensitive columns, in the order of the domains
+    other: tuple[str, ...]
+    person: str | None
+
+    def raw(self, place: int) -> str:
+        """Return what a column is called where its name might be no name: by its place."""
+        return f"c{place}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns as they are read."""
+        return (*self.known, *self.other, *(() if self.person is None else (self.person,)))
+
+    @property
+    def kept(self) -> list[str]:
+        """What travels as it came: other columns, and whom a row is about."""
+        return [self.raw(at) for at in range(len(self.known), len(self.names))]
+
+
+@dataclass(frozen=True, eq=False)
+class Errand:
+    """Everything that a worker has to know to find shards, and to search one."""
+
+    domains: Domains
+    carried: Carried
+    cuts: Cuts
+    roots: pl.DataFrame | None  # the root for each combination of ranks that are never mixed
+    first: NDArray[np.int64]  # the number of the first unit of each leaf
+    shard: NDArray[np.int64]  # the shard of each unit, -1 where it is not searched now
+    requirements: tuple[Requirement, ...]
+    method: Method
+    share: Fraction
+    form: str
+    threads: int
+    place: str  # where what was found is written
+    keys: tuple[bytes, bytes]  # of the numbers of groups and of people
+
+
+@dataclass(frozen=True, eq=False)
+class ShardFound:
+    """What a search found in one shard, in a file; or why nothing was found."""
+
+    shard: int
+    rows: int
+    file: str = ""
+    published: int = 0
+    groups: int = 0
+    people: int | None = None
+    suppression: Suppression | None = None
+    counts: tuple[tuple[NDArray, NDArray], ...] | None = None  # of published cells, by column
+    pairs: tuple[NDArray[np.int64] | None, ...] = ()  # different ends of nodes, by column
+    types: dict[str, tuple[Any, bool]] | None = None  # of carried text; whether any is below 0
+    problem: str | None = None
+
+
+# Finding the shard of each row
+
+
+def assign(errand: Errand, batches: Iterable[Any], *, ordered: bool) -> Iterator[Any]:
+    """Yield rows with the place of each cell, and their shard."""
+    import pyarrow as pa
+
+    begun: dict[int, int] = {}
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        places = [
+            one.places(pl.Series(pl.from_arrow(batch.column(at))))
+            for at, one in enumerate(errand.domains.all)
+        ]
+        shards = errand.shard[_units(errand, places, begun)]
+        columns = {SHARD: pa.array(shards.astype(np.int32))}
+        columns |= {errand.carried.raw(at): pa.array(one) for at, one in enumerate(places)}
+        names = errand.carried.kept + ([FILE, ROW] if ordered else [])
+        columns |= {name: batch.column(batch.schema.get_field_index(name)) for name in names}
+        found = pa.RecordBatch.from_pydict(columns)
+        yield found.filter(pa.array(shards >= 0))
+
+
+def _units(
+    errand: Errand, places: list[NDArray[np.int32]], begun: dict[int, int]
+) -> NDArray[np.int64]:
+    """Return the unit of each row: its leaf, or the part of it that the row is dealt to."""
+    domains, cuts = errand.domains, errand.cuts
+    ranks = [
+        one.column.codes[at]
+        for one, at in zip(domains.quasi, places[: len(domains.quasi)], strict=True)
+    ]
+    if errand.roots is None:
+        roots = np.zeros(len(places[0]), np.int64)
+    else:
+        names = domains.schema.never_mix
+        by_name = {one.column.name: codes for one, codes in zip(domains.quasi, ranks, strict=True)}
+        apart = pl.DataFrame({name: by_name[name] for name in names})
+        joined = apart.join(errand.roots, on=list(names), how="left", maintain_order="left")
+        roots = joined["root"].to_numpy().astype(np.int64)
+    leaves = cuts.walk(ranks, roots)
+    units = errand.first[leaves]
+    dealt = np.array(cuts.dealt)[leaves]
+    for leaf in np.unique(leaves[dealt > 1]):
+        rows = np.flatnonzero(leaves == leaf)
+        values = _values(domains, places, rows)
+        parts = cuts.dealt[leaf]
+        units[rows] += deal(values, parts, begun.setdefault(int(leaf), 0))
+        begun[int(leaf)] += len(rows)
+    return units
+
+
+def _values(domains: Domains, places: list[NDArray[np.int32]], rows: NDArray) -> NDArray:
+    """Return what rows are dealt by: the rank of the first sensitive value."""
+    if not domains.sensitive:
+        return np.zeros(len(rows), np.int32)
+    return domains.sensitive[0].column.codes[places[len(domains.quasi)][rows]]
+
+
+# Searching one shard
+
+
+def search(errand: Errand, batches: Iterable[Any], *, ordered: bool) -> Iterator[Any]:
+    """Search the shard that all rows of some batches are of; yield what was found."""
+    import pyarrow as pa
+
+    limit_threads(errand.threads)
+    held = [batch for batch in batches if batch.num_rows]
+    if not held:
+        return
+    rows = pl.DataFrame(pl.from_arrow(pa.Table.from_batches(held)))
+    del held
+    if ordered:
+        rows = rows.sort(FILE, ROW)
+    (shard,) = rows[SHARD].unique()
+    try:
+        found = _search(errand, rows, shard)
+    except NotAchievable as problem:
+        found = ShardFound(shard, rows.height, problem=problem.sentence)
+    yield pa.RecordBatch.from_pydict({SHARD: pa.array([shard], pa.int32()), BLOB: [pickled(found)]})
+
+
+def pickled(found: object) -> bytes:
+    """Return something as bytes that the driver can read."""
+    return pickle.dumps(found)
+
+
+def unpickled(blob: bytes) -> Any:
+    """Return what a worker has sent."""
+    return pickle.loads(blob)  # noqa: S301 - from a worker of ours
+
+
+def _search(errand: Errand, rows: pl.DataFrame, shard: int) -> ShardFound:
+    domains, carried = errand.domains, errand.carried
+    known = [rows[carried.raw(at)].to_numpy() for at in range(len(carried.known))]
+    whom = None if carried.person is None else code_persons(rows[carried.kept[-1]])
+    coded = domains.coded(known, whom)
+    task = Task(coded, errand.requirements)
+    solved, groups, suppression = Here().solve(task, errand.method, errand.share)
+    kept = solved.coded.rows
+    some = coded.part(kept)
+    columns = _cells(errand, some.quasi, groups)  # type: ignore[arg-type]
+    names = (*carried.known, *carried.other)
+    source = pl.DataFrame(
+        {
+            carried.raw(at): rows[carried.raw(at)].gather(kept)
+            for at in range(len(domains.quasi), len(names))
+        }
+    )
+    schema = domains.schema
+    if schema.survey_weight is not None:
+        at = carried.raw(names.index(schema.survey_weight))
+        weights = source.select(pl.col(at).alias(schema.survey_weight))
+        means = with_mean_weights(weights, schema, groups)
+        source = source.with_columns(means[schema.survey_weight].alias(at))
+    people = None if some.people is None else int(some.people.max()) + 1
+    persons = _numbered(errand.keys[1], shard, people or 0)
+    table = pl.DataFrame(
+        {
+            KEY: np.frombuffer(os.urandom(8 * len(kept)), np.int64),
+            GROUP: _numbered(errand.keys[0], shard, len(groups))[groups.labels],  # type: ignore[union-attr]
+            **({} if some.people is None else {PERSON: persons[some.people]}),
+            **{one.name: one for one in columns},
+            **{one.name: one for one in source},
+        }
+    )
+    file = f"{secrets.token_hex(16)}.parquet"
+    table.write_parquet(Path(errand.place) / file, compression="zstd", statistics=False)
+    return ShardFound(
+        shard,
+        len(coded),
+        file,
+        published=len(kept),
+        groups=len(groups),
+        people=people,
+        suppression=suppression,
+        counts=tuple(
+            tuple(np.unique(known[at][kept], return_counts=True))  # type: ignore[misc]
+            for at in range(len(some.quasi))
+        )
+        if errand.share or some.people is not None
+        else None,
+        pairs=tuple(_pairs(one, groups) for one in some.quasi),  # type: ignore[arg-type]
+        types=_types(errand, source),
+    )
+
+
+def _numbered(key: bytes, shard: int, count: int) -> NDArray[np.int64]:
+    """Return numbers that nothing else is given and that tell nothing of the shard."""
+    from shoal.kernels.permuting import permuted
+
+    return permuted(key, np.arange(count, dtype=np.int64) + (shard << LOCAL))
+
+
+def _cells(errand: Errand, quasi: tuple[Column, ...], groups: Groups) -> list[pl.Series]:
+    """Return what is published of quasi columns, as ranks, for every row."""
+    import pyarrow as pa
+
+    found = []
+    for at, column in enumerate(quasi):
+        covered = spans(column, groups)
+        if covered.ranks is None or covered.labels is None:
+            found += [
+                pl.Series(f"low{at}", covered.low).gather(groups.labels),
+                pl.Series(f"high{at}", covered.high).gather(groups.labels),
+            ]
+        else:
+            ends = pa.array(np.concatenate([[0], np.cumsum(covered.labels)]).astype(np.int32))
+            listed = pl.Series(pl.from_arrow(pa.ListArray.from_arrays(ends, covered.ranks)))
+            found.append(listed.gather(groups.labels).alias(f"set{at}"))
+        if errand.form == MEANS and is_interval(column):
+            sums = cell_sums(column, groups)
+            held = pl.Series(list(map(str, sums))) if sums.dtype == object else pl.Series(sums)
+            found += [
+                held.gather(groups.labels).alias(f"sum{at}"),
+                pl.Series(f"size{at}", groups.sizes).gather(groups.labels),
+            ]
+    return found
+
+
+def _pairs(column: Column, groups: Groups) -> NDArray[np.int64] | None:
+    """Return the different ends of a column's nodes, as one number each."""
+    if column.tree is None:
+        return None
+    covered = spans(column, groups)
+    return np.unique(covered.low.astype(np.int64) * column.distinct + covered.high)
+
+
+def _types(errand: Errand, source: pl.DataFrame) -> dict[str, tuple[Any, bool]]:
+    """Return which type the text of carried columns could have, as far as this shard knows."""
+    domains, carried = errand.domains, errand.carried
+    spelled = as_they_came(domains, carried, source)
+    plain = domains.schema.read_numbers(spelled, "sensitive", "other")
+    kinds = typed_kinds(plain, domains.schema)
+    return {
+        name: (kind, _below(plain[name]))
+        for name, kind in kinds.items()
+        if plain[name].dtype == pl.String and plain[name].drop_nulls().len()
+    }
+
+
+def _below(column: pl.Series) -> bool:
+    return bool(column.drop_nulls().str.starts_with("-").any())
+
+
+def as_they_came(domains: Domains, carried: Carried, source: pl.DataFrame) -> pl.DataFrame:
+    """Return the sensitive and other columns of some rows with their cells and names."""
+    first = len(domains.quasi)
+    columns = [
+        one.as_they_came(source[carried.raw(first + at)])
+        for at, one in enumerate(domains.sensitive)
+    ]
+    begin = first + len(domains.sensitive)
+    columns += [
+        source[carried.raw(begin + at)].alias(name) for at, name in enumerate(carried.other)
+    ]
+    return pl.DataFrame(columns)

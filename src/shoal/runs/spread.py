@@ -1,0 +1,285 @@
+"""A release that was made on Spark: part files, a manifest and a report, and no rows in memory."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.audit.files import digest_of
+from shoal.audit.manifest import REPORT
+from shoal.engines.spark_audit import group_sizes_of, held_by
+from shoal.engines.spark_reading import is_spark_frame
+from shoal.engines.spark_work import TABLE, Work, suppressed
+from shoal.errors import AuditFailed, UsageError
+from shoal.methods.choice import choose_method
+from shoal.methods.suppression import read_share
+from shoal.release.codebook import codebook_of
+from shoal.release.places import _real, as_output_errors, check_output
+from shoal.release.staging import staging, swap_in
+from shoal.runs.outlets import is_outlet
+from shoal.runs.publish import write_manifest, write_text
+from shoal.runs.recast import collect_spread
+from shoal.runs.remarks import Remark, about_columns, unheard
+from shoal.showing import Shown
+from shoal.table.forms import CODEBOOK, RELEASE, TWO_TABLES
+from shoal.wording import option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from shoal.audit.verify import Audit
+    from shoal.engines.spark import Spark
+    from shoal.principles.requirement import Requirement
+    from shoal.progress import Progress
+    from shoal.release.layout import Suppression
+    from shoal.runs.remarks import Tell
+    from shoal.runs.run import Run
+    from shoal.table.schema import Schema
+
+ELSEWHERE = "Use Local(), or leave it out."
+REFUSED = {
+    "population": "A population would have to be beside every worker",
+    "seconds": "How long each worker takes is not known to the others",
+    "seed": "Rows are put in order on many machines, from the chance of each",
+    "escape_formulas": "No spreadsheet opens part files",
+    "linkage": "Rows are numbered by nobody",
+    "owner_report": "Nobody holds the rows that it would show",
+    "history": "Nobody holds the rows that it would remember",
+    "ledger": "Nobody holds the people that it would remember",
+    "trials": "Nobody holds the rows that would be tried",
+    "query": "Spark reads files",
+    "sheet": "Spark reads Parquet and text",
+}
+
+
+def check_spread(run: Run) -> None:
+    """Raise before any work is done where something is asked that Spark cannot do."""
+    for name, reason in REFUSED.items():
+        if getattr(run, name) not in {None, False}:
+            msg = f"{reason}: {option(name)} cannot be had with Spark(). {ELSEWHERE}"
+            raise UsageError(msg)
+    if run.form == TWO_TABLES:
+        msg = (
+            "Two tables would be two scatterings of everybody: with Spark(), choose another "
+            f"{option('form')}."
+        )
+        raise UsageError(msg)
+    if run.format not in {None, "parquet"}:
+        msg = (
+            f"A release by Spark() is a directory of Parquet files. Omit {option('format')}. Got "
+            f"{run.format!r}."
+        )
+        raise UsageError(msg)
+    schema = run.schema
+    if schema.pseudonymize:
+        msg = f"{option('pseudonymize')} cannot be had with Spark(): its key would have to travel."
+        raise UsageError(msg)
+    if schema.trims:
+        msg = (
+            f"{option('round')}, {option('bottom')} and {option('top')} cannot be had with "
+            "Spark(): round the numbers before."
+        )
+        raise UsageError(msg)
+    if run.output is not None and is_outlet(str(run.output)):
+        msg = f"Spark() writes a directory that all workers see. Give {option('output')} one."
+        raise UsageError(msg)
+    method = choose_method(run.method, run.asked)
+    if not method.grouped:
+        msg = f"{method!r} makes no groups, and looks at the whole table at once. {ELSEWHERE}"
+        raise UsageError(msg)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SpreadRelease(Shown):
+    """What is published by Spark: part files, with what is said of them.
+
+    `table` is the published table as a frame of Spark, `manifest` what is said of it, `loss` what
+    it cost; `audit` measures the files again and `write` publishes them.
+    """
+
+    manifest: dict[str, Any]
+    work: Work
+    requirements: tuple[Requirement, ...]
+    schema: Schema
+    suppression: Suppression
+    sizes: list[dict[str, int]]
+    labels: tuple[str, ...]
+    audited: Audit
+    codebook: pl.DataFrame
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def table(self) -> Any:
+        """The published table, as a frame of Spark with the types of the part files."""
+        paths = [str(self.work.place / name) for name in self.manifest["digests"] if "/" in name]
+        return self.work.session.read.parquet(*paths)
+
+    @property
+    def loss(self) -> float:
+        """The global certainty penalty, from 0 (nothing lost) to 1."""
+        return float(self.manifest["loss"]["gcp"])
+
+    @property
+    def form(self) -> str:
+        """How the release spells groups."""
+        return str(self.manifest["form"])
+
+    def audit(self) -> Audit:
+        """Measure every requirement again on the part files."""
+        return self.work.engine.measure(self.work, self.manifest, self.labels)[0]
+
+    def count(self, condition: str) -> float:
+        """Return the expected number of rows for which a condition holds."""
+        from shoal.utility.expression import count_parts
+
+        paths = [self.work.place / name for name in self.manifest["digests"] if "/" in name]
+        return count_parts(paths, self.manifest, condition)
+
+    def write(
+        self,
+        directory: str | Path,
+        *,
+        format: str = "parquet",
+        force: bool = False,
+        threshold: float = 0.09,
+    ) -> Audit:
+        """Write part files, manifest and report as one directory, audited before it appears."""
+        if format != "parquet":
+            msg = f"A release by Spark() is a directory of Parquet files. Got {format!r}."
+            raise UsageError(msg)
+        check_output(directory, format=format, linkage=None, force=force)
+        target = _real(directory)
+        with as_output_errors(target.name), staging(target) as staged:
+            shutil.copytree(self.work.files, staged / TABLE)
+            copy = Work(
+                **{one.name: getattr(self.work, one.name) for one in fields(Work)}
+                | {"place": staged}
+            )
+            found, _ = copy.engine.measure(copy, self.manifest, self.labels)
+            finish(self, staged, found, threshold)
+            swap_in(staged, target)
+        return found
+
+    def remarks(self, **_asked: Any) -> Iterator[Remark]:
+        """Say what the owner should know of it."""
+        if sentence := str(self.suppression):
+            yield Remark(sentence)
+        if dropped := self.manifest["dropped"]:
+            yield Remark(f"Left out {dropped} rows with missing cells.")
+        if self.manifest["groups"] == 1:
+            yield Remark(
+                "all rows are in one group, so the quasi columns tell nothing any more. Ask for "
+                "less.",
+                warning=True,
+            )
+
+    def __repr__(self) -> str:
+        rows, groups = self.manifest["rows"], self.manifest["groups"]
+        return f"<Release by Spark: {rows} rows in {groups} groups, GCP {self.loss:.4f}>"
+
+
+def spread_release(
+    run: Run, engine: Spark, progress: Progress, tell: Tell = unheard, place: Path | None = None
+) -> SpreadRelease:
+    """Make part files of a table, audited; where no place is given, they live with the release."""
+    check_spread(run)
+    kept = place
+    if kept is None:
+        kept = Path(tempfile.mkdtemp(prefix="shoal-"))
+    work = Work(
+        engine,
+        run.table,
+        run.schema,
+        tuple(run.asked),
+        kept,
+        method=run.method,
+        missing=run.missing,
+        share=read_share(run.suppress),
+        form=run.form,
+        title=run.title,
+        delimiter=run.delimiter,
+        encoding=run.encoding,
+        progress=progress,
+        seen=lambda header: _told(run, header, tell),
+    )
+    try:
+        release = _made(work)
+    except BaseException:
+        if place is None:
+            shutil.rmtree(kept, ignore_errors=True)
+        raise
+    if place is None:
+        weakref.finalize(release, shutil.rmtree, kept, ignore_errors=True)
+    return release
+
+
+def _told(run: Run, header: tuple[str, ...], tell: Tell) -> None:
+    """Check the columns of a table that was named by its places, and say which are dropped."""
+    if is_spark_frame(run.table):
+        return
+    run.check_header(list(header))
+    for remark in about_columns(header, run.schema):
+        tell(remark)
+
+
+def _made(work: Work) -> SpreadRelease:
+    engine = work.engine
+    scan = engine.domains(work)
+    forest = engine.shards(work, scan)
+    found = engine.search(work, scan, forest)
+    manifest, recoding = engine.recode(work, scan, forest, found)
+    labels = tuple(one.column.name for one in scan.domains.sensitive if not one.column.numeric)
+    audit, slices = engine.measure(work, manifest, labels)
+    complaints = audit.complaints()
+    if complaints:
+        msg = "The release failed its own audit and was not kept. " + " ".join(complaints)
+        raise AuditFailed(msg)
+    manifest["measured"] = audit.measured()
+    manifest["seconds"] = dict(work.seconds)
+    return SpreadRelease(
+        manifest,
+        work,
+        work.requirements,
+        scan.schema,
+        suppressed(found),
+        group_sizes_of(slices),
+        labels,
+        audit,
+        codebook_of({RELEASE: recoding}, held_by(slices)),
+        {"shards": len(found)},
+    )
+
+
+def written_spread(
+    run: Run, engine: Spark, progress: Progress, tell: Tell
+) -> tuple[SpreadRelease, Audit]:
+    """Make a release on Spark where it is to be, beside its target until it is whole."""
+    target = _real(str(run.output))
+    with as_output_errors(target.name), staging(target) as staged:
+        release = spread_release(run, engine, progress, tell, staged)
+        progress("report", 0.0)
+        finish(release, staged, release.audited, run.threshold)
+        progress("report", 1.0)
+        swap_in(staged, target)
+    release.work.place = target
+    return release, release.audited
+
+
+def finish(release: SpreadRelease, staged: Path, found: Audit, threshold: float) -> None:
+    """Write the report, and last the manifest, as the mark that the release is whole."""
+    from shoal.views.html import render_recast
+
+    manifest = release.manifest
+    manifest["measured"] = found.measured()
+    write_text(staged / CODEBOOK, release.codebook.write_csv())
+    manifest["digests"][CODEBOOK] = digest_of(staged / CODEBOOK)
+    page = render_recast(collect_spread(manifest, found, release, threshold))
+    write_text(staged / REPORT, page)
+    manifest["digests"][REPORT] = digest_of(staged / REPORT)
+    write_manifest(manifest, staged)

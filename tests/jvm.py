@@ -1,0 +1,41 @@
+"""Java, where it is installed, and one Spark session for all tests of a process."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal import Spark
+
+REQUIRED = "SHOAL_REQUIRE_JAVA"
+
+
+def binary() -> str | None:
+    """Return where Java is, None where there is none."""
+    return shutil.which("java")
+
+
+@cache
+def session() -> Any:
+    """Return a session of two cores on this machine."""
+    import shoal
+    from shoal.engines.spark_session import session_of
+
+    return session_of(shoal.Spark(master="local[2]", memory="1g"))
+
+
+def engine(shard: int = 500_000) -> Spark:
+    """Return the engine that tests work on."""
+    import shoal
+
+    return shoal.Spark(session(), shard=shard)
+
+
+def frame(table: Any) -> Any:
+    """Return a Polars table as a frame of Spark."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="PySpark does not yet")
+        return session().createDataFrame(table.to_arrow())
