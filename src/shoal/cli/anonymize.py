@@ -110,7 +110,10 @@ def anonymize(
     encoding: show.Encoding = None,
     population: show.Population = None,
     engine: Annotated[
-        str | None, typer.Option(help="Where to work, as 'Local(shard=500000)'; this machine else.")
+        str | None,
+        typer.Option(
+            help="Where to work, as 'Local(shard=500000)' or 'Spark()'; this machine else."
+        ),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="For tests: a repeatable order of rows.")] = None,
     escape_formulas: Annotated[

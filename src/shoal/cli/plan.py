@@ -33,6 +33,9 @@ def plan(
     sheet: show.Sheet = None,
     delimiter: show.Delimiter = None,
     encoding: show.Encoding = None,
+    engine: Annotated[
+        str | None, typer.Option(help="Where to count, as 'Spark()'; this machine else.")
+    ] = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
@@ -55,6 +58,7 @@ def plan(
         sheet=sheet,
         delimiter=delimiter,
         encoding=encoding,
+        engine=engine,
     )
     show.announce_compiling(quiet=quiet)
     if require is not None:

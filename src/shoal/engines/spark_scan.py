@@ -68,8 +68,18 @@ class Scan:
 
 def scan(work: Work) -> Scan:
     """Count rows and cells, and check that what is required can hold on the whole table."""
+    work.schema.check_quasi()
+    found = scan_columns(work)
+    check_names(work.form, found.schema, [one.column for one in found.domains.quasi])
+    if found.schema.person is None:
+        with work.phase("code"):
+            _check_whole(found, work.requirements, int(found.rows * work.share))
+    return found
+
+
+def scan_columns(work: Work) -> Scan:
+    """Count rows and cells of the columns that a schema names."""
     schema = work.schema
-    schema.check_quasi()
     check_policy(work.missing)
     with work.phase("read"):
         rows = read_rows(
@@ -94,11 +104,7 @@ def scan(work: Work) -> Scan:
             work.progress("code", (at + 1) / len(carried.known))
         quasi = tuple(cells[: len(schema.quasi)])
         domains = Domains(quasi, tuple(cells[len(quasi) :]), schema)
-        check_names(work.form, schema, [one.column for one in quasi])
-        found = Scan(rows.header, frame, carried, domains, rows_in, kept)
-        if schema.person is None:
-            _check_whole(found, work.requirements, int(kept * work.share))
-    return found
+    return Scan(rows.header, frame, carried, domains, rows_in, kept)
 
 
 def _complete(work: Work, rows: Rows, carried: Carried) -> tuple[DataFrame, int, int]:
@@ -205,7 +211,7 @@ def _located(
 def _check_whole(found: Scan, asked: Sequence[Requirement], limit: int) -> None:
     """Raise where a requirement cannot hold on the whole table, whoever may be left out."""
     for one in asked:
-        value = _value(found, one) if one.columns else None
+        value = value_of(found, one) if one.columns else None
         try:
             check_value(one, value, found.rows)
         except NotAchievable as problem:
@@ -215,7 +221,7 @@ def _check_whole(found: Scan, asked: Sequence[Requirement], limit: int) -> None:
                 raise NotAchievable(problem.sentence + more) from None
 
 
-def _value(found: Scan, one: Requirement) -> Sensitive:
+def value_of(found: Scan, one: Requirement) -> Sensitive:
     """Return the values that a requirement is about, each with how many rows have it."""
     known: dict[str, Any] = {cells.column.name: cells for cells in found.domains.sensitive}
     if len(one.columns) == 1:

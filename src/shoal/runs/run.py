@@ -359,6 +359,11 @@ class Run:
             from shoal.runs.republish import foresee
 
             return foresee(self, progress)
+        engine = engine_of(self.engine)
+        if isinstance(engine, Spark):
+            from shoal.runs.spread import rehearse_spread
+
+            return rehearse_spread(self, engine, progress, tell)
         task, chosen = self.ready(self._read(progress, tell))
         search = search_seconds(chosen, task)
         return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,15 @@ from shoal.audit.files import digest_of
 from shoal.audit.manifest import REPORT
 from shoal.engines.spark_audit import group_sizes_of, held_by
 from shoal.engines.spark_reading import is_spark_frame
+from shoal.engines.spark_scan import scan_columns, value_of
 from shoal.engines.spark_work import TABLE, Work, suppressed
 from shoal.errors import AuditFailed, UsageError
 from shoal.methods.choice import choose_method
 from shoal.methods.suppression import read_share
+from shoal.principles.base import OneDimensional
+from shoal.principles.planning import largest_share
+from shoal.principles.requirement import requirements
+from shoal.progress import Progress, silent
 from shoal.release.codebook import codebook_of
 from shoal.release.places import _real, as_output_errors, check_output
 from shoal.release.staging import staging, swap_in
@@ -26,6 +31,7 @@ from shoal.runs.recast import collect_spread
 from shoal.runs.remarks import Remark, about_columns, unheard
 from shoal.showing import Shown
 from shoal.table.forms import CODEBOOK, RELEASE, TWO_TABLES
+from shoal.table.settings import ROLES
 from shoal.wording import option
 
 if TYPE_CHECKING:
@@ -35,11 +41,12 @@ if TYPE_CHECKING:
 
     from shoal.audit.verify import Audit
     from shoal.engines.spark import Spark
-    from shoal.principles.requirement import Requirement
-    from shoal.progress import Progress
+    from shoal.engines.spark_scan import Scan
+    from shoal.principles.requirement import Require, Requirement
     from shoal.release.layout import Suppression
     from shoal.runs.remarks import Tell
     from shoal.runs.run import Run
+    from shoal.table.coded import Sensitive
     from shoal.table.schema import Schema
 
 ELSEWHERE = "Use Local(), or leave it out."
@@ -192,12 +199,25 @@ def spread_release(
     kept = place
     if kept is None:
         kept = Path(tempfile.mkdtemp(prefix="shoal-"))
-    work = Work(
+    work = _work(run, engine, progress, tell, kept)
+    try:
+        release = _made(work)
+    except BaseException:
+        if place is None:
+            shutil.rmtree(kept, ignore_errors=True)
+        raise
+    if place is None:
+        weakref.finalize(release, shutil.rmtree, kept, ignore_errors=True)
+    return release
+
+
+def _work(run: Run, engine: Spark, progress: Progress, tell: Tell, place: Path) -> Work:
+    return Work(
         engine,
         run.table,
         run.schema,
         tuple(run.asked),
-        kept,
+        place,
         method=run.method,
         missing=run.missing,
         share=read_share(run.suppress),
@@ -208,15 +228,6 @@ def spread_release(
         progress=progress,
         seen=lambda header: _told(run, header, tell),
     )
-    try:
-        release = _made(work)
-    except BaseException:
-        if place is None:
-            shutil.rmtree(kept, ignore_errors=True)
-        raise
-    if place is None:
-        weakref.finalize(release, shutil.rmtree, kept, ignore_errors=True)
-    return release
 
 
 def _told(run: Run, header: tuple[str, ...], tell: Tell) -> None:
@@ -283,3 +294,44 @@ def finish(release: SpreadRelease, staged: Path, found: Audit, threshold: float)
     write_text(staged / REPORT, page)
     manifest["digests"][REPORT] = digest_of(staged / REPORT)
     write_manifest(manifest, staged)
+
+
+def rehearse_spread(run: Run, engine: Spark, progress: Progress, tell: Tell) -> dict[str, Any]:
+    """Say what would be done on Spark, and raise as a search would at once; nothing is searched."""
+    check_spread(run)
+    with tempfile.TemporaryDirectory(prefix="shoal-") as place:
+        work = _work(run, engine, progress, tell, Path(place))
+        scan = engine.domains(work)
+        forest = engine.shards(work, scan)
+    return {
+        "rows": scan.rows,
+        "roles": {role: list(getattr(run.schema, role)) for role in ROLES},
+        "require": [
+            {"principle": repr(one), "achievable": True, "largest_m": _largest(scan, one)}
+            for one in work.requirements
+        ],
+        "method": repr(forest.method),
+        "seconds": None,
+    }
+
+
+def _largest(scan: Scan, one: Requirement) -> int | None:
+    if scan.schema.person is not None or not isinstance(one.principle, OneDimensional):
+        return None
+    return largest_share(value_of(scan, one).columns[0], one.principle)
+
+
+def counted_values(run: Run, engine: Spark, require: Require) -> tuple[Sensitive | None, int]:
+    """Return the values that a requirement is about, each with its rows, and how many rows."""
+    (asked,) = requirements(require, run.schema.sensitive)
+    if run.schema.person is not None:
+        msg = (
+            "With a person column, a plan on Spark() would have to look at everybody: rehearse "
+            f"the release instead, {option('dry_run', 'True')}."
+        )
+        raise UsageError(msg)
+    schema = run.schema.only("sensitive", among=asked.columns)
+    with tempfile.TemporaryDirectory(prefix="shoal-") as place:
+        narrow = replace(run, schema=schema, require=asked)
+        scan = scan_columns(_work(narrow, engine, silent, unheard, Path(place)))
+        return (value_of(scan, asked) if asked.columns else None), scan.rows

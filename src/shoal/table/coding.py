@@ -63,7 +63,8 @@ class Column(Domain):
     def part(self, rows: NDArray[np.int64]) -> Column:
         """Return the column of some rows, over the same domain."""
         wordings = None if self.wordings is None else self.wordings.part(rows)
-        return replace(self, codes=self.codes[rows], wordings=wordings, times=None)
+        grown = self.grown and replace(self.grown, source=self.grown.source.part(rows))
+        return replace(self, codes=self.codes[rows], wordings=wordings, grown=grown, times=None)
 
     def among(self, people: Column) -> Column:
         """Return the column with a place in its tree, if it has one, for the values of people."""

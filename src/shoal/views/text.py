@@ -293,7 +293,8 @@ def print_rehearsal(facts: dict[str, Any]) -> None:
         console.print(f"  {entry['principle']}: achievable{limit}")
     if "series" in facts:
         _print_series(console, facts["series"])
-    console.print(f"  estimated time: about {facts['seconds']:.0f} s")
+    if facts["seconds"] is not None:
+        console.print(f"  estimated time: about {facts['seconds']:.0f} s")
 
 
 def _print_series(console: Console, series: dict[str, Any]) -> None:

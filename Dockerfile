@@ -1,0 +1,24 @@
+# The command line, the page and a Spark worker in one image, from the pinned requirements:
+#   docker build -t shoal .
+#   docker run --rm -v "$PWD:/data" shoal anonymize /data/people.csv --quasi age --sensitive pay …
+#   docker run --rm --network host shoal serve --port 8000 --no-browser
+#   docker run --rm --entrypoint spark-class shoal org.apache.spark.deploy.worker.Worker spark://HOST:7077
+FROM python:3.11-slim-bookworm
+
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends openjdk-17-jre-headless procps \
+    && rm -rf /var/lib/apt/lists/*
+
+WORKDIR /opt/shoal
+COPY requirements.txt pyproject.toml README.md LICENSE ./
+RUN pip install --no-cache-dir --require-hashes --requirement requirements.txt
+COPY src ./src
+RUN pip install --no-cache-dir --no-deps --no-build-isolation . \
+    && python -c 'from shoal.kernels import load_all; load_all()' \
+    && useradd --create-home shoal
+
+ENV PYSPARK_PYTHON=/usr/local/bin/python
+USER shoal
+WORKDIR /data
+ENTRYPOINT ["shoal"]
+CMD ["--help"]

@@ -1,0 +1,232 @@
+"""What Spark's workers and their driver do, without Spark: cuts, joins, numbers, sums of parts."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from reference.feistel import permuted as slowly
+from shoal.audit.files import check_cells, count_cells
+from shoal.engines.spark_cells import Cells, only_published
+from shoal.engines.spark_cuts import Cuts, deal
+from shoal.engines.spark_joining import Joining
+from shoal.engines.spark_parts import _together
+from shoal.engines.spark_shard import ShardFound
+from shoal.errors import NotAchievable, UsageError
+from shoal.kernels.permuting import permuted
+from shoal.release.codebook import HeldCells
+from shoal.table.coded import code_cells, code_table
+
+SCHEMA = shoal.Schema(quasi=["age", "zip"], sensitive="pay")
+
+
+def people(rows: int, seed: int = 1) -> pl.DataFrame:
+    draw = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "age": draw.integers(0, 60, rows),
+            "zip": draw.integers(0, 300, rows),
+            "pay": draw.integers(0, 1000, rows),
+        }
+    )
+
+
+def grown(table: pl.DataFrame, largest: int) -> tuple[Cuts, list[np.ndarray]]:
+    coded = code_table(table, SCHEMA)
+    cuts = Cuts()
+    cuts.grow(coded, np.arange(len(coded)), 1.0, largest)
+    return cuts, [column.codes for column in coded.quasi]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_row_walks_to_the_leaf_that_its_cuts_say(seed):
+    table = people(900, seed)
+    cuts, ranks = grown(table, 100)
+    leaves = cuts.walk(ranks, np.zeros(table.height, np.int64))
+    for row in range(table.height):
+        node = 0
+        while cuts.column[node] >= 0:
+            right = ranks[cuts.column[node]][row] > cuts.cut[node]
+            node = cuts.children[node][int(right)]
+        assert leaves[row] == node
+    assert max(Counter(leaves.tolist()).values()) <= 100
+    assert set(cuts.leaves(0)) == set(leaves.tolist())
+
+
+def test_where_cuts_lie_depends_on_quasi_columns_alone():
+    table = people(500)
+    shuffled = table.with_columns(pl.col("pay").shuffle(seed=3))
+    assert vars(grown(table, 60)[0]) == vars(grown(shuffled, 60)[0])
+
+
+def test_a_point_with_most_of_the_rows_is_dealt_and_every_part_has_the_same_values():
+    table = people(1000).with_columns(
+        pl.when(pl.int_range(1000) < 600).then(30).otherwise("age").alias("age"),
+        pl.when(pl.int_range(1000) < 600).then(7).otherwise("zip").alias("zip"),
+    )
+    cuts, ranks = grown(table, 150)
+    (crowded,) = [leaf for leaf in range(len(cuts.dealt)) if cuts.dealt[leaf] > 1]
+    assert cuts.dealt[crowded] == 4
+    leaves = cuts.walk(ranks, np.zeros(1000, np.int64))
+    pay = table["pay"].to_numpy()[leaves == crowded]
+    parts = deal(pay, 4, 0)
+    assert set(np.bincount(parts)) <= {len(pay) // 4, len(pay) // 4 + 1}
+    for value in np.unique(pay):
+        held = np.bincount(parts[pay == value], minlength=4)
+        assert held.max() - held.min() <= 1
+
+
+def found(number: int, rows: int, problem: str | None = None) -> ShardFound:
+    return ShardFound(number, rows, file=f"{number}", problem=problem)
+
+
+def test_a_shard_that_cannot_hold_is_joined_to_the_smallest_one_beside_it():
+    cuts, _ = grown(people(800), 100)
+    joining = Joining(cuts)
+    waiting = joining.waiting()
+    bad = waiting[0]
+    joining.take([found(n, 10 + n, "no" if n == bad else None) for n in waiting], waiting)
+    (again,) = joining.waiting()
+    assert again >= joining.units  # a number that no group has yet
+    units = np.flatnonzero(joining.numbers([again]) == again)
+    assert bad in units
+    assert len(units) == 2
+    joining.take([found(again, 50)], [again])
+    assert joining.waiting() == []
+    assert len(joining.found()) == len(waiting) - 1
+
+
+def test_joins_end_with_the_whole_table_or_say_why():
+    cuts, _ = grown(people(800), 100)
+    joining = Joining(cuts)
+    for _ in range(12):
+        waiting = joining.waiting()
+        if len(waiting) == 1 and len(joining.shards[waiting[0]].units) == joining.units:
+            break
+        joining.take([found(n, 10, "nobody can") for n in waiting], waiting)
+    with pytest.raises(NotAchievable, match="nobody can"):
+        joining.take([found(waiting[0], 10, "nobody can")], waiting)
+    assert max(map(len, (shard.units for shard in joining.shards.values()))) == joining.units
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_numbers_are_permuted_as_the_definition_says_and_stay_different(seed):
+    draw = np.random.default_rng(seed)
+    key = draw.bytes(32)
+    numbers = np.unique(draw.integers(0, 2**62, 40))
+    numbers = np.concatenate([numbers, [0, 1, 2**62 - 1]])
+    assert permuted(key, numbers).tolist() == [slowly(key, int(one)) for one in numbers]
+    many = permuted(os.urandom(32), np.arange(20_000) + (seed << 36))
+    assert len(np.unique(many)) == 20_000
+    assert many.min() >= 0
+    rank = np.corrcoef(np.arange(20_000), many.astype(float))[0, 1]
+    assert abs(rank) < 0.05
+
+
+def test_some_of_a_part_are_the_rows_that_were_meant():
+    schema = shoal.Schema(quasi="age", sensitive="pay", hierarchies={"age": "Bins(width=7)"})
+    whole = code_table(people(200), schema).quasi[0]
+    rows, few = np.arange(50, 150), np.arange(0, 100, 3)
+    assert whole.part(rows).only(few).codes.tolist() == whole.only(rows[few]).codes.tolist()
+    assert whole.part(rows).only(few).spellings.equals(whole.only(rows[few]).spellings)
+
+
+@pytest.mark.parametrize("hierarchy", [None, "Quantiles(parts=3)", "Bins(width=7)"])
+def test_distinct_cells_make_the_column_that_rows_make(hierarchy):
+    table = people(300)
+    said = {} if hierarchy is None else {"age": hierarchy}
+    schema = shoal.Schema(quasi=["age", "zip"], sensitive="pay", hierarchies=said)
+    whole = code_table(table, schema).quasi[0]
+    counts = table["age"].value_counts().sample(fraction=1, shuffle=True, seed=1)
+    cells = Cells(counts["age"], code_cells(counts["age"], schema, {}, counts["count"].to_numpy()))
+    made = pickle.loads(pickle.dumps(cells)).ranks(cells.places(table["age"]))
+    assert made.spellings.equals(whole.spellings)
+    assert made.codes.tolist() == whole.codes.tolist()
+    assert cells.as_they_came(pl.Series(cells.places(table["age"]))).equals(table["age"])
+    kept = np.flatnonzero(table["age"].to_numpy() % 3 != 1)
+    fewer = whole.only(kept)
+    times = Counter(cells.places(table["age"])[kept].tolist())
+    column, moved = only_published(cells.column, times)
+    assert column.spellings.equals(fewer.spellings)
+    assert moved[made.codes[kept]].tolist() == fewer.codes.tolist()
+    if hierarchy is not None:
+        assert column.tree is not None
+        assert fewer.tree is not None
+        assert column.tree.names == fewer.tree.names
+        assert column.tree.leaves.tolist() == fewer.tree.leaves.tolist()
+
+
+def test_what_parts_count_of_cells_adds_up_to_what_the_whole_says():
+    release = shoal.anonymize(people(400), SCHEMA, require="KAnonymity(k=3)")
+    table = release.published
+    whole = {c["name"]: count_cells(table, c) for c in release.manifest["columns"][:2]}
+    parts = [table[begin : begin + 100] for begin in range(0, 400, 100)]
+    for column in release.manifest["columns"][:2]:
+        counted = [count_cells(part, column) for part in parts]
+        added = sum(counted[1:], start=counted[0])
+        assert added.lost == pytest.approx(whole[column["name"]].lost)
+        assert whole[column["name"]].outer <= added.outer
+    assert check_cells(whole, release.manifest, table.height) == []
+
+
+def test_types_of_parts_are_those_of_the_whole():
+    ints, floats = (pl.Int64(), False), (pl.Float64(), False)
+    assert _together([ints, ints], spelled=True) == pl.Int64()
+    assert _together([ints, (None, False)], spelled=True) is None
+    assert _together([ints, floats], spelled=True) is None
+    assert _together([ints, floats], spelled=False) == pl.Float64()
+    assert _together([(pl.UInt64(), False), ints], spelled=True) == pl.UInt64()
+    assert _together([(pl.UInt64(), False), (pl.Int64(), True)], spelled=True) == pl.Decimal(38, 0)
+
+
+def test_what_parts_hold_adds_up_in_the_codebook():
+    cells = pl.Series(range(40))
+    parts = [HeldCells.of(part, part) for part in (cells[:20], cells[20:])]
+    assert (parts[0] + parts[1]).line() == {"type": "integer", "domain": "[0, 39]"}
+    texts = pl.Series(["b", None, "a"])
+    both = HeldCells.of(texts, texts) + HeldCells.of(texts[:1], texts[:1])
+    assert both.line() == HeldCells.of(texts, texts).line()
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "seed": ({"seed": 1}, "seed"),
+    "seconds": ({"seconds": 3}, "seconds"),
+    "linkage": ({"linkage": "x.csv"}, "linkage"),
+    "format": ({"format": "csv"}, "Parquet"),
+    "form": ({"form": "two-tables", "require": "FrequencyL(l=2)"}, "Two tables"),
+    "method": ({"method": "Freeform(k=3)", "require": "KAnonymity(k=3)"}, "no groups"),
+    "escape": ({"escape_formulas": True}, "escape_formulas"),
+    "output": ({"output": "-"}, "directory"),
+    "rounding": ({"schema": shoal.Schema(quasi="age", sensitive="pay", round={"age": 5})}, "round"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_had_is_refused_before_anything_runs(name):
+    asked, word = REFUSED[name]
+    run = shoal.Run(
+        **({"table": people(10), "schema": SCHEMA, "require": "KAnonymity(k=2)"} | asked),
+        engine='Spark(master="nowhere")',
+    )
+    with pytest.raises(UsageError, match=word):
+        run.release()
+
+
+@pytest.mark.parametrize(
+    "said", ["Spark(shard=0)", "Spark(threads=0.5)", "Spark(memory='much')", "Spark(session=3)"]
+)
+def test_an_engine_has_sensible_parameters(said):
+    with pytest.raises(UsageError):
+        shoal.Run(table=people(5), schema=SCHEMA, require="KAnonymity(k=2)", engine=said).check()
+
+
+def test_an_engine_is_written_as_it_is_read():
+    said = 'Spark(master="local[2]", shard=1000)'
+    assert repr(eval(said, {"Spark": shoal.Spark})) == said.replace('"', "'")
