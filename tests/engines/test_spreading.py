@@ -16,7 +16,7 @@ from reference.feistel import permuted as slowly
 from shoal.audit.files import check_cells, count_cells
 from shoal.engines.spark_cells import Cells, only_published
 from shoal.engines.spark_cuts import Cuts, deal
-from shoal.engines.spark_joining import Joining
+from shoal.engines.spark_joining import ShardJoining
 from shoal.engines.spark_parts import _together
 from shoal.engines.spark_shard import ShardFound
 from shoal.errors import NotAchievable, UsageError
@@ -89,7 +89,7 @@ def found(number: int, rows: int, problem: str | None = None) -> ShardFound:
 
 def test_a_shard_that_cannot_hold_is_joined_to_the_smallest_one_beside_it():
     cuts, _ = grown(people(800), 100)
-    joining = Joining(cuts)
+    joining = ShardJoining(cuts)
     waiting = joining.waiting()
     bad = waiting[0]
     joining.take([found(n, 10 + n, "no" if n == bad else None) for n in waiting], waiting)
@@ -105,7 +105,7 @@ def test_a_shard_that_cannot_hold_is_joined_to_the_smallest_one_beside_it():
 
 def test_joins_end_with_the_whole_table_or_say_why():
     cuts, _ = grown(people(800), 100)
-    joining = Joining(cuts)
+    joining = ShardJoining(cuts)
     for _ in range(12):
         waiting = joining.waiting()
         if len(waiting) == 1 and len(joining.shards[waiting[0]].units) == joining.units:
@@ -211,10 +211,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_had_is_refused_before_anything_runs(name):
     asked, word = REFUSED[name]
-    run = shoal.Run(
-        **({"table": people(10), "schema": SCHEMA, "require": "KAnonymity(k=2)"} | asked),
-        engine='Spark(master="nowhere")',
-    )
+    usual: dict[str, Any] = {"table": people(10), "schema": SCHEMA, "require": "KAnonymity(k=2)"}
+    run = shoal.Run(**(usual | asked), engine='Spark(master="nowhere")')
     with pytest.raises(UsageError, match=word):
         run.release()
 

@@ -30,7 +30,7 @@ class _Shard:
     found: ShardFound | None = None
 
 
-class Joining:
+class ShardJoining:
     """The shards of a table, and what was found in each; a unit is a leaf, or a part of one."""
 
     def __init__(self, cuts: Cuts) -> None:

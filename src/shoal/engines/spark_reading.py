@@ -36,7 +36,7 @@ TEXT = re.compile(r"\.(csv|tsv|txt)(\.(gz|bz2|zst))?/?$")
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class SparkRows:
     """A table as a frame of Spark, whose columns are called by their place: `c0` is the first.
 
     `files` are what rows were read from, by the name of the file that is read now.
@@ -69,7 +69,7 @@ def read_rows(
     *,
     delimiter: str | None = None,
     encoding: str | None = None,
-) -> Rows:
+) -> SparkRows:
     """Return a table, whose wanted columns are copied to a place where that is needed."""
     with on_spark():
         if is_spark_frame(table):
@@ -126,7 +126,7 @@ def _parquet(
     paths: Sequence[str],
     header: tuple[str, ...],
     files: dict[str, str] | None = None,
-) -> Rows:
+) -> SparkRows:
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
     frame = session.read.parquet(*paths)
@@ -136,14 +136,16 @@ def _parquet(
         F.col("_metadata.file_path").alias(FILE),
         F.col("_metadata.row_index").alias(ROW),
     )
-    return Rows(known, header, files or {})
+    return SparkRows(known, header, files or {})
 
 
 def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _of_frame(session: SparkSession, table: Any, wanted: Sequence[str] | None, place: Path) -> Rows:
+def _of_frame(
+    session: SparkSession, table: Any, wanted: Sequence[str] | None, place: Path
+) -> SparkRows:
     """Write down what a frame says, which might say something else the next time."""
     header = list(table.columns)
     check_header(header, "the frame")
@@ -157,16 +159,16 @@ def _of_frame(session: SparkSession, table: Any, wanted: Sequence[str] | None, p
     return _placed(_parquet(session, [str(place)], tuple(names)), header)
 
 
-def _named(session: SparkSession, header: Sequence[str]) -> Rows:
+def _named(session: SparkSession, header: Sequence[str]) -> SparkRows:
     """Return a table of which no column is wanted."""
-    return Rows(session.range(0).toDF("c0"), tuple(header), {})
+    return SparkRows(session.range(0).toDF("c0"), tuple(header), {})
 
 
-def _placed(rows: Rows, header: Sequence[str]) -> Rows:
+def _placed(rows: SparkRows, header: Sequence[str]) -> SparkRows:
     """Return a copy of some columns under the places that they have in the whole header."""
     frame = rows.frame
     moved = [frame[f"c{at}"].alias(f"c{header.index(name)}") for at, name in enumerate(rows.header)]
-    return Rows(frame.select(*moved, FILE, ROW), tuple(header), rows.files)
+    return SparkRows(frame.select(*moved, FILE, ROW), tuple(header), rows.files)
 
 
 def _remote(
@@ -175,7 +177,7 @@ def _remote(
     wanted: Sequence[str] | None,
     place: Path,
     delimiter: str | None,
-) -> Rows:
+) -> SparkRows:
     """Read what only Spark reads, by its address: Parquet, or text if it is called so."""
     if not all(TEXT.search(one) for one in addresses):
         frame = session.read.parquet(*addresses)
@@ -204,7 +206,7 @@ def _copied(
     wanted: Sequence[str] | None,
     place: Path,
     how: dict[str, str | None],
-) -> Rows:
+) -> SparkRows:
     """Copy files to Parquet, each by a worker, and say what is wrong with the first bad one."""
     place.mkdir()
     chosen = None if wanted is None else tuple(wanted)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-    from shoal.engines.spark_reading import Rows
+    from shoal.engines.spark_reading import SparkRows
     from shoal.engines.spark_work import Work
     from shoal.principles.requirement import Requirement
     from shoal.table.schema import Schema
@@ -107,7 +107,7 @@ def scan_columns(work: Work) -> Scan:
     return Scan(rows.header, frame, carried, domains, rows_in, kept)
 
 
-def _complete(work: Work, rows: Rows, carried: Carried) -> tuple[DataFrame, int, int]:
+def _complete(work: Work, rows: SparkRows, carried: Carried) -> tuple[DataFrame, int, int]:
     """Return rows without those that are dropped for missing cells; how many there were and are."""
     from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 
@@ -157,7 +157,12 @@ def _missing(frame: DataFrame, name: str) -> Expression:
 
 
 def _cells(
-    rows: Rows, frame: DataFrame, raw: str, name: str, schema: Schema, asked: Mapping[str, bool]
+    rows: SparkRows,
+    frame: DataFrame,
+    raw: str,
+    name: str,
+    schema: Schema,
+    asked: Mapping[str, bool],
 ) -> tuple[Cells, Schema]:
     """Return the distinct cells of a column, coded, and the schema with what they decided."""
     counts = _counted(frame, [raw], name)
@@ -192,7 +197,7 @@ def _counted(frame: DataFrame, names: Sequence[str], what: str) -> pl.DataFrame:
 
 
 def _located(
-    rows: Rows, bad: DataFrame, name: str, what: str, count: int, advice: str
+    rows: SparkRows, bad: DataFrame, name: str, what: str, count: int, advice: str
 ) -> InputError:
     """Say which cells of a column cannot be used, and in which files the first of them are."""
     found = bad.select(FILE, ROW).orderBy(FILE, ROW).limit(FIRST).collect()

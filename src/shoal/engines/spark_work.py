@@ -16,7 +16,7 @@ import polars as pl
 from shoal.engines.people import as_people, check_method
 from shoal.engines.spark_audit import Reading, audit_slice, joined_audit
 from shoal.engines.spark_cuts import LEAF, Cuts
-from shoal.engines.spark_joining import Joining
+from shoal.engines.spark_joining import ShardJoining
 from shoal.engines.spark_parts import (
     Printing,
     describing,
@@ -208,7 +208,7 @@ def search_shards(work: Work, scan: Scan, forest: Forest) -> list[ShardFound]:
     """Search every shard; one that cannot hold is joined to a sibling, and searched again."""
     place = work.place / "found"
     place.mkdir()
-    joining = Joining(forest.cuts)
+    joining = ShardJoining(forest.cuts)
     keys = (secrets.token_bytes(32), secrets.token_bytes(32))
     with work.phase("search"):
         while waiting := joining.waiting():
