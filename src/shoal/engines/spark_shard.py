@@ -24,6 +24,7 @@ from shoal.methods.base import Task
 from shoal.progress import limit_threads
 from shoal.release.cells import spans
 from shoal.release.forms import is_interval
+from shoal.release.layout import alone_with_their_rows
 from shoal.release.means import cell_sums
 from shoal.release.release import typed_kinds, with_mean_weights
 from shoal.table.coding import code_persons
@@ -101,6 +102,7 @@ class ShardFound:
     published: int = 0
     groups: int = 0
     people: int | None = None
+    alone: int = 0  # people with so many rows as nobody else of their group
     suppression: Suppression | None = None
     counts: tuple[tuple[NDArray, NDArray], ...] | None = None  # of published cells, by column
     pairs: tuple[NDArray[np.int64] | None, ...] = ()  # different ends of nodes, by column
@@ -244,6 +246,7 @@ def _search(errand: Errand, rows: pl.DataFrame, shard: int) -> ShardFound:
         published=len(kept),
         groups=len(groups),
         people=people,
+        alone=0 if people is None else alone_with_their_rows(some, groups),  # type: ignore[arg-type]
         suppression=suppression,
         counts=tuple(
             tuple(np.unique(known[at][kept], return_counts=True))  # type: ignore[misc]

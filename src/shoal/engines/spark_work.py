@@ -348,6 +348,7 @@ def _stated(
         ncp=ncp,
         title=work.title,
         people=people,
+        alone=None if people is None or scan.schema.rows_known else sum(one.alone for one in found),
     )
     manifest["digests"] = {f"{TABLE}/{part.name}": part.digest for part in parts}
     return manifest

@@ -61,6 +61,7 @@ REFUSED = {
     "ledger": "Nobody holds the people that it would remember",
     "trials": "Nobody holds the rows that would be tried",
     "query": "Spark reads files",
+    "linked": "Everybody's rows of both tables would have to be beside one another",
     "sheet": "Spark reads Parquet and text",
 }
 
@@ -68,7 +69,7 @@ REFUSED = {
 def check_spread(run: Run) -> None:
     """Raise before any work is done where something is asked that Spark cannot do."""
     for name, reason in REFUSED.items():
-        if getattr(run, name) not in {None, False}:
+        if getattr(run, name):
             msg = f"{reason}: {option(name)} cannot be had with Spark(). {ELSEWHERE}"
             raise UsageError(msg)
     if run.form == TWO_TABLES:
