@@ -38,7 +38,8 @@ LEAST = 32  # groups of a slab, at least
 HOT, COLD = 0.2, 0.015  # heat at both ends of a round, in what a group loses on average
 COOLER = 0.5  # the heat at which a round begins, as a share of that of the one before
 MOST = 20_000  # steps for each row, after which a round ends early
-STEPS = 50_000  # of a slab in one turn
+FIRST, STEPS = 500, 50_000  # of a slab in one turn: the first ones, and at most
+TURN = 0.1  # seconds of a turn, about, where time is short: how soon its end can be heeded
 TURNS = 200  # of a round, at least
 PAYS = 0.002  # what a round has to gain for another one to follow
 PREPARING = 8e-6  # seconds that a row takes before the first step, about
@@ -93,12 +94,16 @@ class Annealing:
     def round(self, near: Ints, hot: float, typical: float) -> None:
         """Cool down once, until the time or the steps of a round are spent."""
         rows = self.homes.size
-        steps = min(STEPS, max(1, MOST * rows // (TURNS * self.slabs)))
+        most = min(STEPS, max(1, MOST * rows // (TURNS * self.slabs)))
+        steps = least = min(FIRST, most)
         begun, taken, share = time.monotonic(), 0, 0.0
         while share < 1.0 and not self.enough():
             self.progress("anneal", share)
+            before = time.monotonic()
             self.step(near, steps, hot * (COLD / hot) ** share * typical)
             taken += steps * self.slabs
+            short = time.monotonic() - before < max(TURN, (self.ends - begun) / TURNS)
+            steps = min(2 * steps, most) if short else max(steps // 2, least)
             spent = (time.monotonic() - begun) / max(self.ends - begun, 1e-9)
             share = max(spent, taken / (MOST * rows))
 
