@@ -181,8 +181,8 @@ def test_a_short_time_is_heeded_however_large_groups_are():
     """Counted is the time that processors work, so that a busy machine does not tell."""
     table = census(4_000)
     schema = shoal.Schema(quasi=["age", "occupation"], sensitive="income")
-    asked = {"require": ["EpsilonM(epsilon=1000, m=4)", "KAnonymity(k=12)"], "seconds": 0.4}
-    shoal.anonymize(table, schema, **asked)  # loads what is needed
+    require = ["EpsilonM(epsilon=1000, m=4)", "KAnonymity(k=12)"]
+    shoal.anonymize(table, schema, require=require, seconds=0.4)  # loads what is needed
     began = time.process_time()
-    shoal.anonymize(table, schema, **asked)
+    shoal.anonymize(table, schema, require=require, seconds=0.4)
     assert time.process_time() - began < 2
