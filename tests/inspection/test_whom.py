@@ -61,8 +61,9 @@ def test_names_and_repetition_tell_whom_rows_are_about(
 
 def test_one_column_alone_is_whom_rows_are_about() -> None:
     table = visits().with_columns(household=pl.col("patient_id").str.slice(0, 3))
-    roles = {one.name: one.role for one in shoal.inspect(table).columns}
-    assert (roles["patient_id"], roles["household"]) == ("person", "identifying")
+    found = {one.name: one for one in shoal.inspect(table).columns}
+    assert (found["patient_id"].role, found["household"].role) == ("person", "identifying")
+    assert "would protect these whole" in found["household"].why
 
 
 def test_init_proposes_the_95th_percentile_of_rows() -> None:

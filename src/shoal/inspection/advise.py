@@ -112,9 +112,11 @@ def whom_rows_are_about(name: str, distinct: int, filled: int) -> Advice | None:
         return None
     if distinct < PER_PERSON * filled and (distinct <= FEW or not person):
         return None
-    who = "household" if household and not person else "person"
-    why = f"{distinct:,} values in {filled:,} rows: several rows are about one {who}"
-    return Advice(PERSON, why, 3 if person else 2 - bool(household))
+    why = f"{distinct:,} values in {filled:,} rows: several rows are about one "
+    if household and not person:
+        # To protect households as a unit is a choice, and a dear one: it is named, not proposed.
+        return Advice(IDENTITY, f"{why}household; as person column it would protect these whole", 1)
+    return Advice(PERSON, f"{why}person", 3 if person else 2)
 
 
 def may_say_whom(name: str) -> bool:
