@@ -12,7 +12,7 @@ from documentation.pages import DOCS, blocks, sections
 from shoal.distances.base import Distance
 from shoal.methods.base import Method
 from shoal.notation import known_terms, parse
-from shoal.principles.base import Principle
+from shoal.principles.base import Pairwise, Principle
 from shoal.table.groupings import Hierarchy
 from shoal.utility.losses import LOSSES
 
@@ -27,7 +27,11 @@ FOLDERS = {
 }
 EVERYWHERE = ("Formula", "Source", "Parameters", "Example", "Notation")
 BESIDES = {
-    "requirement": ("Monotonicity", "What it protects, and what not"),
+    "requirement": (
+        "Monotonicity",
+        "What it protects, and what not",
+        "People with several rows",
+    ),
     "method": ("What it serves",),
     "rival": ("What it protects, and what not",),
     "distance": ("Properties",),
@@ -56,6 +60,15 @@ def test_every_term_has_a_page_with_all_its_sections(name):
     found = sections(page)
     for section in (*EVERYWHERE, *BESIDES[DEFINED[name].role]):
         assert found.get(section), f"docs/{page.relative_to(DOCS)} lacks the section {section!r}"
+
+
+def test_a_page_says_whether_people_with_several_values_are_refused(name):
+    term = DEFINED[name]
+    if term.role != "requirement":
+        return
+    said = sections(page_of(name))["People with several rows"]
+    defined = issubclass(term, Pairwise) or term.sizes_only
+    assert ("refused" in said) == (not defined)
 
 
 def test_no_term_has_a_role_without_pages():
