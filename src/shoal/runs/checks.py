@@ -90,7 +90,7 @@ def check_linked(run: Run) -> None:
         option("form", TWO_TABLES): run.form == TWO_TABLES,
         option("ledger"): run.ledger is not None,
         option("output"): run.output is not None and is_outlet(run.output),
-        option("engine"): isinstance(run.engine, str) and not run.engine.startswith("Local"),
+        option("engine"): not repr(run.engine or "Local").strip("' ").startswith("Local"),
     }
     for said, asked in refused.items():
         if asked:
