@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -11,12 +11,15 @@ import pytest
 from shoal.distances.relation import Band, Bits, Points, pack
 from shoal.kernels.exchange.colouring import initialize, xcolor
 from shoal.kernels.exchange.loss import LossSpace, ncp_after
+from shoal.kernels.exchange.moves import improve
 from shoal.kernels.exchange.start import start
 from shoal.kernels.exchange.state import crossing, make_groups, refresh_each, total_loss
 from shoal.kernels.exchange.swaps import chain, merge, round_robin
 from shoal.kernels.relations import cross, excess_after, proximate
-from shoal.methods.annealing import Annealing, nearest
+from shoal.methods.annealing import REACH, Annealing
 from shoal.methods.exchanging import Exchanging
+from shoal.methods.moving import SWAPS, Moves, blocks
+from shoal.methods.nearby import nearest_rows
 
 LARGEST = 400
 
@@ -208,7 +211,7 @@ def test_annealing_keeps_every_bound_and_its_books(n, kinds, forms):
             progress=lambda *_: None,
         )
         before = annealing.homes.copy()
-        near = nearest(table.space, table.values)
+        near = nearest_rows(table.space, table.values, REACH)
         for heat in (1e9, 1.0, 0.01):
             annealing.step(near, 3000, heat)
             assert_consistent(table, annealing.groups)
@@ -222,10 +225,117 @@ def test_annealing_keeps_every_bound_and_its_books(n, kinds, forms):
     assert moved
 
 
+def valid(table: Table, size: int):
+    """Return groups that hold, from an engine that only repairs, or None."""
+    engine = started(table, size)
+    engine.price()
+    engine.mend()
+    return None if engine.groups.excess.any() else engine.groups
+
+
+def assert_books_are_kept(moves, groups) -> None:
+    for g in range(groups.sizes.size):
+        own = members(groups, g)
+        assert (moves.homes[own] == g).all()
+        assert moves.slots[own].tolist() == list(range(len(own)))
+
+
+@pytest.mark.parametrize("forms", FORMS)
+@pytest.mark.parametrize(("n", "kinds"), [(61, "iis"), (203, "isi"), (700, "ss")])
+def test_passes_of_moves_keep_every_bound_and_only_ever_lose_less(n, kinds, forms):
+    gained = 0
+    for seed in range(3):
+        table = Table(seed, n, kinds, forms)
+        groups = valid(table, table.least + seed)
+        if groups is None:
+            continue
+        moves = Moves(table.space, table.relations, groups)
+        for _ in range(SWAPS + 4):
+            before = total_loss(groups)
+            moves.run()
+            assert_consistent(table, groups)
+            assert_books_are_kept(moves, groups)
+            assert not groups.excess.any()
+            assert groups.sizes[groups.sizes > 0].min() >= table.least
+            assert total_loss(groups) <= before + 1e-9
+            gained += total_loss(groups) < before - 1e-6
+    assert gained
+
+
+def outcomes(groups: list[list[int]]):
+    """Yield what every swap, step to another group, cycle and chain through three makes of them."""
+    for g, h in permutations(range(len(groups)), 2):
+        for i in groups[g]:
+            shorter = [row for row in groups[g] if row != i]
+            yield {g: shorter, h: [*groups[h], i]}
+            for j in groups[h]:
+                taken = [row for row in groups[h] if row != j] + [i]
+                yield {g: [*shorter, j], h: taken}
+                for k in set(range(len(groups))) - {g, h}:
+                    yield {g: shorter, h: taken, k: [*groups[k], j]}
+                    for m in groups[k]:
+                        last = [row for row in groups[k] if row != m] + [j]
+                        yield {g: [*shorter, m], h: taken, k: last}
+
+
+@pytest.mark.parametrize("forms", FORMS)
+@pytest.mark.parametrize("kinds", ["ii", "si"])
+def test_where_no_move_is_found_there_is_none(kinds, forms):
+    """Of all swaps, steps, cycles and chains, tried one by one, none holds and loses less."""
+    tried = 0
+    for seed in range(4):
+        table = Table(seed, 14, kinds, forms)
+        groups = valid(table, table.least)
+        if groups is None or groups.sizes.size < 3:
+            continue
+        moves = Moves(table.space, table.relations, groups)
+        everybody = np.arange(table.n)
+        near = np.array([np.delete(everybody, row) for row in everybody], np.int32)
+        block = np.zeros(groups.sizes.size, np.int64)
+        seen = np.zeros((2, groups.sizes.size + 1), np.int64)
+        while improve(
+            *(table.space, table.relations, groups, moves.homes, moves.slots, near, everybody),
+            *(block, block, 0, table.n, 0, 1, 1e-9, *seen),
+        ):
+            assert_consistent(table, groups)
+        own = [members(groups, g) for g in range(groups.sizes.size)]
+        room = groups.rows.shape[1]
+        for after in outcomes(own):
+            lost = sum(
+                len(after[g]) * table.ncp(after[g]) - len(own[g]) * table.ncp(own[g]) for g in after
+            )
+            if lost < -1e-8:
+                sizes = [len(rows) for rows in after.values()]
+                holds = not any(table.excess(rows) for rows in after.values())
+                assert not (holds and min(sizes) >= table.least and max(sizes) <= room)
+            tried += 1
+    assert tried or forms == ("matrix",)
+
+
+def test_moves_end_where_groups_have_one_member():
+    table = Table(1, 40, "ii", ())
+    groups = table.groups(1)
+    relations = pack([], bounds=np.zeros((0, LARGEST + 1), np.int64), least=1)
+    moves = Moves(table.space, relations, groups)
+    for _ in range(SWAPS + 1):
+        moves.run()
+    assert_consistent(table, groups)
+    assert total_loss(groups) == 0
+
+
+def test_blocks_are_as_many_at_every_turn_and_cut_elsewhere():
+    places = np.random.default_rng(1).random((4000, 3))
+    found = [blocks(places, turn) for turn in range(6)]
+    for block in found:
+        assert sorted(set(block.tolist())) == list(range(8))
+    for one, other in pairwise(found):
+        assert 0 < np.mean(one == other) < 0.9
+
+
 def test_rows_are_near_as_the_loss_of_two_says():
     for seed in range(6):
-        table = Table(seed, 150, ("ii", "isi", "s")[seed % 3], ())
-        near = nearest(table.space, table.values)
+        table = Table(seed, 90, ("ii", "isi", "s")[seed % 3], ())
+        near = nearest_rows(table.space, table.values, REACH)
         for row in range(table.n):
             others = [other for other in range(table.n) if other != row]
             found = [table.ncp([row, other]) for other in near[row]]

@@ -5,7 +5,7 @@ import pytest
 
 from shoal.kernels.exchange.loss import LossSpace
 from shoal.kernels.exchange.state import make_groups
-from shoal.methods.exchanging import NearGroups
+from shoal.methods.nearby import NearGroups
 
 COUNT = 2000
 

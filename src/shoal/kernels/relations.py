@@ -14,6 +14,7 @@ so nobody is compared with everybody.
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from shoal.kernels.compiling import inner, lean
 from shoal.kernels.metrics import EUCLID, LARGEST, MANHATTAN, SMALLEST
@@ -43,9 +44,22 @@ class Relations(NamedTuple):
     least: np.ndarray  # int64 (1): least group size
 
 
-@lean
+@njit(inline="always")
 def proximate(relations, r, u, v):
     """Say whether member u is proximate to member v under relation r.
+
+    The common case stands where it is asked for: to hand all these arrays over takes ten times as
+    long as to compare two numbers.
+    """
+    if relations.sets[r] < 0 and relations.forms[r] == BAND:
+        value = relations.starts[r] + v
+        return relations.first[value] <= u <= relations.last[value]
+    return related(relations, r, u, v)
+
+
+@lean
+def related(relations, r, u, v):
+    """Say whether member u is proximate to member v under relation r of any form.
 
     A member is its code, or where members have several values each, the number of its set; then
     some value of u has to be proximate to some value of v.

@@ -5,6 +5,7 @@ import numpy as np
 from shoal.kernels.exchange.anneal import anneal
 from shoal.kernels.exchange.colouring import xcolor
 from shoal.kernels.exchange.loss import LossSpace
+from shoal.kernels.exchange.moves import improve
 from shoal.kernels.exchange.nearest import near_rows
 from shoal.kernels.exchange.start import start
 from shoal.kernels.exchange.state import GroupState, crossing, make_groups, refresh_each
@@ -29,12 +30,12 @@ def run() -> None:
     pairs, near = np.array([[0, 1], [2, 3]]), np.array([[1, 2, 3]])
     one = np.array([0])
     scratch = crossing(groups, relations)
-    exchange_pairs(space, relations, groups, pairs, 1.0, 0, 1, *scratch)
+    exchange_pairs(space, relations, groups, pairs, 1.0, 1, *scratch)
     repair(space, relations, groups, one, near, 1e6, 1, *scratch)
     chain(space, relations, groups, one, near, 1, *scratch)
     merge(space, relations, groups, one, near, 1)
     round_robin(space, relations, groups, np.arange(4), 1)
-    _anneal(space, relations, values, codes)
+    _move(space, relations, values, codes)
     xcolor(space, relations, values, codes, np.zeros(1, np.int64), 2)
     counts = np.empty(1, np.int64)
     largest_neighbourhoods(relations, codes[0], np.array([0, 8]), counts)
@@ -68,7 +69,7 @@ def _equality() -> Relations:
     )
 
 
-def _anneal(space: LossSpace, relations: Relations, values: np.ndarray, codes: np.ndarray) -> None:
+def _move(space: LossSpace, relations: Relations, values: np.ndarray, codes: np.ndarray) -> None:
     groups = _groups(space, relations, values, codes)
     order, cuts = start(space, values, 1)
     near = np.empty((8, 2), np.int32)
@@ -76,7 +77,10 @@ def _anneal(space: LossSpace, relations: Relations, values: np.ndarray, codes: n
     homes, slots = np.empty((2, 8), np.int64)
     homes[groups.rows[:, :2]], slots[groups.rows[:, :2]] = np.arange(4)[:, None], np.arange(2)
     mine, slab, chance = np.arange(4), np.zeros(4, np.int64), np.ones(1, np.uint64)
-    anneal(space, relations, groups, homes, slots, near, mine, slab, 1, 1.0, chance, 1)
+    shared = (space, relations, groups, homes, slots, near)
+    anneal(*shared, mine, slab, 1, 1.0, chance, 1)
+    scratch = np.zeros((2, 5), np.int64)
+    improve(*shared, np.arange(8), slab, slab, 0, 1, 0, 1, 1e-9, *scratch)
 
 
 def _groups(

@@ -16,13 +16,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from shoal.kernels.exchange.anneal import anneal
-from shoal.kernels.exchange.nearest import near_rows
-from shoal.kernels.exchange.start import start
 from shoal.kernels.exchange.state import make_groups, refresh_each, total_loss
-from shoal.kernels.space import INTERVAL
+from shoal.methods.nearby import nearest_rows
 from shoal.progress import Enough, Progress, in_threads, never
 
 if TYPE_CHECKING:
@@ -31,8 +28,6 @@ if TYPE_CHECKING:
     from shoal.kernels.relations import Relations
 
 REACH = 24  # rows near each row that it may be exchanged with
-RUN = 16  # rows of a run, see `kernels/exchange/nearest.py`
-AROUND = 14  # runs in which neighbours are looked for
 SLABS = 8
 LEAST = 32  # groups of a slab, at least
 HOT, COLD = 0.2, 0.015  # heat at both ends of a round, in what a group loses on average
@@ -79,7 +74,7 @@ class Annealing:
 
     def run(self) -> LongInts:
         """Return the group of each row, in the best state that was found."""
-        near = nearest(self.space, self.values)
+        near = nearest_rows(self.space, self.values, REACH)
         best, least, hot = self.homes.copy(), total_loss(self.groups), HOT
         while least > 0 and time.monotonic() < self.ends and not self.enough():
             self.round(near, hot, least / self.groups.sizes.size)
@@ -135,26 +130,3 @@ class Annealing:
             )
 
         in_threads([partial(work, own) for own in range(self.slabs)], lambda: None)
-
-
-def nearest(space: LossSpace, values: Reals) -> Ints:
-    """Return the rows near each row, the nearest first."""
-    rows = len(values)
-    order, cuts = start(space, values, max(1, rows // RUN))
-    count = cuts.size - 1
-    centres = np.add.reduceat(values[order], cuts[:-1], axis=0) / np.diff(cuts)[:, None]
-    centres *= np.where(space.kinds == INTERVAL, 1.0, space.units)
-    # As in `NearGroups`, a last coordinate tells runs with one centre apart.
-    points = np.hstack([centres, np.arange(count)[:, None] * (1e-6 / count)])
-    around = cKDTree(points).query(points, k=range(1, min(AROUND, count) + 1), p=1, workers=-1)[1]
-    near = np.empty((rows, max(1, min(REACH, rows - 1))), np.int32)
-    ends = np.linspace(0, count, SLABS + 1).astype(np.int64)
-
-    def work(part: int) -> None:
-        near_rows(
-            space, values, order, cuts, around, *ends[part : part + 2],
-            np.empty(near.shape[1]), near,
-        )  # fmt: skip
-
-    in_threads([partial(work, part) for part in range(SLABS)], lambda: None)
-    return near

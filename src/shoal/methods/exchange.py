@@ -80,9 +80,9 @@ class Board:
 
     def start(self, size: int) -> Start:
         """Return groups of equal sizes, or one apart."""
-        from shoal.kernels.exchange.start import start
+        from shoal.methods.nearby import close_groups
 
-        return start(self.space, self.values, len(self.values) // size)
+        return close_groups(self.space, self.values, len(self.values) // size)
 
 
 def uneven_start(task: Task, size: int) -> Start:
@@ -177,7 +177,8 @@ class Exchange(Thorough):
     first, at the least added loss; what is left is resolved by chains of exchanges, by merging
     groups, and for ordered values by dealing a block of groups in turn (EM Theorem 1), and at the
     very last by coarser groups where the table as a whole holds. Then
-    exchanges that lower the loss and keep every member within its bound follow until a pass gains
+    rows move to groups of rows near them, in exchange for a member or along a cycle of three
+    groups, where that lowers the loss and keeps every member within its bound, until a pass gains
     under one per cent or the time is spent. Every step lowers one cost, so none can cycle.
 
     Parameters

@@ -3,8 +3,6 @@
 The search holds no randomness. Work is divided into a fixed number of blocks of neighbouring
 groups, whatever the number of threads, and pairs of groups across blocks follow one by one, so
 the result does not depend on the number of threads.
-
-Groups are near to one another by their centres in quasi space.
 """
 
 from __future__ import annotations
@@ -14,11 +12,11 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from shoal.kernels.exchange.state import crossing, labels_of, make_groups, refresh_each, total_loss
 from shoal.kernels.exchange.swaps import chain, exchange_pairs, merge, repair, round_robin
-from shoal.kernels.space import INTERVAL
+from shoal.methods.moving import Moves
+from shoal.methods.nearby import NearGroups
 from shoal.progress import Enough, Progress, in_threads, never, silent
 
 if TYPE_CHECKING:
@@ -30,14 +28,12 @@ if TYPE_CHECKING:
 
 BLOCKS = 8
 NEAR = 16  # neighbours of each group that the first passes try
-WIDE = 32  # and those that improve, when few exchanges are left to find
 KEPT = 48  # groups in reach tried at the first widenings, where many groups are wrong
 KEPT_FAR = 128  # and at the later ones
 FAR = 256
 HEAVY = 1e6  # price of one unit of excess that no loss outweighs
 PRICES = (0.3, 1.0, 4.0)  # rising prices of the first passes, in mean losses of a member
 PASSES = 12  # about as many as a run makes, for the progress bar
-GAIN = 0.01  # a pass that gains less is the last
 
 
 class Exchanged(NamedTuple):
@@ -86,7 +82,8 @@ class Exchanging:
         if self.groups.excess.any():
             self.price()
             self.mend()
-        self.improve()
+        if not (self.groups.excess.any() or self.late()):
+            self.improve()
         groups, n = self.groups, int(self.groups.sizes.sum())
         return Exchanged(
             labels=labels_of(groups, n),
@@ -112,10 +109,11 @@ class Exchanging:
     def price(self) -> None:
         """Pass over all neighbours at rising prices of excess: cheap repairs come first."""
         typical = total_loss(self.groups) / self.groups.sizes.sum()
+        pairs = self.neighbours(NEAR)
         for turn, price in enumerate(PRICES):
             self.progress("search", turn / len(PRICES))
             if not self.late():
-                self.sweep(self.neighbours(NEAR), max(price * typical, 1e-9), 0)
+                self.sweep(pairs, max(price * typical, 1e-9))
 
     def mend(self) -> None:
         """Repair what is left, by wider means as long as anything is."""
@@ -202,28 +200,20 @@ class Exchanging:
         in_threads([partial(work, b) for b in range(BLOCKS)], lambda: None)
 
     def improve(self) -> None:
-        """Lower the loss until a pass gains under one per cent, or somebody has enough."""
-        before, since, pairs = np.inf, 0, None
-        while (loss := total_loss(self.groups)) < (1 - GAIN) * before:
-            if self.late() or self.enough():
-                return
-            before = loss
+        """Lower the loss until a pass gains little, or somebody has enough."""
+        moves = Moves(*self.state)
+        while moves.pays and not (self.late() or self.enough()):
             self.progress("improve", min(0.95, self.passes / PASSES))
-            if pairs is None:
-                fresh = pairs = self.neighbours(WIDE)
-                since = 0
-            else:
-                fresh, pairs = pairs, None
-            self.sweep(fresh, HEAVY, since)
-            since = self.now
+            moves.run()
+            self.passes += 1
 
-    def sweep(self, pairs: list[LongInts], price: float, since: int) -> None:
+    def sweep(self, pairs: list[LongInts], price: float) -> None:
         """One pass: the blocks side by side, then the pairs across blocks."""
         self.now += 1
         self.passes += 1
 
         def work(part: LongInts) -> None:
-            exchange_pairs(*self.state, part, price, since, self.now, *self.crossing())
+            exchange_pairs(*self.state, part, price, self.now, *self.crossing())
 
         in_threads([partial(work, part) for part in pairs[:-1]], lambda: None)
         work(pairs[-1])
@@ -248,49 +238,3 @@ def violations(relations: Relations, groups: GroupState) -> int:
     for r in range(relations.forms.size):
         over |= groups.counts[:, r] > relations.bounds[r, groups.sizes][:, None]
     return int((over & member).sum())
-
-
-SAMPLES = 16  # of groups that the thinned-out rings draw from in turn, at least
-EACH = 4  # groups in all samples together for each group that asks, where there are as many
-
-
-class NearGroups:
-    """The centres of the groups, and which are near to which."""
-
-    def __init__(self, space: LossSpace, groups: GroupState) -> None:
-        member = np.arange(groups.rows.shape[1]) < groups.sizes[:, None]
-        sums = np.einsum("gcd,gc->gd", groups.values, member)
-        centres = sums / np.maximum(groups.sizes, 1)[:, None]
-        centres *= np.where(space.kinds == INTERVAL, 1.0, space.units)
-        # The last coordinate tells groups with one centre apart: the tree would put them all into
-        # one leaf and search it in linear time. Emptied groups are put out of reach.
-        count = groups.sizes.size
-        order = np.arange(count)[:, None] * (1e-6 / count)
-        self.points = np.hstack([centres, order])
-        self.points[groups.sizes == 0, 0] = 1e9
-        self.trees: dict[tuple[int, int], cKDTree] = {}
-
-    def ring(self, which: LongInts, begin: int, end: int, kept: int) -> LongInts:
-        """Neighbours number begin + 1 to end of each group, thinned out evenly to about `kept`.
-
-        Groups are numbered along the splits, so every t-th group is an even sample of space, and
-        a tree of those alone spares the search for neighbours that would be thrown away. Several
-        samples are used in turn, more where more groups ask: with few, all would compete for the
-        same partners.
-        """
-        count = self.points.shape[0]
-        step = max(1, (min(end, count) - begin) // kept)
-        low, high = begin // step + 2, min(end // step + 1, count // step)
-        if high < low:
-            return np.empty((which.size, 0), np.int64)
-        samples = max(SAMPLES, EACH * which.size // kept)
-        shifts = np.unique(np.arange(samples) * step // samples)
-        near = np.empty((which.size, high - low + 1), np.int64)
-        for turn, shift in enumerate(shifts):
-            if (step, shift) not in self.trees:
-                self.trees[step, shift] = cKDTree(self.points[shift::step])
-            mine = which % shifts.size == turn
-            at, ranks = self.points[which[mine]], range(low, high + 1)
-            found = self.trees[step, shift].query(at, k=ranks, p=1, workers=-1)[1]
-            near[mine] = found * step + shift
-        return near

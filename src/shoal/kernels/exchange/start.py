@@ -1,5 +1,9 @@
 """The start of an exchange: an equitable partition into groups close in quasi space."""
 
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
+
 import numpy as np
 from numba import njit
 
@@ -7,12 +11,24 @@ from shoal.kernels.compiling import inner
 from shoal.kernels.exchange.loss import LossSpace, extent
 from shoal.kernels.space import NODE, promise
 
+DEPTH = 3  # splits after which the parts are sorted side by side
+Spread = Callable[[Sequence[Callable[[], None]]], None]
 
-def start(space: LossSpace, values: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+
+def one_by_one(jobs: Sequence[Callable[[], None]]) -> None:
+    """Do one job after the other."""
+    for job in jobs:
+        job()
+
+
+def start(
+    space: LossSpace, values: np.ndarray, count: int, spread: Spread = one_by_one
+) -> tuple[np.ndarray, np.ndarray]:
     """Divide the rows into `count` groups of sizes equal or one apart, each close in quasi space.
 
     Median splits at multiples of the group size (LeFevre et al., Mondrian, 2006, without its
-    regard for ties), each along the column that leaves the least loss.
+    regard for ties), each along the column that leaves the least loss. `spread` is given jobs that
+    may be done side by side.
 
     Returns
     -------
@@ -23,18 +39,28 @@ def start(space: LossSpace, values: np.ndarray, count: int) -> tuple[np.ndarray,
     n = values.shape[0]
     cuts = np.arange(count + 1, dtype=np.int64) * n // count
     order = np.arange(n, dtype=np.int64)
-    split(space, values.copy(), order, cuts)
+    sort = partial(split, space, values.copy(), order, cuts)
+    parts = [(0, count)]
+    for _ in range(DEPTH):
+        spread([partial(sort, begin, end, end - begin) for begin, end in parts])
+        halves = [(begin, (begin + end) // 2, end) for begin, end in parts]
+        parts = [part for half in halves for part in pairwise(half)]
+    spread([partial(sort, begin, end, 2) for begin, end in parts])
     return order, cuts
 
 
 @njit(cache=True, nogil=True)
-def split(space, values, order, cuts):
-    """Sort rows into groups. OUT: values and order, physically rearranged."""
+def split(space, values, order, cuts, first, last, least):
+    """Sort the rows of the groups first … last into these groups.
+
+    Ranges of fewer groups than `least` are left as they are. OUT: values and order, physically
+    rearranged.
+    """
     columns = values.shape[1]
-    stack = [(0, cuts.size - 1)]
+    stack = [(first, last)]
     while len(stack) > 0:
         begin, end = stack.pop()
-        if end - begin < 2:
+        if end - begin < max(2, least):
             continue
         middle = (begin + end) // 2
         low, cut, high = cuts[begin], cuts[middle], cuts[end]

@@ -83,17 +83,14 @@ def best_exchange(space, relations, groups, g, h, excess_weight, floor, forward,
 
 
 @lean
-def exchange_pairs(space, relations, groups, pairs, excess_weight, since, now, forward, backward):
+def exchange_pairs(space, relations, groups, pairs, excess_weight, now, forward, backward):
     """Carry out gainful exchanges between pairs of groups until each pair has none.
 
-    Pairs of groups that both last changed before `since` have been tried already. Scratch: forward,
-    backward (`crossing`).
+    Scratch: forward, backward (`crossing`).
     """
     done = 0
     for p in range(pairs.shape[0]):
         g, h = pairs[p, 0], pairs[p, 1]
-        if groups.stamps[g] < since and groups.stamps[h] < since:
-            continue
         while groups.sizes[g] > 0 and groups.sizes[h] > 0:
             _, i, j = best_exchange(
                 space, relations, groups, g, h, excess_weight, TINY, forward, backward

@@ -1,0 +1,105 @@
+"""What is near in quasi space: rows to rows, and groups to groups by their centres."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from shoal.kernels.exchange.nearest import near_rows
+from shoal.kernels.exchange.start import start
+from shoal.kernels.space import INTERVAL
+from shoal.progress import in_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from shoal.kernels.compiling import Ints, LongInts, Reals
+    from shoal.kernels.exchange.loss import LossSpace
+    from shoal.kernels.exchange.state import GroupState
+
+PARTS = 8
+RUN = 8  # rows of a run, see `kernels/exchange/nearest.py`, at least
+AROUND = 12  # runs in which neighbours are looked for
+SAMPLES = 16  # of groups that the thinned-out rings draw from in turn, at least
+EACH = 4  # groups in all samples together for each group that asks, where there are as many
+
+
+def spread(jobs: Sequence[Callable[[], None]]) -> None:
+    """Do jobs side by side."""
+    in_threads(jobs, lambda: None)
+
+
+def close_groups(space: LossSpace, values: Reals, count: int) -> tuple[LongInts, LongInts]:
+    """Divide rows into groups close in quasi space, on all cores: an order and its cuts."""
+    return start(space, values, count, spread)
+
+
+def nearest_rows(space: LossSpace, values: Reals, reach: int) -> Ints:
+    """Return the rows near each row, the nearest first."""
+    rows = len(values)
+    order, cuts = close_groups(space, values, max(1, rows // max(RUN, reach // 3)))
+    count = cuts.size - 1
+    centres = np.add.reduceat(values[order], cuts[:-1], axis=0) / np.diff(cuts)[:, None]
+    around = cKDTree(points := apart(space, centres)).query(
+        points, k=range(1, min(AROUND, count) + 1), p=1, workers=-1
+    )[1]
+    near = np.empty((rows, max(1, min(reach, rows - 1))), np.int32)
+    ends = np.linspace(0, count, PARTS + 1).astype(np.int64)
+
+    def work(part: int) -> None:
+        near_rows(
+            space, values, order, cuts, around, *ends[part : part + 2],
+            np.empty(near.shape[1]), near,
+        )  # fmt: skip
+
+    spread([partial(work, part) for part in range(PARTS)])
+    return near
+
+
+def apart(space: LossSpace, centres: Reals) -> Reals:
+    """Return centres as points of a tree, where labels count as much as they lose.
+
+    The last coordinate tells those with one centre apart: the tree would put them all into one
+    leaf and search it in linear time.
+    """
+    centres = centres * np.where(space.kinds == INTERVAL, 1.0, space.units)
+    return np.hstack([centres, np.arange(len(centres))[:, None] * (1e-6 / len(centres))])
+
+
+class NearGroups:
+    """The centres of the groups, and which are near to which."""
+
+    def __init__(self, space: LossSpace, groups: GroupState) -> None:
+        member = np.arange(groups.rows.shape[1]) < groups.sizes[:, None]
+        sums = np.einsum("gcd,gc->gd", groups.values, member)
+        self.points = apart(space, sums / np.maximum(groups.sizes, 1)[:, None])
+        self.points[groups.sizes == 0, 0] = 1e9  # emptied groups are out of reach
+        self.trees: dict[tuple[int, int], cKDTree] = {}
+
+    def ring(self, which: LongInts, begin: int, end: int, kept: int) -> LongInts:
+        """Neighbours number begin + 1 to end of each group, thinned out evenly to about `kept`.
+
+        Groups are numbered along the splits, so every t-th group is an even sample of space, and
+        a tree of those alone spares the search for neighbours that would be thrown away. Several
+        samples are used in turn, more where more groups ask: with few, all would compete for the
+        same partners.
+        """
+        count = self.points.shape[0]
+        step = max(1, (min(end, count) - begin) // kept)
+        low, high = begin // step + 2, min(end // step + 1, count // step)
+        if high < low:
+            return np.empty((which.size, 0), np.int64)
+        samples = max(SAMPLES, EACH * which.size // kept)
+        shifts = np.unique(np.arange(samples) * step // samples)
+        near = np.empty((which.size, high - low + 1), np.int64)
+        for turn, shift in enumerate(shifts):
+            if (step, shift) not in self.trees:
+                self.trees[step, shift] = cKDTree(self.points[shift::step])
+            mine = which % shifts.size == turn
+            at, ranks = self.points[which[mine]], range(low, high + 1)
+            found = self.trees[step, shift].query(at, k=ranks, p=1, workers=-1)[1]
+            near[mine] = found * step + shift
+        return near
