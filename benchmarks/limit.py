@@ -4,6 +4,9 @@ Pass the names of the cases to run, as in `python benchmarks/limit.py D d`; all 
 `--seconds N` spends so many more on each, counted as half of what the processor works, as on two
 cores that are free, so that a busy machine does not matter. `--beside SOURCE` has the sources of
 another checkout (its `src`) search each case right before, and prints the ratios.
+
+`--rows 1000000 10000000` searches so many synthetic rows in shards instead, each size in a process
+of its own, and prints how time grows beyond the number of rows.
 """
 
 from __future__ import annotations
@@ -14,8 +17,10 @@ import resource
 import subprocess
 import sys
 import time
+from fractions import Fraction
 
-from common import gcp, load, show
+from common import gcp, load, peak_gigabytes, show
+from split import synthetic
 
 import shoal
 from shoal.kernels import load_all
@@ -61,26 +66,62 @@ def case_of(name: str) -> Task:
     return Task(coded, tuple(requirements(require, ["income"])))
 
 
-def measured(task: Task) -> tuple[Groups, float, float, float]:
-    """Return groups that hold, what they lose, and processor and wall seconds."""
-    begun, wall = spent(), time.perf_counter()
+def measured(task: Task) -> tuple[Groups, float, float, float, float]:
+    """Return groups that hold, what they lose, processor and wall seconds, and those of one core.
+
+    The last are those that this thread worked while no other did; with the rest spread over free
+    cores, they say how long it takes at least.
+    """
+    begun, wall, own = spent(), time.perf_counter(), time.thread_time()
     found = shoal.Exchange().search(task)
+    took, wall, own = spent() - begun, time.perf_counter() - wall, time.thread_time() - own
+    assert isinstance(found, Groups)
+    assert task.holds(found)
+    return found, gcp(task.coded, found), took, wall, own
+
+
+def in_shards(rows: int) -> None:
+    """Print processor and wall seconds and megabytes of a search in shards, as numbers."""
+    coded = code_table(synthetic(rows), shoal.Schema(quasi=QUASI, sensitive="income"))
+    task = Task(coded, tuple(requirements(CASES["A"][1], ["income"])))
+    before, begun, wall = peak_gigabytes(), spent(), time.perf_counter()
+    _, found, _ = shoal.Local().solve(task, shoal.Exchange(), Fraction(0))
     took, wall = spent() - begun, time.perf_counter() - wall
     assert isinstance(found, Groups)
     assert task.holds(found)
-    return found, gcp(task.coded, found), took, wall
+    print(gcp(coded, found), took, wall, before, peak_gigabytes())
 
 
-def elsewhere(name: str, source: str) -> list[float]:
-    """Return loss and processor seconds of a case, as the sources of another checkout have it."""
-    child = subprocess.run(
-        [sys.executable, __file__, name, "--plain"],
-        env=os.environ | {"PYTHONPATH": source},
+def growth(sizes: list[int]) -> None:
+    """Print how time and memory grow with the rows."""
+    rows, unit = [], 0.0
+    for size in sizes:
+        loss, took, wall, before, peak = child("--one", str(size))
+        unit = unit or took / size
+        rows.append(
+            {
+                "rows": f"{size:,}",
+                "GCP": f"{loss:.5f}",
+                "CPU s": f"{took:.0f}",
+                "wall s": f"{wall:.0f}",
+                "CPU by row ×": f"{took / size / unit:.2f}",
+                "GB before": f"{before:.2f}",
+                "GB at most": f"{peak:.2f}",
+            }
+        )
+    show(f"Exchange in shards of {shoal.Exchange.at_once:,} rows, {CASES['A'][1]}", rows)
+
+
+def child(*arguments: str, source: str | None = None) -> list[float]:
+    """Return the numbers that this program prints in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, __file__, *arguments],
+        env=os.environ | ({"PYTHONPATH": source} if source else {}),
         check=True,
         capture_output=True,
         text=True,
     )
-    return [float(number) for number in child.stdout.split()]
+    return [float(number) for number in done.stdout.split()]
 
 
 def main() -> None:
@@ -89,13 +130,21 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.0)
     parser.add_argument("--beside")
     parser.add_argument("--plain", action="store_true", help="print loss and processor seconds")
+    parser.add_argument("--rows", type=int, nargs="*")
+    parser.add_argument("--one", type=int, help="search so many rows and print plain numbers")
     asked = parser.parse_args()
     load_all()
+    if asked.one:
+        in_shards(asked.one)
+        return
+    if asked.rows:
+        growth(asked.rows)
+        return
     rows = []
     for name in asked.cases:
-        before = elsewhere(name, asked.beside) if asked.beside else []
+        before = child(name, "--plain", source=asked.beside) if asked.beside else []
         task = case_of(name)
-        found, loss, took, wall = measured(task)
+        found, loss, took, wall, own = measured(task)
         if asked.plain:
             print(loss, took)
             continue
@@ -106,6 +155,7 @@ def main() -> None:
             "GCP": f"{loss:.5f}",
             "CPU s": f"{took:.1f}",
             "CPU / wall": f"{took / wall:.2f}",
+            "on free cores": f"{took / (own + (took - own) / CORES):.2f}",
         }
         if before:
             row |= {"GCP before": f"{before[0]:.5f}", "CPU before": f"{before[1]:.1f}"}
