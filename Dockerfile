@@ -10,8 +10,9 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 
 WORKDIR /opt/shoal
-COPY requirements.txt pyproject.toml README.md LICENSE ./
-RUN pip install --no-cache-dir --require-hashes --requirement requirements.txt
+COPY requirements.txt requirements-spark.txt pyproject.toml README.md LICENSE ./
+RUN pip install --no-cache-dir --require-hashes --requirement requirements.txt \
+    && pip install --no-cache-dir --require-hashes --requirement requirements-spark.txt
 COPY src ./src
 RUN pip install --no-cache-dir --no-deps --no-build-isolation . \
     && python -c 'from shoal.kernels import load_all; load_all()' \

@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/kernels
 KERNELS := $(shell find src/shoal/kernels -name '*.py')
 DEMO ?= shoal-demo
+# Spark takes 400 MB, so it is set up for tests only, and only where there is Java to run it.
+SPARK := $(if $(shell command -v java),$(VENV)/spark)
 
 .PHONY: demo page test test-long lint types check format docs references outputs lock benchmark clean
 
@@ -25,11 +27,11 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
-check: $(READY)
+check: $(READY) $(SPARK)
 	$(BIN)/pytest -n auto
 
 # What takes minutes: large tables, clusters.
-test-long: $(READY)
+test-long: $(READY) $(SPARK)
 	$(BIN)/pytest -m long
 
 format: $(READY)
@@ -59,6 +61,8 @@ lock: $(READY)
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 \
 		--generate-hashes --no-header --no-emit-index-url --upgrade --output-file requirements.txt
+	$(BIN)/uv pip compile --group spark --universal --python-version 3.11 \
+		--generate-hashes --no-header --no-emit-index-url --upgrade --output-file requirements-spark.txt
 
 # Numba looks at the file of a kernel only, not at the kernels it calls, so a change compiles all anew.
 $(READY): $(VENV)/ready $(KERNELS)
@@ -73,6 +77,10 @@ $(VENV)/ready: requirements.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	$(BIN)/python -m compileall -q -j 0 $(VENV)/lib src || true # some packages ship files for other Pythons
 	touch $(VENV)/ready
+
+$(VENV)/spark: $(VENV)/ready requirements-spark.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-spark.txt
+	touch $(VENV)/spark
 
 clean:
 	rm -rf $(VENV) $(DEMO) site .cache

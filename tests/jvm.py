@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import warnings
 from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,8 +15,8 @@ REQUIRED = "SHOAL_REQUIRE_JAVA"
 
 
 def binary() -> str | None:
-    """Return where Java is, None where there is none."""
-    return shutil.which("java")
+    """Return where Java is, None where it or Spark is not installed."""
+    return shutil.which("java") if find_spec("pyspark") else None
 
 
 @cache
