@@ -193,6 +193,13 @@ class _Search:
             f"{who} {each}, and groups need at least {self.task.least} people with equally many."
         )
 
+    def nothing_left(self, name: str) -> NotAchievable:
+        """Say that a linked table would be empty, which nobody can have meant."""
+        return NotAchievable(
+            f"No row of {name} can be published: too few people have equally many of them for a "
+            f"group of at least {self.task.least}. Ask for less, or leave {name} out."
+        )
+
     def refusal(
         self,
         published: NDArray[np.int64],
@@ -230,6 +237,9 @@ class _Search:
         kept, groups = np.concatenate(places), np.concatenate(labels)
         order = np.argsort(kept)
         others = [np.sort(np.concatenate(rows)) for rows in linked]
+        for one, left in zip(whole.linked, others, strict=True):
+            if not len(left):
+                raise self.nothing_left(one.name)
         coded = whole.linking(others).subset(kept[order])
         (gone, capped), *more = self.missing([kept, *others])
         return (
