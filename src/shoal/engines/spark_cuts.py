@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from shoal.table.coded import Coded
 
 LEAF = -1
+ABOUT = 1.25  # times as many rows as were asked for are not cut once more: halves would be small
 EVEN = 0.1  # of the rows are on the smaller side of a cut, if any column allows that
 
 
@@ -56,7 +57,7 @@ class Cuts:
         parted about evenly.
         """
         node = self.add(parent)
-        if len(rows) * scale <= largest:
+        if len(rows) * scale <= largest * ABOUT:
             return node
         found = halves(coded, rows)
         if found is None:
