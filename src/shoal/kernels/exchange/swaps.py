@@ -242,6 +242,8 @@ def round_robin(
     """
     if relations.forms.size != 1 or relations.forms[0] != BAND:
         return False
+    if relations.sets[0] >= 0:  # codes name people with several values, which have no order
+        return False
     member = np.arange(groups.rows.shape[1]) < groups.sizes[block, None]
     codes = groups.codes[block][member]
     order = np.argsort(codes[:, 0], kind="stable")
