@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.views.whole import AT_LEAST, USUAL, WORDS, Whole
+from shoal.views.whole import AT_LEAST, AT_MOST, USUAL, WORDS, Whole
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -11,7 +11,8 @@ def test_the_bar_is_within_a_fifth_after_its_first_fifth(seed: int) -> None:
     random = np.random.default_rng(seed)
     unit = float(np.exp(random.normal(0, 1.5)))
     lasting = {
-        phase: (unit * usual + AT_LEAST.get(phase, 0.0)) * float(random.uniform(0.6, 1.5))
+        phase: min(unit * usual + AT_LEAST.get(phase, 0.0), AT_MOST.get(phase, np.inf))
+        * float(random.uniform(0.6, 1.5))
         for phase, usual in USUAL.items()
     }
     lasting["search"] *= float(np.exp(random.normal(0.5, 1)))  # nobody knows before
@@ -35,3 +36,22 @@ def test_the_bar_is_within_a_fifth_after_its_first_fifth(seed: int) -> None:
 def test_every_phase_has_words() -> None:
     assert USUAL.keys() <= WORDS.keys()
     assert all(words[0].isupper() for words in WORDS.values())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_search_with_a_budget_is_known_to_take_it(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    budget, now = float(random.uniform(10, 60)), [0.0]
+    whole, shown = Whole(lambda: now[0], budget=budget), []
+    phases = {
+        "read": 0.2, "code": 0.2, "search": 0.3 * budget, "repair": 0.05 * budget,
+        "improve": 0.15 * budget, "anneal": 0.5 * budget, "recode": 0.1, "write": 0.1,
+        "audit": 0.2, "report": float(random.uniform(0.5, 2)),
+    }  # fmt: skip
+    for phase, seconds in phases.items():
+        begun = now[0]
+        for done in np.linspace(0, 1, 21).tolist():
+            now[0] = begun + seconds * done
+            shown.append((now[0], whole.share(phase, done)))
+    total = now[0]
+    assert max(abs(at / total - share) for at, share in shown if at > total / 5) <= 0.2

@@ -189,7 +189,7 @@ def anonymize(
         raise shoal.UsageError(msg)
     show.announce_compiling(quiet=quiet)
     say = partial(show.say, quiet=quiet)
-    with show.bar(quiet=quiet) as progress:
+    with show.bar(quiet=quiet, seconds=run.seconds) as progress:
         if dry_run:
             facts = run.rehearse(progress, say)
             show.print_json(facts) if json else print_rehearsal(facts)

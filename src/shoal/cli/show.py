@@ -284,8 +284,11 @@ def heed() -> None:
 
 
 @contextmanager
-def bar(*, quiet: bool) -> Iterator[Progress]:
-    """Draw one progress bar on stderr for the whole command, and say what is being done."""
+def bar(*, quiet: bool, seconds: float | None = None) -> Iterator[Progress]:
+    """Draw one progress bar on stderr for the whole command, and say what is being done.
+
+    `seconds` is the time that a search is given.
+    """
     if quiet or not sys.stderr.isatty():
         yield lambda _phase, _share: heed()
         return
@@ -301,7 +304,7 @@ def bar(*, quiet: bool) -> Iterator[Progress]:
         TimeElapsedColumn(),
         TextColumn("{task.description}"),
     )
-    whole = Whole()
+    whole = Whole(budget=seconds)
     begun = time.monotonic()
     with Progress(*columns, console=console, transient=True) as drawn:
         task = drawn.add_task("", total=1.0, visible=False)

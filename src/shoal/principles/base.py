@@ -144,8 +144,14 @@ class Pairwise(Principle):
         return Fraction(count, size) / self.bound if count >= 1 else Fraction(0)
 
     def largest_share(self, rows: int) -> Fraction:
-        """Return the largest share of a group, of so many rows at most, that may be near."""
-        sizes = range(self.least, max(rows, self.least) + 1)
+        """Return the largest share of a group, of so many rows at most, that may be near.
+
+        That is the bound itself where its denominator divides a size.
+        """
+        most = max(rows, self.least)
+        if most // self.bound.denominator * self.bound.denominator >= self.least:
+            return self.bound
+        sizes = range(self.least, most + 1)
         return max(Fraction(self.allowed(size), size) for size in sizes)
 
     def surplus(self, sensitive: Sensitive) -> NDArray[np.int64]:

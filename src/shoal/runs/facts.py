@@ -25,6 +25,7 @@ from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.guarantee import PATIENCE, guarantee
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.principles.planning import frontier
+from shoal.progress import silent
 from shoal.release.boxes import exact_matches
 from shoal.runs.members import Counted, members
 from shoal.table.forms import BOUNDS, INTERVALS, TWO_TABLES
@@ -40,9 +41,12 @@ from shoal.utility.selectivity import WORK, errors_by_selectivity
 from shoal.views.commands import Command
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from shoal.audit.verify import Audit, Finding
+    from shoal.progress import Progress
     from shoal.release.release import Recoding, ReleaseData
     from shoal.runs.spread import SpreadRelease
     from shoal.table.schema import Schema
@@ -50,6 +54,10 @@ if TYPE_CHECKING:
 
 POINTS = 60  # of the frontier
 MOST = 100_000  # rows of which the least loss is looked for, in about two seconds
+# Seconds that parts of a report take, whatever the table and by a row of it, about.
+COSTS = {"least": (0.0, 2.5e-5), "exposure": (0.05, 1e-6), "fidelity": (0.1, 8e-6),
+         "queries": (0.1, 5e-6)}  # fmt: skip
+GATHERING = 0.9  # of the report: the rest is writing it down
 ROWS = 8  # of a group that is shown as an example
 LOOSE = 6  # rows that are shown where there are no groups
 
@@ -67,18 +75,40 @@ LIMITS = (
 
 
 def collect(
-    release: ReleaseData, audit: Audit, *, threshold: float = THRESHOLD, work: int | None = WORK
+    release: ReleaseData,
+    audit: Audit,
+    *,
+    threshold: float = THRESHOLD,
+    work: int | None = WORK,
+    progress: Progress = silent,
 ) -> dict[str, Any]:
     """Gather what was asked, what was measured, what it cost, and where the limits are.
 
     `threshold` is the risk of being found that is held for acceptable; `work` limits the queries
     that are asked (see `shoal.utility.selectivity`).
     """
+    rows = min(len(release.coded), MOST)
+    costs = {name: fixed + rows * by_row for name, (fixed, by_row) in COSTS.items()}
+    if not _bounded(release):
+        costs["least"] = 0.0
+    whole = sum(costs.values()) / GATHERING
+
+    def told(after: str, share: float = 1.0) -> None:
+        before = list(costs)[: list(costs).index(after)]
+        progress("report", (sum(costs[one] for one in before) + share * costs[after]) / whole)
+
     counted = members(release)
     limits = (*release.manifest["adversary"], *LIMITS_OF_ALL) if release.heterogeneous else LIMITS
     hidden = release.schema.pseudonymize
     facts = stated(release.manifest, audit, threshold)
     facts["first"] = [*facts["first"], *estimated(release)]
+    least = _times_least(release, lambda share: told("least", share))
+    found = exposure(release, audit, counted.coded, counted.before, counted.after, threshold)
+    told("exposure")
+    kept = fidelity(release, release.coded.people)
+    told("fidelity")
+    queries = errors_by_selectivity(release, work=work)
+    told("queries")
     return facts | {
         "columns_in": release.settings.get("columns_in"),
         "quasi": list(release.schema.quasi),
@@ -88,15 +118,13 @@ def collect(
             for entry, finding in zip(facts["requirements"], required(audit), strict=True)
         ],
         "guarded": any(one.columns for one in release.requirements),
-        "times_least": _times_least(release),
+        "times_least": least,
         "sizes": _counted(_sizes(counted, audit)),
         "map": loss_map(release),
-        "exposure": exposure(
-            release, audit, counted.coded, counted.before, counted.after, threshold
-        ),
-        "fidelity": fidelity(release, release.coded.people),
+        "exposure": found,
+        "fidelity": kept,
         "example": example(release),
-        "queries": errors_by_selectivity(release, work=work),
+        "queries": queries,
         "reproduce": reproduction(release),
         "limits": (*limits, *([warning(hidden)] if hidden else [])),
     }
@@ -257,16 +285,22 @@ def _only(recoding: Recoding, rows: NDArray) -> Recoding:
     return replace(recoding, kinds=kinds, layout=some)
 
 
-def _times_least(release: ReleaseData) -> float | None:
-    """Return how many times the least possible loss was lost at most, where that can be said.
+def _bounded(release: ReleaseData) -> bool:
+    """Return whether it can be said how much is lost at least.
 
     Who is left out changes what the others can reach, several rows of a person share one box, and
     very large tables would take minutes.
     """
     manifest = release.manifest
-    if manifest["suppressed"] or manifest.get("people") or manifest["rows"] > MOST:
+    return not (manifest["suppressed"] or manifest.get("people") or manifest["rows"] > MOST)
+
+
+def _times_least(release: ReleaseData, watch: Callable[[float], None]) -> float | None:
+    """Return how many times the least possible loss was lost at most, where that can be said."""
+    if not _bounded(release):
         return None
-    return times_least(manifest["loss"]["gcp"], least_loss(release.coded, release.requirements))
+    least = least_loss(release.coded, release.requirements, watch)
+    return times_least(release.manifest["loss"]["gcp"], least)
 
 
 def _sizes(counted: Counted, audit: Audit) -> NDArray[np.int64]:

@@ -74,7 +74,7 @@ def write_release(
         release.manifest.update(measured=found.measured(), seconds=seconds)
         tried = None if trials is None else trials()
         progress("report", 0.0)
-        page = _page(release, found, threshold, tried)
+        page = _page(release, found, threshold, tried, progress)
         write_text(staged / REPORT, page)
         release.manifest["digests"][REPORT] = digest_of(staged / REPORT)
         write_manifest(release.manifest, staged)
@@ -87,7 +87,13 @@ def write_release(
     return found
 
 
-def _page(release: Release, found: Audit, threshold: float, tried: dict[str, Any] | None) -> str:
+def _page(
+    release: Release,
+    found: Audit,
+    threshold: float,
+    tried: dict[str, Any] | None,
+    progress: Progress,
+) -> str:
     """Return the report; of one made from published groups, what published rows tell."""
     if release.recast:
         from shoal.runs.recast import collect_recast
@@ -97,7 +103,7 @@ def _page(release: Release, found: Audit, threshold: float, tried: dict[str, Any
     from shoal.runs.facts import collect
     from shoal.views.html import render_release
 
-    return render_release(collect(release, found, threshold=threshold), tried)
+    return render_release(collect(release, found, threshold=threshold, progress=progress), tried)
 
 
 def audit_written(release: Release, staged: Path, progress: Progress = silent) -> Audit:

@@ -22,7 +22,7 @@ from shoal.principles.base import Pairwise
 from shoal.progress import in_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,7 +35,13 @@ PARTS = 16  # of the table that threads take in turn
 ROUNDING = 1 - 1e-9  # sums of floats are on the safe side by more than they are rounded
 
 
-def least_loss(coded: Coded, requirements: Sequence[Requirement]) -> float:
+def unwatched(_share: float) -> None:
+    """Tell nobody."""
+
+
+def least_loss(
+    coded: Coded, requirements: Sequence[Requirement], watch: Callable[[float], None] = unwatched
+) -> float:
     """Return a GCP below which no release of all rows can keep the requirements.
 
     It is for tables in which every row is a person's only one.
@@ -44,6 +50,7 @@ def least_loss(coded: Coded, requirements: Sequence[Requirement]) -> float:
     ----------
     coded : the table; all of its rows are published.
     requirements : what has to hold in every group.
+    watch : hears now and then which share is done.
 
     Examples
     --------
@@ -55,7 +62,7 @@ def least_loss(coded: Coded, requirements: Sequence[Requirement]) -> float:
     >>> least_loss(coded, requirements("KAnonymity(k=2)", []))
     0.09999...
     """
-    reached = reaches(coded, requirements)
+    reached = reaches(coded, requirements, watch)
     return float(reached.mean() / len(coded.quasi)) * ROUNDING
 
 
@@ -64,7 +71,9 @@ def times_least(loss: float, least: float) -> float | None:
     return loss / least if least > 0 else None
 
 
-def reaches(coded: Coded, requirements: Sequence[Requirement]) -> NDArray[np.float64]:
+def reaches(
+    coded: Coded, requirements: Sequence[Requirement], watch: Callable[[float], None] = unwatched
+) -> NDArray[np.float64]:
     """Return the least sum of NCP that each row's box can have."""
     from shoal.kernels import reach as kernel
     from shoal.kernels.exchange.loss import LossSpace, positions
@@ -109,8 +118,10 @@ def reaches(coded: Coded, requirements: Sequence[Requirement]) -> NDArray[np.flo
             np.empty(near, np.int32),
         )
         kernel.reaches(*shared, ends[part], ends[part + 1], *scratch, found)
+        done.append(part)
 
-    in_threads([partial(work, part) for part in range(PARTS)], lambda: None)
+    done: list[int] = []
+    in_threads([partial(work, part) for part in range(PARTS)], lambda: watch(len(done) / PARTS))
     return found
 
 

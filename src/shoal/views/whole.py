@@ -34,16 +34,18 @@ WORDS = {
 # What phases usually take, in units in which reading and coding a table take one each.
 USUAL = {
     "read": 1.0, "code": 1.0, "search": 12.0, "recode": 0.5, "write": 1.0, "audit": 2.0,
-    "report": 2.0,
+    "report": 60.0,
 }  # fmt: skip
 MEASURED = ("read", "code")  # phases by which the others are expected to take their time
-AT_LEAST = {"code": 0.1, "search": 0.5, "write": 0.05, "audit": 0.1, "report": 1.0}  # seconds
+AT_LEAST = {"code": 0.1, "search": 0.5, "write": 0.05, "audit": 0.1, "report": 0.4}  # seconds
+AT_MOST = {"report": 4.0}  # of large tables a report looks at some rows
 WITHIN_SEARCH = ("partition", "repair", "improve", "anneal")  # phases of a search, in any order
+IMPROVING = 0.5  # of the time until groups hold is what tightening them takes then, about
 SURE = 0.02  # of a phase: from there on what it says of itself is believed
 
 
 class Whole:
-    """How far a whole command is, told phase by phase.
+    """How far a whole command is, told phase by phase; a search may have a time `budget`.
 
     Examples
     --------
@@ -53,8 +55,12 @@ class Whole:
     [0.0, 0.25, 0.5, 0.75, 1.0]
     """
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, now: Callable[[], float] = time.monotonic, *, budget: float | None = None
+    ) -> None:
         self._now = now
+        self._budget = budget  # seconds that a search was given, and takes
+        self._search_begun: float | None = None
         self._begun = now()
         self._phase = ""
         self._phase_begun = self._begun
@@ -70,8 +76,13 @@ class Whole:
                 passed = now - self._phase_begun
                 self._taken[self._phase] = self._taken.get(self._phase, 0.0) + passed
             self._phase, self._phase_begun = phase, now
+        if phase == "search" and self._search_begun is None:
+            self._search_begun = now
         if phase in MEASURED:
             self._projected = {phase: (now - self._phase_begun) / done} if done >= SURE else {}
+        untold = phase == "report" or (phase in WITHIN_SEARCH and self._budget is None)
+        if untold and done < SURE:
+            return self._most  # nobody knows how long it takes here before it tells
         left = self._left_in_phase(phase, done, now) + self._left_after(phase)
         if phase in USUAL and not self._units():
             return self._most  # nothing is known yet of how long anything takes here
@@ -82,6 +93,11 @@ class Whole:
 
     def _left_in_phase(self, phase: str, done: float, now: float) -> float:
         passed = now - self._phase_begun
+        searching = phase == "search" or phase in WITHIN_SEARCH
+        if searching and self._search_begun is not None and self._budget is not None:
+            return max(0.0, self._search_begun + self._budget - now)
+        if phase == "repair" and self._search_begun is not None:
+            return IMPROVING * (now - self._search_begun)
         if done >= SURE:
             return passed * (1 - min(done, 1.0)) / done
         return max(0.0, self._expected(phase) - passed)
@@ -96,9 +112,12 @@ class Whole:
 
     def _expected(self, phase: str) -> float:
         """Return how long a phase usually takes, by how long reading and coding took here."""
+        if phase == "search" and self._budget is not None:
+            return self._budget
         known = self._units()
         unit = sum(known.values()) / sum(USUAL[one] for one in known) if known else 0.0
-        return unit * USUAL.get(phase, 0.0) + AT_LEAST.get(phase, 0.0)
+        usual = unit * USUAL.get(phase, 0.0) + AT_LEAST.get(phase, 0.0)
+        return min(usual, AT_MOST.get(phase, usual))
 
     def _units(self) -> dict[str, float]:
         """Return how long reading and coding took, or will have taken."""
