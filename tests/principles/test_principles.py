@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 import shoal
 from reference import proximity
+from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 from shoal.principles.planning import frontier, largest_share, maxsize, width_bound
+from shoal.principles.requirement import requirements
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
 from tables import decimals, groups_of_numbers, small_integers
@@ -121,3 +123,18 @@ def test_k_anonymity_counts_the_smallest_group(marks, k):
     found = shoal.KAnonymity(k=k).measure(groups, None)
     assert found.risk == Fraction(1, smallest)
     assert found.holds == (smallest >= k)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["EpsilonM(epsilon=1, m=3)", "AlphaK(alpha=0.4, k=2)", "AlphaK(alpha=0.37, k=5)",
+     "Dissimilarity(epsilon=1, delta=0.7, k=4, distance=Absolute())", "FrequencyL(l=4)"],
+)  # fmt: skip
+def test_the_largest_share_is_that_of_some_size(said):
+    (asked,) = requirements(said, ["s"])
+    principle = asked.principle
+    assert isinstance(principle, Pairwise)
+    for rows in [*range(1, 60), 250]:
+        sizes = range(principle.least, max(rows, principle.least) + 1)
+        shares = [Fraction(principle.allowed(size), size) for size in sizes]
+        assert principle.largest_share(rows) == max(shares)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -155,3 +157,71 @@ def test_scripts_are_refused_where_they_could_not_read(
     release.write(tmp_path / "out", format="parquet")
     with pytest.raises(shoal.UsageError, match="csv"):
         write_scripts(tmp_path / "out", tmp_path / "scripts")
+
+
+def as_stata(program: str, directory: Path, stem: str) -> dict[str, list[Any]]:
+    """Do what the do-file says, line by line: which types and forms it knows, its text says."""
+    book = pl.read_csv(directory / "codebook.csv", infer_schema=False)
+    rows = pl.read_csv(directory / f"{stem}.csv", infer_schema=False)
+    listed = re.search(r'inlist\("`type\'", (.*?)\) destring', program)
+    split = re.search(r'if "`form\'" == "(\w+)" \{', program)
+    day = re.search(r'if "`type\'" == "(\w+)" \{', program)
+    assert listed is not None
+    assert split is not None
+    assert day is not None
+    numbers = {word.strip('" ') for word in listed[1].split(",")}
+    found: dict[str, list[Any]] = {}
+    for name, kind, form in (
+        book.filter(pl.col("file") == stem).select("name", "type", "form").rows()
+    ):
+        cells = rows[name].to_list()
+        parts = {name: cells}
+        if form == split[1]:
+            bare = [re.sub(r'[\[\]"]', "", cell) for cell in cells]
+            parts = {
+                f"{name}_low": [cell.split(", ")[0] for cell in bare],
+                f"{name}_high": [cell.split(", ")[-1] for cell in bare],
+            }
+        for part, texts in parts.items():
+            if kind in numbers:
+                found[part] = [float(text) for text in texts]
+            elif kind == day[1]:
+                found[part] = [date.fromisoformat(text[:10]) for text in texts]
+            else:
+                found[part] = texts
+    return found
+
+
+def test_stata_reads_the_same_numbers_and_dates(written: Path) -> None:
+    program = (written / "scripts" / "load.do").read_text("utf-8")
+    for stem, frame in typed(written / "out").items():
+        found = as_stata(program, written / "out", stem)
+        assert set(found) == set(frame.columns)
+        for name, kind in frame.schema.items():
+            if kind.is_numeric() or kind == pl.Date:
+                assert found[name] == frame[name].to_list(), name
+
+
+def test_features_of_an_escaped_release_are_those_of_the_table_as_it_was(tmp_path: Path) -> None:
+    people = pl.DataFrame(
+        {
+            "shift": [-5, -3, 2, 4, -1, 7, 8, -9],
+            "town": ["=Ulm", "+Bonn", "Aalen", "@Kiel"] * 2,
+            "pay": [0, 1000, 2000, 3000, 4000, 5000, 6000, 7000],
+        }
+    )
+    schema = shoal.Schema(quasi=["shift", "town"], sensitive="pay")
+    for form in ("intervals", "bounds", "means"):
+        plain, escaped = (
+            shoal.anonymize(
+                people, schema, require="KAnonymity(k=2)", form=form, escape_formulas=escape, seed=1
+            )
+            for escape in (False, True)
+        )
+        escaped.write(tmp_path / form)
+        assert "'=Ulm" in (tmp_path / form / "release.csv").read_text("utf-8")
+        wanted = plain.features()
+        assert {"town==Ulm", "town=Aalen"} <= set(wanted.columns)
+        for found in (escaped.features(), shoal.features(tmp_path / form)):
+            assert found.columns == wanted.columns
+            assert sorted(found.rows()) == sorted(wanted.rows())

@@ -151,7 +151,11 @@ class Pairwise(Principle):
         most = max(rows, self.least)
         if most // self.bound.denominator * self.bound.denominator >= self.least:
             return self.bound
-        sizes = range(self.least, most + 1)
+        return self.share_by_size(rows)
+
+    def share_by_size(self, rows: int) -> Fraction:
+        """Return the same, size by size."""
+        sizes = range(self.least, max(rows, self.least) + 1)
         return max(Fraction(self.allowed(size), size) for size in sizes)
 
     def surplus(self, sensitive: Sensitive) -> NDArray[np.int64]:

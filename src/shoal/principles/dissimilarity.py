@@ -94,7 +94,7 @@ class Dissimilarity(Pairwise):
         """
         whole = self.bound.denominator
         first = 1 + -(-(self.least - 1) // whole) * whole
-        return super().largest_share(min(rows, first))
+        return self.share_by_size(min(rows, first))
 
     def relation(self, sensitive: Sensitive) -> Relation:
         """Return who is within ε of whom."""
