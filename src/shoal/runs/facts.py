@@ -34,6 +34,7 @@ from shoal.table.population import code_people
 from shoal.table.pseudonyms import warning
 from shoal.table.settling import weights_of
 from shoal.table.trimming import stated_trim
+from shoal.utility.bias import cell_bias
 from shoal.utility.fidelity import fidelity
 from shoal.utility.least import least_loss, times_least
 from shoal.utility.maps import loss_map
@@ -123,6 +124,7 @@ def collect(
         "map": loss_map(release),
         "exposure": found,
         "fidelity": kept,
+        "bias": [one.to_dict() | {"sentence": str(one)} for one in cell_bias(release)],
         "example": example(release),
         "queries": queries,
         "reproduce": reproduction(release),
