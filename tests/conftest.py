@@ -1,7 +1,6 @@
 """One Hypothesis profile for all property tests, and what becomes of tests that need a program."""
 
 import os
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -62,18 +61,5 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say so when something was left out."""
-    if TO_MEND:
-        terminalreporter.write_line("To be mended: " + ", ".join(TO_MEND) + ".")
     for mark in _lacking():
         terminalreporter.write_line(f"Left out: {PROGRAMS[mark][2]}")
-
-
-TO_MEND = (Path(__file__).parent / "to_mend.txt").read_text("utf-8").split()
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark what is known to fail since features met one another: it is named at the end."""
-    if any(item.nodeid.startswith(name) for name in TO_MEND):
-        reason = "known to fail; see tests/to_mend.txt"
-        item.add_marker(pytest.mark.xfail(reason=reason, strict=False))
