@@ -150,12 +150,14 @@ def _of_rows(task: Task, rows: NDArray[np.int64]) -> Task:
 
 def _of_part(task: Task, rows: NDArray[np.int64], problem: NotAchievable) -> NotAchievable:
     """Say which rows that are kept apart cannot keep what is required."""
-    if task.coded.apart is None:
+    apart = task.coded.apart
+    if apart is None:
         return problem
+    parts = len(np.unique(apart))
     where = ", ".join(
         f"{column.name} = {column.spellings[int(column.codes[rows[0]])]}"
         for column in task.coded.quasi
-        if (column.codes[rows] == column.codes[rows[0]]).all()
+        if len(np.unique(apart * column.distinct + column.codes)) == parts  # one value in each
     )
     return NotAchievable(
         f"Of the rows that are kept apart, the {len(rows):,} with {where or 'equal counts'} cannot "

@@ -311,7 +311,8 @@ def _rounding(column: ColumnInspection) -> list[str]:
         return []
     low, high = float(column.values["low"]), float(column.values["high"])
     step = tidy((high - low) / STEPS)
-    said = [f"# round = {step}  # before all else"] if step else []
+    finer = step <= 1 and low.is_integer() and high.is_integer()  # than whole numbers are
+    said = [f"# round = {step}  # before all else"] if step and not finer else []
     return [*said, '# top = "99 %"  # what is above it is given as it']
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from shoal.errors import UsageError
 from shoal.table.coded import Coded, Sensitive, coordinates
+from shoal.wording import option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,7 +50,11 @@ class SeveralValues(Sensitive):
     @property
     def codes(self) -> NDArray[np.int32]:
         """Raise: there is no one value."""
-        msg = f"Some people have several values of {self.name}, or none; this is about one each."
+        msg = (
+            f"Some people have several values of {self.name}, or none, and what was asked for is "
+            f"defined for one a person. Publish one row of each, {option('most_rows', 1)}, or "
+            "choose another method or principle."
+        )
         raise UsageError(msg)
 
     @property
