@@ -166,9 +166,9 @@ def machine() -> str:
 
 def write(figure: Figure, frame: pl.DataFrame, output: Path) -> None:
     """Write the picture, and put the section into its place on the page."""
-    from shoal.views.charts.base import draw
+    from shoal.views.charts.base import picture
 
-    svg = draw(figure.draw(frame))
+    svg = picture(figure.draw(frame))
     (output / f"{figure.name}.svg").write_text(svg + "\n", "utf-8")
     page = output / PAGE
     old = page.read_text("utf-8") if page.exists() else ""

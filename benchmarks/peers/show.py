@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.views.charts.base import GREY, PALETTE, draw
+from shoal.views.charts.base import GREY, PALETTE, picture
 from shoal.views.charts.comparison import comparison_chart
 from shoal.views.tables import Measure
 
@@ -213,7 +213,7 @@ def seconds_chart(lines: Sequence[Line], limit: float) -> str:
             "legend": {"orient": "right", "labelLimit": 260, "titleLimit": 260},
         },
     }
-    return draw(
+    return picture(
         {
             "data": {"values": values},
             "encoding": encoding,

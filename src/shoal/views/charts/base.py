@@ -75,17 +75,25 @@ def draw(spec: dict[str, Any], *, height: int = 220, says: str = UNTOLD) -> str:
     who do not see the picture.
     """
     return "".join(
-        f"<div {said}>{_svg(spec, width, height, says)}</div>" for said, width in WIDTHS.items()
+        f"<div {said}>{picture(spec, width, height, says)}</div>" for said, width in WIDTHS.items()
     )
 
 
-def _svg(spec: dict[str, Any], width: int, height: int, says: str) -> str:
+def picture(
+    spec: dict[str, Any], width: int | None = None, height: int = 220, says: str = UNTOLD
+) -> str:
+    """Return a specification as one SVG element, which is also a whole file.
+
+    Without a width the parts of a facet have their own, and anything else is narrow.
+    """
     import vl_convert
     from markupsafe import escape
 
-    size: dict[str, Any] = {"width": width, "height": height}
+    size: dict[str, Any] = {"width": width or min(WIDTHS.values()), "height": height}
     if "facet" in spec:
-        size = {"spec": spec["spec"] | {"width": width - LABELS}, "padding": MARGIN}
+        size = (
+            {"spec": spec["spec"] | {"width": width - LABELS}, "padding": MARGIN} if width else {}
+        )
     whole = {"config": CONFIG} | _printable(spec) | size
     svg = vl_convert.vegalite_to_svg(whole)
     svg = re.sub(r"gradient_\d+", "gradient", svg)  # numbered anew with every picture of a process
