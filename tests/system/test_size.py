@@ -89,6 +89,7 @@ def peak(table: Path, *options: object) -> int:
     return int(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 def test_memory_grows_by_little_more_than_the_coded_arrays(place: Path, format: str) -> None:
     """Ten million rows may take six times the coded arrays, 240 bytes a row; the interpreter with a
