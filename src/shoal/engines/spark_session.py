@@ -61,8 +61,12 @@ def _start(engine: Spark) -> SparkSession:
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
+    settings = _settings(engine)
+    if settings["spark.master"].startswith("local"):
+        # Workers would take whichever python3 comes first; Spark looks here, not at its settings.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName(NAME)
-    for key, value in _settings(engine).items():
+    for key, value in settings.items():
         builder = builder.config(key, value)
     with _quiet():
         try:
@@ -102,7 +106,6 @@ def _settings(engine: Spark) -> dict[str, str]:
         {
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
-            "spark.pyspark.python": sys.executable,
             "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, [source, known])),
         }
         if here
