@@ -169,9 +169,9 @@ def test_an_alternative_is_taken_with_a_click(started, served):
         expect(page.locator("#price-method-0")).to_contain_text("by Exchange()")
         page.get_by_test_id("take-everybody").click()
         expect(page.get_by_test_id("requirement")).to_have_value(
-            "FrequencyL(l=3); KAnonymity(k=12)"
+            "FrequencyL(l=3); KAnonymity(k=11)"
         )
-        expect(page.locator("#most-12")).to_be_checked()
+        expect(page.locator("#most-11")).to_be_checked()
 
 
 def test_what_is_out_of_reach_has_a_remedy_that_works(started, served):

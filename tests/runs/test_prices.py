@@ -55,7 +55,7 @@ def test_every_alternative_can_be_published_and_is_something_else(people, decide
         run = Run.load(file, table=people, **changes)
         assert run.release().audit().holds
     everybody = next(one for one in found if one["kind"] == "everybody")
-    assert everybody["require"] == ["EpsilonM(epsilon=40, m=5)", "KAnonymity(k=12)"]
+    assert everybody["require"] == ["EpsilonM(epsilon=40, m=5)", "KAnonymity(k=11)"]
 
 
 def test_what_is_for_everybody_already_may_be_for_people_we_know(people, decided):

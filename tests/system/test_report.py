@@ -59,8 +59,8 @@ def test_report_answers_every_question_and_loads_nothing(made: Path) -> None:
     for heading in HEADINGS:
         assert heading in page
     assert loads_nothing(page)
-    assert "threshold 0.09" in page
-    assert "at least 12 rows" in page
+    assert "threshold 1\xa0in\xa011 (0.09)" in page
+    assert "at least 11 rows" in page
 
 
 def test_public_report_says_nothing_that_only_the_owner_may_see(made: Path) -> None:
@@ -149,7 +149,7 @@ def test_linkage_and_owner_report_cannot_be_one_file(made: Path, tmp_path: Path)
     assert names_in(tmp_path) == []
 
 
-@pytest.mark.parametrize("threshold", ["0", "-0.1", "1.5", "nan"])
+@pytest.mark.parametrize("threshold", ["0", "-0.1", "1.5", "nan", "inf", "1/0", "3/2", "one", ""])
 def test_threshold_outside_its_range_is_refused(made: Path, tmp_path: Path, threshold: str) -> None:
     options = ("--threshold", threshold)
     outcome = anonymize(made / "table.csv", tmp_path / "out", *options, require=EPSILON_M)
@@ -168,6 +168,36 @@ def test_threshold_decides_what_is_above(made: Path, tmp_path: Path) -> None:
         assert row
         assert word in row.group()
         assert "European Medicines Agency" not in page  # whose limit is another
+
+
+@pytest.mark.parametrize(
+    ("k", "options", "kept", "word"),
+    [
+        (11, (), "Yes, as far as", "not above"),
+        (12, (), "Yes, as far as", "below"),
+        (10, (), "not by the usual limit", "above"),
+        (11, ("--threshold", "0.09"), "not by the usual limit", "above"),  # to the letter
+        (11, ("--threshold", "1/11"), "Yes, as far as", "not above"),
+    ],
+)
+def test_usual_limit_is_one_in_eleven_itself_included(
+    tmp_path: Path, k: int, options: tuple[str, ...], kept: str, word: str
+) -> None:
+    ages = [age for age in (20, 30, 40) for _ in range(k)]
+    pays = [1000 * place for place in range(len(ages))]
+    pl.DataFrame({"age": ages, "pay": pays}).write_csv(tmp_path / "people.csv")
+    roles = ("--quasi", "age", "--sensitive", "pay")
+    require = f"KAnonymity(k={k})"
+    out = tmp_path / "out"
+    assert anonymize(tmp_path / "people.csv", out, *roles, *options, require=require).code == 0
+    page = text_of(out / "report.html")
+    assert kept in page
+    row = re.search(r"whom the reader knows to be in the table.*?</tr>", page, re.DOTALL)
+    assert row
+    assert f">{word}</td>" in row.group()
+    sheet = tmp_path / "sheet.html"
+    assert command("certificate", out, sheet, *options).code == 0
+    assert f": {word}." in text_of(sheet)
 
 
 def test_reports_escape_whatever_a_table_holds(tmp_path: Path) -> None:

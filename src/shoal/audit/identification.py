@@ -17,7 +17,7 @@ from shoal.audit.verify import cell_codes
 from shoal.distances.relation import equality, most_people
 from shoal.errors import UsageError
 from shoal.exact import upward
-from shoal.notation import exact
+from shoal.notation import exact, is_number
 from shoal.principles.groups import Groups
 
 if TYPE_CHECKING:
@@ -32,18 +32,28 @@ if TYPE_CHECKING:
     from shoal.table.coding import Column
 
 
-THRESHOLD = 0.09
+def check_threshold(threshold: float | Fraction | str) -> Fraction:
+    """Return a threshold of risk, as 0.2 or 1/11, as a rational, or raise where it is none."""
+    found = _rational(threshold)
+    if found is None or not 0 < found <= 1:
+        msg = (
+            "The threshold must be a number above 0 and at most 1, as 0.2 or 1/11. "
+            f"Got {threshold!r}."
+        )
+        raise UsageError(msg)
+    return found
 
 
-def check_threshold(threshold: float) -> Fraction:
-    """Return a threshold of risk as a rational, or raise where it is none."""
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
-        msg = f"The threshold must be a number above 0 and at most 1. Got {threshold!r}."
-        raise UsageError(msg)
-    if not 0 < threshold <= 1:
-        msg = f"The threshold must be above 0 and at most 1. Got {threshold!r}."
-        raise UsageError(msg)
-    return Fraction(exact(threshold))
+def _rational(value: object) -> Fraction | None:
+    """Return the rational that was written, None where none was."""
+    if isinstance(value, Fraction):
+        return value
+    if is_number(value):
+        return exact(value)
+    try:
+        return Fraction(value) if isinstance(value, str) else None
+    except (ValueError, ZeroDivisionError):
+        return None
 
 
 def exposure(
@@ -52,15 +62,14 @@ def exposure(
     members: Coded,
     before: Groups,
     after: Groups | None,
-    threshold: float,
+    limit: Fraction,
 ) -> dict[str, Any]:
-    """Measure all three, against a threshold for the risk of being found.
+    """Measure all three, against a limit for the risk of being found.
 
     Members are rows or people; `before` and `after` are those alike among them. How often an exact
     value is guessed is left out for columns under a proximity requirement: what that requirement
     measures says more of them.
     """
-    limit = check_threshold(threshold)
     measured = {n for one in release.requirements if one.principle.numeric for n in one.columns}
     if audit.alike is not None:
         found = identification(audit.alike, audit.alike, limit)
@@ -68,7 +77,7 @@ def exposure(
         assert audit.matches is not None
         found = identification(audit.matches, np.ones_like(audit.matches), limit)
     return {
-        "threshold": threshold,
+        "threshold": limit,
         "least_size": least_size(limit),
         "before": identification(before.sizes, before.sizes, limit),
         "after": found,

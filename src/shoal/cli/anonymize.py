@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import show
+from shoal.views.usual import THRESHOLD
 
 STDOUT = "-"
 
@@ -94,8 +95,8 @@ def anonymize(
         typer.Option(min=1, help="With --ledger: a group with fewer real people is dropped whole."),
     ] = None,
     threshold: Annotated[
-        float, typer.Option(help="Risk of being found that the report compares with.")
-    ] = 0.09,
+        str, typer.Option(help="Risk of being found that the report compares with, as 0.2 or 1/11.")
+    ] = THRESHOLD,
     suppress: Annotated[
         str | None, typer.Option(help="Rows that may be left out where that helps, as 1%.")
     ] = None,

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import show
+from shoal.views.usual import THRESHOLD
 
 
 def certificate(
@@ -25,8 +26,9 @@ def certificate(
     ] = None,
     population: show.Population = None,
     threshold: Annotated[
-        float, typer.Option(help="Risk of being found that the certificate compares with.")
-    ] = 0.09,
+        str,
+        typer.Option(help="Risk of being found that it compares with, as 0.2 or 1/11."),
+    ] = THRESHOLD,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import show
+from shoal.views.usual import THRESHOLD
 
 
 def coarsen(
@@ -26,8 +27,8 @@ def coarsen(
         ),
     ] = None,
     threshold: Annotated[
-        float, typer.Option(help="Risk of being found that the report compares with.")
-    ] = 0.09,
+        str, typer.Option(help="Risk of being found that the report compares with, as 0.2 or 1/11.")
+    ] = THRESHOLD,
     title: Annotated[
         str | None, typer.Option(help="What the release is called, in manifest and report.")
     ] = None,

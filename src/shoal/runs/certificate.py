@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.audit.files import audit_files
-from shoal.audit.identification import THRESHOLD, check_threshold
+from shoal.audit.identification import check_threshold
 from shoal.audit.manifest import read_manifest
 from shoal.errors import OutputError, UsageError
 from shoal.release.places import as_output_errors
+from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from shoal.audit.verify import Audit
@@ -22,7 +23,7 @@ def certificate(
     *,
     original: Any = None,
     population: Any = None,
-    threshold: float = THRESHOLD,
+    threshold: float | str = THRESHOLD,
 ) -> Audit:
     """Audit a release and write its certificate, an HTML page that prints on two pages to sign.
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.audit.identification import (
-    THRESHOLD,
     check_threshold,
     exposure,
     identification,
@@ -40,6 +39,7 @@ from shoal.utility.least import least_loss, times_least
 from shoal.utility.maps import loss_map
 from shoal.utility.selectivity import WORK, errors_by_selectivity
 from shoal.views.commands import Command
+from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,7 @@ def collect(
     release: ReleaseData,
     audit: Audit,
     *,
-    threshold: float = THRESHOLD,
+    threshold: float | str = THRESHOLD,
     work: int | None = WORK,
     progress: Progress = silent,
 ) -> dict[str, Any]:
@@ -104,7 +104,8 @@ def collect(
     facts = stated(release.manifest, audit, threshold)
     facts["first"] = [*facts["first"], *estimated(release)]
     least = _times_least(release, lambda share: told("least", share))
-    found = exposure(release, audit, counted.coded, counted.before, counted.after, threshold)
+    limit = check_threshold(threshold)
+    found = exposure(release, audit, counted.coded, counted.before, counted.after, limit)
     told("exposure")
     kept = fidelity(release, release.coded.people)
     told("fidelity")
@@ -149,7 +150,7 @@ APART = (
 )
 
 
-def stated(manifest: dict[str, Any], audit: Audit, threshold: float) -> dict[str, Any]:
+def stated(manifest: dict[str, Any], audit: Audit, threshold: float | str) -> dict[str, Any]:
     """Gather what a manifest and an audit of the files tell, without the table as it was."""
     limit = check_threshold(threshold)
     if audit.alike is not None:
@@ -166,8 +167,7 @@ def stated(manifest: dict[str, Any], audit: Audit, threshold: float) -> dict[str
         "first": first_lines(manifest, audit),
         "requirements": [_stated(finding) for finding in required(audit)],
         "cells": [finding.to_dict() for finding in audit.findings if finding.by == "cells"],
-        "exposure": found
-        and {"threshold": threshold, "least_size": least_size(limit), "after": found},
+        "exposure": found and {"threshold": limit, "least_size": least_size(limit), "after": found},
         "reproduce": {"audit": Command("audit", ("DIR",)).line},
         "limits": (*manifest.get("adversary", LIMITS[:1]), *LIMITS[1:]),
     }

@@ -19,6 +19,7 @@ from shoal.runs.run import Run
 from shoal.table.forms import FORMS, INTERVALS
 from shoal.table.reading import take_frame
 from shoal.utility.workload import Workload
+from shoal.views.usual import EVERYBODY, KNOWN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +33,6 @@ QUERIES = 200  # that every form answers
 SEED = 0  # of the queries: nothing is published, and equal calls are to agree
 WIDER, ROOM = 3, 0.65  # times the width, as far as that is so much of what the table bears
 LEFT_OUT = "1%"
-KNOWN, EVERYBODY = 5, 12  # one in how many: for readers who sign, and for all
 
 
 def price(

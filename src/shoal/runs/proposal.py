@@ -20,6 +20,7 @@ from shoal.sampling import draw
 from shoal.table.coding import code_column
 from shoal.table.missing import complete_rows, is_missing
 from shoal.table.settling import settle
+from shoal.views.usual import EVERYBODY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from shoal.table.schema import Schema
 
 MOST = 5  # the m and l to start from where the table allows it
-PEOPLE = 11  # who share every description at least: a risk of 0.09, as EMA and Health Canada ask
 CHOICES = 3  # promises that are priced
 SAMPLE = 2_000  # rows that they are tried on
 SECONDS = 1.0  # of each trial
@@ -57,7 +57,7 @@ def propose(
     found: Inspection,
     schema: Schema | None = None,
     *,
-    least: int = PEOPLE,
+    least: int = EVERYBODY,
     count: int = CHOICES,
 ) -> list[Proposal]:
     """Return requirements that are achievable, the most telling first; several are priced.

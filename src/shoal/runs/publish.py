@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from shoal.audit.files import check_linked, check_manifest, digest_of, read_tables
-from shoal.audit.identification import THRESHOLD, check_threshold
+from shoal.audit.identification import check_threshold
 from shoal.audit.manifest import MANIFEST, REPORT, check_shape
 from shoal.audit.shapes import Wrong
 from shoal.errors import AuditFailed, InputError
@@ -21,6 +21,7 @@ from shoal.table.columns import Handed
 from shoal.table.forms import CODEBOOK
 from shoal.table.reading import take_frame
 from shoal.table.strict import read_json
+from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -43,7 +44,7 @@ def write_release(
     format: str = "csv",
     linkage: str | Path | None = None,
     force: bool = False,
-    threshold: float = THRESHOLD,
+    threshold: float | str = THRESHOLD,
     trials: Callable[[], dict[str, Any]] | None = None,
     commit: Callable[[Path], None] | None = None,
     progress: Progress = silent,
@@ -90,7 +91,7 @@ def write_release(
 def _page(
     release: Release,
     found: Audit,
-    threshold: float,
+    threshold: float | str,
     tried: dict[str, Any] | None,
     progress: Progress,
 ) -> str:

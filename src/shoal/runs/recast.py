@@ -30,7 +30,7 @@ SERIES = (
 )
 
 
-def collect_recast(release: ReleaseData, audit: Audit, threshold: float) -> dict[str, Any]:
+def collect_recast(release: ReleaseData, audit: Audit, threshold: float | str) -> dict[str, Any]:
     """Gather what published rows tell."""
     series = "previous" in release.manifest
     return stated(release.manifest, audit, threshold) | {
@@ -45,7 +45,7 @@ def collect_recast(release: ReleaseData, audit: Audit, threshold: float) -> dict
 
 
 def collect_spread(
-    manifest: dict[str, Any], audit: Audit, release: SpreadRelease, threshold: float
+    manifest: dict[str, Any], audit: Audit, release: SpreadRelease, threshold: float | str
 ) -> dict[str, Any]:
     """Gather what is known of a release that nobody holds whole."""
     asked = [("require", one) for one in manifest["require"]]

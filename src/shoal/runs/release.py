@@ -19,6 +19,7 @@ from shoal.release.release import ReleaseData, in_form
 from shoal.showing import Shown
 from shoal.table.forms import MEANS, TWO_TABLES
 from shoal.table.reading import take_frame
+from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -170,7 +171,7 @@ class Release(ReleaseData, Shown):
         format: str = "csv",
         linkage: str | Path | None = None,
         force: bool = False,
-        threshold: float = 0.09,
+        threshold: float | str = THRESHOLD,
         trials: bool = False,
         progress: Progress = silent,
     ) -> Audit:
@@ -198,7 +199,7 @@ class Release(ReleaseData, Shown):
         self,
         path: str | Path,
         *,
-        threshold: float = 0.09,
+        threshold: float | str = THRESHOLD,
         force: bool = False,
         progress: Progress = silent,
     ) -> None:

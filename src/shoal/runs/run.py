@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from shoal.audit.identification import THRESHOLD, check_threshold
+from shoal.audit.identification import check_threshold
 from shoal.audit.manifest import REPORT
 from shoal.engines.base import Engine
 from shoal.engines.local import Local
@@ -55,6 +55,7 @@ from shoal.table.reading import read_lean, read_table, take_frame
 from shoal.table.schema import Schema
 from shoal.table.settings import ROLES, Settings, is_said
 from shoal.table.settling import as_settled, settle
+from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -156,7 +157,7 @@ class Run:
     ledger: str | Path | None = None
     batch: int = 1
     least_real: int = 1
-    threshold: float = THRESHOLD
+    threshold: float | str = THRESHOLD
     trials: bool = False
     force: bool = False
     # Asked by a search that has found something: whether to keep the best so far.

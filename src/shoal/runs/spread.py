@@ -32,6 +32,7 @@ from shoal.runs.remarks import Remark, about_columns, unheard
 from shoal.showing import Shown
 from shoal.table.forms import CODEBOOK, RELEASE, TWO_TABLES
 from shoal.table.settings import ROLES
+from shoal.views.usual import THRESHOLD
 from shoal.wording import option
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ class SpreadRelease(Shown):
         *,
         format: str = "parquet",
         force: bool = False,
-        threshold: float = 0.09,
+        threshold: float | str = THRESHOLD,
     ) -> Audit:
         """Write part files, manifest and report as one directory, audited before it appears."""
         if format != "parquet":
@@ -283,7 +284,7 @@ def written_spread(
     return release, release.audited
 
 
-def finish(release: SpreadRelease, staged: Path, found: Audit, threshold: float) -> None:
+def finish(release: SpreadRelease, staged: Path, found: Audit, threshold: float | str) -> None:
     """Write the report, and last the manifest, as the mark that the release is whole."""
     from shoal.views.html import render_recast
 

@@ -13,10 +13,11 @@ from shoal.errors import UnknownColumn, UsageError
 from shoal.exact import tidy
 from shoal.inspection.advise import weighing
 from shoal.inspection.inspect import inspect
-from shoal.runs.proposal import PEOPLE, SAMPLE, propose
+from shoal.runs.proposal import SAMPLE, propose
 from shoal.table.date_formats import check_format
 from shoal.table.schema import Schema
 from shoal.views.commands import Command
+from shoal.views.usual import EVERYBODY
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,7 +53,7 @@ def starter(
     ask : called with each question that decides what is proposed; without it nothing is asked.
     """
     found = inspect(table)
-    schema, least = (found.schema, PEOPLE) if ask is None else decide(found, ask)
+    schema, least = (found.schema, EVERYBODY) if ask is None else decide(found, ask)
     if schema.person is not None:
         schema = replace(schema, most_rows=usual_rows(table[schema.person]))
     choices = propose(table, found, schema, least=least)
@@ -82,7 +83,7 @@ def decide(found: Inspection, ask: Ask) -> tuple[Schema, int]:
         ask("Which columns could somebody know of a person?", ",".join(guessed)), tuple(known)
     )
     protect = _named(ask("Which column is to be protected?", found.protect or ""), tuple(known))
-    said = ask("How many people at least share every description?", str(PEOPLE))
+    said = ask("How many people at least share every description?", str(EVERYBODY))
     if not said.strip().isdigit() or int(said) < 1:
         msg = f"A number of people is a whole number of at least 1. Got {said!r}."
         raise UsageError(msg)
@@ -243,7 +244,7 @@ def _required(choices: Sequence[Proposal]) -> list[str]:
                 "No quasi column could be suggested, or none that is complete in any row. Name "
                 "some above, then say what must hold:"
             ),
-            f'# require = "KAnonymity(k={PEOPLE})"',
+            f'# require = "KAnonymity(k={EVERYBODY})"',
             'output = "published"',
             "",
         ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.identification import THRESHOLD, check_threshold
+from shoal.audit.identification import check_threshold
 from shoal.errors import ShoalError
 from shoal.methods.base import Method
 from shoal.progress import Progress, silent
@@ -21,6 +21,7 @@ from shoal.runs.owner import collect_owner
 from shoal.runs.tune import tune
 from shoal.table.schema import Schema
 from shoal.views.html import render_owner
+from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -132,7 +133,7 @@ def write_owner_report(
     path: str | Path,
     *,
     audit: Audit | None = None,
-    threshold: float = THRESHOLD,
+    threshold: float | str = THRESHOLD,
     force: bool = False,
     progress: Progress = silent,
 ) -> None:

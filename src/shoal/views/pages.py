@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import OutputError
 from shoal.exact import at_least
 from shoal.views.charts.base import drawn
-from shoal.views.words import FILTERS, extent
+from shoal.views.words import FILTERS, extent, usual
 from shoal.wording import option
 
 if TYPE_CHECKING:
@@ -117,6 +117,7 @@ def render(template: str, **values: Any) -> str:
         bytecode_cache=_compiled(),
     )
     environment.filters |= FILTERS | {"at_least": at_least, "extent": extent}
+    environment.tests["usual"] = usual
     return environment.get_template(template).render(**values)
 
 

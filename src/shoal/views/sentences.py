@@ -89,7 +89,7 @@ def may_publish(facts: dict[str, Any]) -> str:
     if seen["after"]["largest_kept"]:
         return (
             "Yes, as far as what is promised goes: everything holds, and nobody who is known to be "
-            f"in the table is found with more than {found}, below the limit of {usual}."
+            f"in the table is found with more than {found}, within the limit of {usual}."
         )
     return (
         f"To readers who sign an agreement, yes. To everybody, not by the usual limit of {usual}: "

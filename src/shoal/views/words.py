@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import math
 from datetime import date
+from fractions import Fraction
+from typing import Any
 
 from shoal.exact import at_most
+from shoal.views.usual import THRESHOLD
 
 CERTAIN = 1.0
 SPACE = "\u00a0"  # that does not break
@@ -31,17 +34,31 @@ def _in(part: int, whole: int) -> str:
     return f"{part}{SPACE}in{SPACE}{whole:,}"
 
 
-def limit(threshold: float) -> str:
-    r"""Write a threshold of risk as it is, and as one in so many.
+def limit(threshold: Fraction) -> str:
+    r"""Write a threshold of risk as it is, and as one in so many; the usual one as it is known.
 
-    >>> limit(0.09), limit(0.2)
-    ('0.09, about 1\xa0in\xa011', '1\xa0in\xa05')
+    >>> limit(Fraction(1, 11)), limit(Fraction("0.09")), limit(Fraction("0.2"))
+    ('1\xa0in\xa011 (0.09)', '0.09, about 1\xa0in\xa011', '1\xa0in\xa05')
     """
-    exact = abs(1 / threshold - round(1 / threshold)) < 1e-9
-    return nearly(threshold) if exact else f"{threshold:g}, about {nearly(threshold)}"
+    if usual(threshold):
+        return f"{nearly(threshold)} (0.09)"
+    exact = threshold.numerator == 1
+    return nearly(threshold) if exact else f"{float(threshold):g}, about {nearly(threshold)}"
 
 
-def nearly(threshold: float) -> str:
+def usual(threshold: Fraction) -> bool:
+    """Return whether a threshold of risk is the one for data that anybody may read."""
+    return threshold == Fraction(THRESHOLD)
+
+
+def standing(seen: dict[str, Any]) -> str:
+    """Say how the largest risk of being found stands to its threshold."""
+    if not seen["after"]["largest_kept"]:
+        return "above"
+    return "not above" if seen["after"]["smallest"] * seen["threshold"] == 1 else "below"
+
+
+def nearly(threshold: Fraction) -> str:
     """Write a threshold of risk as about one in so many."""
     return _in(1, round(1 / threshold))
 
@@ -163,6 +180,7 @@ FILTERS = {
     "one_in": one_in,
     "limit": limit,
     "nearly": nearly,
+    "standing": standing,
     "share": share,
     "in_hundred": in_hundred,
     "count": count,

@@ -6,6 +6,9 @@ import math
 from fractions import Fraction
 from typing import Any
 
+from shoal.views import usual
+
+EVERYBODY, KNOWN = usual.EVERYBODY, usual.KNOWN
 NARROW = "\u00a0"  # keeps "1 in 5" and "2.1 %" on one line
 OPTIONS: dict[str, str | dict[str, str]] = {
     "suppress": "Leave out up to {} of the rows",
@@ -86,10 +89,10 @@ METHODS = {  # what it is called, and what it is good for
 ALTERNATIVES = {  # what it is called, and what it gains
     "everybody": (
         "For everybody to read",
-        "Nobody is found with more than 1 in 12, which is under the limit for data that anybody "
-        "may read.",
+        f"Nobody is found with more than 1 in {EVERYBODY}, the limit for data that anybody may "
+        "read.",
     ),
-    "known": ("For people we know", "Found with at most 1 in 5: for readers who sign."),
+    "known": ("For people we know", f"Found with at most 1 in {KNOWN}: for readers who sign."),
     "wider": ("Hide a wider range", "Guesses must be further off to be of no use."),
     "suppress": (
         "Leave out up to 1\u00a0% of the rows",
@@ -123,8 +126,6 @@ TYPES = {
     "boolean": "yes or no",
     "ordered": "ordered label",
 }
-EVERYBODY = 12  # rows that share a description where anybody may read: a chance under 1 in 11
-KNOWN = 5
 MOST_DIGITS = 10**15  # numbers from here on are not written out
 
 
