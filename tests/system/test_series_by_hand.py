@@ -289,9 +289,9 @@ def asked(where: Path, table: Path, *more: object) -> tuple[object, ...]:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (("--form", "two-tables", "--keep-other"), "one table"),
-        (("--round", "age=10"), "round, cut off or respell them in the table"),
-        (("--top", "pay=99%"), "round, cut off or respell them in the table"),
+        (("--form", "two-tables", "--keep-other"), "The ledger fixes 'form'"),
+        (("--round", "age=10"), "fixes 'rounding and thresholds' as nothing"),
+        (("--top", "pay=99%"), "this run says pay=above 99% given as 99%"),
         (("--method", "Split()", "--form", "bounds"), "The ledger fixes 'form'"),
         (("--batch", "0"), "greater than or equal to 1"),
         (("--least-real", "0"), "greater than or equal to 1"),

@@ -253,7 +253,7 @@ def read_published(
 
 def read_cells(directory: Path, manifest: dict[str, Any]) -> pl.DataFrame:
     """Read a published table: quasi cells as text, nothing escaped, numbers spelled as they are."""
-    return _read_spelled(directory, manifest).rows
+    return read_spelled(directory, manifest).rows
 
 
 def read_tables(
@@ -264,7 +264,7 @@ def read_tables(
     progress: Progress = silent,
 ) -> Tables:
     """Read the published tables of a release directory as one, and say what is wrong with them."""
-    found = _read_spelled(directory, manifest, lean=lean, progress=progress)
+    found = read_spelled(directory, manifest, lean=lean, progress=progress)
     schema = manifest_schema(manifest)
     linked = {
         name: schema.linked[name].read_numbers(table, "sensitive")
@@ -273,13 +273,14 @@ def read_tables(
     return replace(found, rows=schema.read_numbers(found.rows, "sensitive"), linked=linked)
 
 
-def _read_spelled(
+def read_spelled(
     directory: Path,
     manifest: dict[str, Any],
     *,
     lean: bool = False,
     progress: Progress = silent,
 ) -> Tables:
+    """Read the published tables, quasi cells as text, nothing escaped, all spelled as they are."""
     form = manifest["form"]
     tables = {}
     for stem in (*stems(form), *manifest.get("tables", {})):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.audit.files import audit_directory, digest_of, manifest_schema, read_cells
+from shoal.audit.files import audit_directory, digest_of, manifest_schema, read_spelled
 from shoal.audit.forms import own_columns
 from shoal.audit.manifest import MANIFEST, read_manifest
 from shoal.audit.nesting import Side, not_nested
@@ -25,7 +25,14 @@ from shoal.table.schema import PERSON, REAL, RESERVED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from shoal.audit.forms import Tables
     from shoal.audit.verify import Audit
+
+# What is said of a column and stays the same in all releases of a series.
+LASTING = (
+    *("name", "role", "kind", "hierarchy", "type", "never_mix"),
+    *("date_format", "round", "bottom", "top"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,26 +53,49 @@ class Part:
         return cls(directory.name, manifest, digest, audit_directory(directory), directory)
 
     @cached_property
+    def tables(self) -> Tables:
+        """The published tables, or raise."""
+        return read_spelled(self.directory, self.manifest)
+
+    @property
     def table(self) -> pl.DataFrame:
-        """The published table, or raise."""
-        return read_cells(self.directory, self.manifest)
+        """The published table; where there are two, boxes beside values."""
+        return self.tables.rows
 
     @cached_property
     def groups(self) -> dict[int, tuple[tuple[Any, ...], ...]]:
         """The rows of each group but for `real`, sorted, so that equal groups are equal."""
-        return group_rows(self.table)
+        return group_rows(self.tables)
+
+    @cached_property
+    def sizes(self) -> dict[int, int]:
+        """The number of rows of each group."""
+        return dict(self.table.group_by(pl.col(RESERVED).cast(pl.Int64)).len().iter_rows())
 
     @cached_property
     def real(self) -> dict[int, list[int]]:
-        """The numbers of real people that rows of each group state."""
-        by = self.table.group_by(pl.col(RESERVED).cast(pl.Int64)).agg(
+        """The numbers of real people that rows of each group state, in every table."""
+        parts = [self.table] if self.tables.people is None else [self.table, self.tables.people]
+        every = pl.concat([part.select(pl.col(RESERVED, REAL).cast(pl.String)) for part in parts])
+        by = every.group_by(pl.col(RESERVED).cast(pl.Int64)).agg(
             pl.col(REAL).cast(pl.Int64, strict=False).unique()
         )
         return dict(by.iter_rows())
 
 
-def group_rows(table: pl.DataFrame) -> dict[int, tuple[tuple[Any, ...], ...]]:
-    """Return the rows of each group, sorted; numbers that are drawn anew are left out."""
+def group_rows(tables: Tables) -> dict[int, tuple[tuple[Any, ...], ...]]:
+    """Return the rows of each group, sorted, of people too where they stand apart.
+
+    Numbers that are drawn anew are left out.
+    """
+    rows = _group_rows(tables.rows)
+    if tables.people is None:
+        return rows
+    people = _group_rows(tables.people)
+    return {group: (*some, *people.get(group, ())) for group, some in rows.items()}
+
+
+def _group_rows(table: pl.DataFrame) -> dict[int, tuple[tuple[Any, ...], ...]]:
     columns = [name for name in table.columns if name not in {RESERVED, REAL, PERSON}]
     rows = table.select(
         pl.col(RESERVED).cast(pl.Int64),
@@ -207,7 +237,7 @@ def _wrong_alone(part: Part) -> list[str]:
     many = [
         group
         for group, said in part.real.items()
-        if group not in odd and not 0 < said[0] <= len(part.groups[group])
+        if group not in odd and not 0 < said[0] <= part.sizes[group]
     ]
     if odd:
         wrong.append(f"{len(odd)} groups say different numbers of real people.")
@@ -231,7 +261,7 @@ def _wrong_after(before: Part, part: Part, used: set[int]) -> list[str]:
         if part.manifest.get(key) != before.manifest.get(key)
     ]
     roles = [
-        [(c["name"], c["role"], c.get("kind"), c.get("hierarchy")) for c in p.manifest["columns"]]
+        [{key: c.get(key) for key in LASTING} for c in p.manifest["columns"]]
         for p in (before, part)
     ]
     if roles[0] != roles[1]:
@@ -244,7 +274,7 @@ def _wrong_after(before: Part, part: Part, used: set[int]) -> list[str]:
     if again:
         wrong.append(f"{len(again)} groups have numbers that were used before and had gone.")
     born = [group for group in part.groups if group not in used]
-    partly = [g for g in born if part.real[g] != [len(part.groups[g])]]
+    partly = [g for g in born if part.real[g] != [part.sizes[g]]]
     if partly:
         wrong.append(f"{len(partly)} new groups have rows that stand for nobody.")
     return wrong

@@ -88,7 +88,14 @@ class Layout:
         assert self.numbers is not None
         rows = one[order]
         people = self.carries[rows]
-        return replace(self, bears=people, carries=people, numbers=self.numbers[rows], persons=None)
+        return replace(
+            self,
+            bears=people,
+            carries=people,
+            numbers=self.numbers[rows],
+            persons=None,
+            real=None if self.real is None else self.real[rows],
+        )
 
 
 def row_counts(coded: Coded) -> Groups:

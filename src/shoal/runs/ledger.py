@@ -72,6 +72,7 @@ def fixed_by(
         "hierarchies": {name: repr(one) for name, one in schema.hierarchies.items()},
         "order": {name: list(labels) for name, labels in schema.order.items()},
         "decimal": schema.decimal,
+        "rounding_and_thresholds": {name: one.words for name, one in schema.trims.items()},
         "require": [repr(one) for one in asked],
         **more,
     }
@@ -81,7 +82,9 @@ def check_fixed(ledger: Ledger, now: Mapping[str, Any]) -> None:
     """Raise where a run asks for something else than the runs before."""
     for key, said in now.items():
         before = ledger.fixed.get(key)
-        if key != "columns" and before != said:  # their order is that of the first table
+        if key == "columns" or (before is None and not said):
+            continue  # the order of columns is that of the first table
+        if before != said:
             msg = (
                 f"The ledger fixes {key.replace('_', ' ')!r} as {_shown(before)}, and this run "
                 f"says {_shown(said)}. Ask for the same, or begin another series with another "
@@ -91,7 +94,28 @@ def check_fixed(ledger: Ledger, now: Mapping[str, Any]) -> None:
 
 
 def _shown(said: Any) -> str:
+    if isinstance(said, dict):
+        said = [f"{name}={one}" for name, one in said.items()]
     return ", ".join(map(str, said)) or "nothing" if isinstance(said, list) else str(said)
+
+
+def as_before(schema: Schema, ledger: Ledger) -> Schema:
+    """Return a schema with what the first table of a series decided: thresholds, types, dates."""
+    fixed = ledger.fixed
+    return replace(
+        schema,
+        **fixed.get("thresholds", {}),
+        types={**schema.types, **fixed.get("types", {})},
+        date_formats={**fixed.get("date_formats", {}), **schema.date_formats},
+    )
+
+
+def thresholds_of(schema: Schema) -> dict[str, dict[str, str]]:
+    """Return where the numbers of a series are cut off, percentiles of the first table included."""
+    return {
+        how: {name: str(one) for name, one in getattr(schema, how).items()}
+        for how in ("bottom", "top")
+    }
 
 
 def check_people(table: pl.DataFrame, schema: Schema) -> list[str]:
@@ -162,9 +186,8 @@ def _born(
     ledger: Ledger, newcomers: pl.DataFrame, run: Run, turn: Turn, progress: Progress
 ) -> Release | None:
     """Let newcomers form groups among themselves; None where they wait."""
-    plain = without_person(run.schema, ledger.fixed.get("types"))
     try:
-        born = replace(run, table=newcomers, schema=plain).release(progress)
+        born = of_newcomers(run, newcomers, ledger).release(progress)
     except NotAchievable:
         if not ledger.rounds:
             raise
@@ -227,6 +250,16 @@ def _type(column: Column, schema: Schema) -> str:
 def without_person(schema: Schema, types: Mapping[str, str] | None) -> Schema:
     """Return the schema of rows that are one person each, with types that are fixed."""
     return replace(schema, person=None, identifying=(), types={**schema.types, **(types or {})})
+
+
+def of_newcomers(run: Run, newcomers: pl.DataFrame, ledger: Ledger) -> Run:
+    """Return the run over people who form groups among themselves.
+
+    Their numbers are rounded and cut off already, and a second time might change them again.
+    """
+    plain = without_person(run.schema, ledger.fixed.get("types"))
+    plain = replace(plain, round={}, bottom={}, top={})
+    return replace(run, table=newcomers, schema=plain, ledger=None)
 
 
 def _respelled(old: pl.Series, new: pl.Series, kind: str, schema: Schema) -> pl.Series:
@@ -310,9 +343,7 @@ def _outside(
     plain = without_person(schema, ledger.fixed["types"])
     columns = list(ledger.fixed["columns"])
     table = pl.concat([ledger.rows.select(columns), now.select(columns)])
-    types = {name: kind for name, kind in plain.types.items() if name in plain.quasi}
-    quasi = replace(plain, sensitive=(), other=(), types=types)
-    coded = code_table(table, quasi, missing="value")
+    coded = code_table(table, plain.only("quasi"), missing="value")
     groups = renumber(ledger.rows[GROUP].to_numpy())
     order = np.argsort(groups, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(groups))])

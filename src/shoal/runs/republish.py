@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.files import digest_of, read_cells
+from shoal.audit.files import digest_of, read_spelled
 from shoal.audit.manifest import MANIFEST, read_manifest
 from shoal.audit.series import group_rows
 from shoal.errors import AuditFailed, InputError, NotAchievable, UsageError
@@ -32,12 +32,21 @@ from shoal.release.ledger import (
 from shoal.release.places import PRIVATE
 from shoal.release.release import build_release
 from shoal.runs.estimate import whole_run
-from shoal.runs.ledger import Turn, check_fixed, check_people, fixed_by, take_turn, without_person
+from shoal.runs.ledger import (
+    Turn,
+    as_before,
+    check_fixed,
+    check_people,
+    fixed_by,
+    of_newcomers,
+    take_turn,
+    thresholds_of,
+    without_person,
+)
 from shoal.runs.outlets import is_outlet
 from shoal.runs.publish import write_release
 from shoal.runs.release import Release
 from shoal.runs.remarks import Remark
-from shoal.table.forms import TWO_TABLES
 from shoal.table.reading import take_frame
 from shoal.table.schema import KNOWN, PERSON
 from shoal.table.settings import ROLES
@@ -69,7 +78,7 @@ def republish(
     run.schema.check(table.columns)
     written, target = run.format or "csv", Path(os.path.realpath(run.output))
     with locked(run.ledger):
-        memory = _memory(run, table)
+        memory, table, run = _memory(run, table)
         series = _Series(memory, run, Randomness(run.seed))
         series.settle()
         turn = (
@@ -95,8 +104,11 @@ def republish(
     return release, audit
 
 
-def _memory(run: Run, table: pl.DataFrame) -> Ledger:
-    """Return the ledger of a run, begun where there is none, or raise where it says otherwise."""
+def _memory(run: Run, table: pl.DataFrame) -> tuple[Ledger, pl.DataFrame, Run]:
+    """Return the ledger of a run, begun where there is none, or raise where it says otherwise.
+
+    With it the table, rounded and cut off, and the run with what the first table has decided.
+    """
     assert run.ledger is not None
     kept = {*run.schema.quasi, *run.schema.sensitive, *run.schema.other}
     columns = [name for name in table.columns if name in kept]
@@ -109,10 +121,17 @@ def _memory(run: Run, table: pl.DataFrame) -> Ledger:
         escaped=run.escape_formulas,
     )
     if not Path(run.ledger).exists():
-        return Ledger.begin(now, columns)
+        table, run = run.settled(table)
+        decided = {
+            "thresholds": thresholds_of(run.schema),
+            "date_formats": dict(run.schema.date_formats),
+        }
+        return Ledger.begin(now | decided, columns), table, run
     memory = read_ledger(run.ledger)
     check_fixed(memory, now)
-    return memory
+    table, run = replace(run, schema=as_before(run.schema, memory)).settled(table)
+    check_fixed(memory, {"date_formats": dict(run.schema.date_formats)})
+    return memory, table, run
 
 
 def foresee(run: Run, progress: Progress) -> dict[str, Any]:
@@ -123,7 +142,7 @@ def foresee(run: Run, progress: Progress) -> dict[str, Any]:
     _check(run)
     table = take_frame(run.frame(progress))
     run.schema.check(table.columns)
-    memory = _memory(run, table)
+    memory, table, run = _memory(run, table)
     marks = memory.mark(check_people(table, run.schema))
     known, now = set(memory.rows[WHO].to_list()), set(marks)
     new = [r for r, mark in enumerate(marks) if mark not in known and mark not in memory.gone]
@@ -134,9 +153,8 @@ def foresee(run: Run, progress: Progress) -> dict[str, Any]:
     waits = bool(memory.rounds) and len(new) < run.batch
     facts: dict[str, Any] = {}
     if new and not waits and not pending:
-        plain = without_person(run.schema, memory.fixed.get("types"))
         try:
-            facts = replace(run, table=table[new], schema=plain, ledger=None).rehearse(progress)
+            facts = of_newcomers(run, table[new], memory).rehearse(progress)
         except NotAchievable:
             if not memory.rounds:
                 raise
@@ -173,8 +191,8 @@ def _stands(memory: Ledger) -> bool:
 def _check(run: Run) -> None:
     """Raise where a series cannot be made of what is asked."""
     _check_schema(run.schema)
-    if is_outlet(str(run.output)) or run.form == TWO_TABLES:
-        msg = "A series is published into directories, each release with one table."
+    if is_outlet(str(run.output)):
+        msg = "A series is published into directories, which hold what ties releases together."
         raise UsageError(msg)
     if run.owner_report is not None or run.trials:
         msg = "The owner's report and trials are made from a table, and a series from its ledger."
@@ -203,9 +221,6 @@ def _check_schema(schema: Schema) -> None:
         raise UsageError(msg)
     if schema.pseudonymize:
         msg = "Pseudonyms tie rows of one person together, and a series must not. Leave them out."
-        raise UsageError(msg)
-    if schema.round or schema.bottom or schema.top or schema.date_formats:
-        msg = "A ledger keeps cells as they came in: round, cut off or respell them in the table."
         raise UsageError(msg)
 
 
@@ -291,8 +306,7 @@ class _Series:
         manifest = read_manifest(staged)
         changed = 0
         reals: dict[int, int] = {}
-        table = read_cells(staged, manifest)
-        for group, rows in group_rows(table).items():
+        for group, rows in group_rows(read_spelled(staged, manifest)).items():
             digest = digest_of_rows(rows)
             changed += self.ledger.groups[group] not in {"", digest}
             self.ledger.groups[group] = digest
