@@ -2,8 +2,10 @@
 
 import random
 from collections import Counter
+from pathlib import Path
 
 import polars as pl
+import pytest
 
 import shoal
 
@@ -86,3 +88,52 @@ def test_rows_that_went_or_came_are_counted_by_group():
         assert facts["rows_new"] == sum(new)
         assert facts["rows_alone"] == gone.count(1) + new.count(1)
         assert facts["changed_groups"] == sum(g + n > 0 for g, n in zip(gone, new, strict=True))
+
+
+def series(where: Path, draw: random.Random, form: str) -> tuple[list[Path], list[dict[str, str]]]:
+    """Publish four rounds of a changing table under a ledger; return them and everybody."""
+    people = [
+        {"who": f"p{n}", QUASI: str(draw.randint(20, 60)), SENSITIVE: str(100 * n)}
+        for n in range(60)
+    ]
+    draw.shuffle(people)
+    rounds = [people[:30], people[5:40], people[9:50] + people[:2], people[14:]]
+    schema = shoal.Schema(quasi=QUASI, sensitive=SENSITIVE, person="who")
+    for place, now in enumerate(rounds):
+        shoal.Run(
+            table=pl.DataFrame(now),
+            schema=schema,
+            require="EpsilonM(epsilon=3, m=3)",
+            form=form,
+            ledger=where / "ledger",
+            output=where / f"r{place}",
+        ).go()
+    return [where / f"r{place}" for place in range(len(rounds))], people
+
+
+@pytest.mark.parametrize("form", ["intervals", "bounds", "two-tables"])
+def test_a_series_gives_nothing_away_and_the_same_people_published_anew_do(form, tmp_path):
+    draw = random.Random(form)
+    releases, people = series(tmp_path, draw, form)
+    original = pl.DataFrame(people)
+    found = shoal.attack(releases, original=original).to_dict()
+    (together,) = found["together"]
+    assert together["releases"] == [one.name for one in releases]
+    assert together["in_several"] > 30
+    assert together["pinned"] == together["misled"] == 0
+    assert together["mean_values"] >= 3
+    assert len(found["difference"]) == 3
+    for one in found["difference"]:
+        assert one["shared_groups"] > 0
+        assert one["changed_groups"] == one["rows_gone"] == one["rows_new"] == 0
+        assert one["sentence"].endswith("0 of them alone in their group.")
+    alone = shoal.attack(releases).to_dict()
+    assert alone["difference"] == found["difference"]
+    schema = shoal.Schema(quasi=QUASI, sensitive=SENSITIVE, person="who")
+    anew = []
+    for place in range(4):
+        anew.append(tmp_path / f"new{place}")
+        some = original[draw.sample(range(60), 40)]
+        shoal.anonymize(some, schema, require="EpsilonM(epsilon=3, m=3)").write(anew[-1])
+    told = shoal.attack(anew, original=original).to_dict()["together"][0]
+    assert told["pinned"] > 0.05

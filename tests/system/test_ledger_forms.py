@@ -44,7 +44,8 @@ def turns(draw: random.Random) -> list[list[Person]]:
     """Return who is in the table in four rounds: people leave, come back, and join."""
     people = [somebody(draw, number) for number in range(20)]
     people[0]["born"] = "28/02/1950"  # so that the first table decides how dates are written
-    rounds, away, count = [list(people)], [], 20
+    rounds, count = [list(people)], 20
+    away: list[Person] = []
     for _ in range(3):
         gone = draw.sample(people, 5)
         back = [one for one in away if draw.random() < 0.4]

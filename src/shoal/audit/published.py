@@ -22,7 +22,7 @@ from shoal.table.databases.access import is_address, name_of
 from shoal.table.forms import INTERVALS
 from shoal.table.missing import is_missing
 from shoal.table.reading import read_table, take_frame
-from shoal.table.schema import RESERVED, Schema
+from shoal.table.schema import PERSON, RESERVED, Schema
 from shoal.table.settling import with_date_formats
 from shoal.wording import option
 
@@ -101,10 +101,10 @@ def open_published(
         raise UsageError(PEOPLE)
     if path is not None and path.is_dir():
         manifest = read_manifest(path)
-        if "people" in manifest:
-            raise UsageError(PEOPLE)
         table = read_published(path, manifest)
         check_rows(table)
+        if "people" in manifest:
+            table = _one_row_each(table)
         mixed = bool(manifest.get("heterogeneous", False))
         nodes = [c["name"] for c in manifest["columns"] if c.get("kind") == "node"]
         owned = {name: said for name, said in (hierarchies or {}).items() if name in nodes}
@@ -134,6 +134,13 @@ def open_published(
     texts = schema.read_numbers(texts, "sensitive")
     name = (name_of(source) if is_address(source) else path.name) if path else "table"
     return Published(name, texts, schema, group)
+
+
+def _one_row_each(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of people who have one each, as in a series, without their numbers."""
+    if PERSON not in table.columns or table[PERSON].n_unique() < table.height:
+        raise UsageError(PEOPLE)
+    return table.drop(PERSON)
 
 
 def replace_types(stated: Schema, chosen: Schema | None) -> Schema:

@@ -120,6 +120,7 @@ class Difference:
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, and a sentence."""
         first, second = self.releases
+        told = ", which gives away the values of whoever left or joined" if self.alone else ""
         return {
             "releases": list(self.releases),
             "shared_groups": self.shared,
@@ -130,8 +131,7 @@ class Difference:
             "sentence": (
                 f"{self.shared:,} groups of {first} are in {second} again, {self.changed:,} of "
                 f"them with other rows: {self.gone:,} rows went and {self.new:,} came, "
-                f"{self.alone:,} of them alone in their group, which gives away the values of "
-                "whoever left or joined."
+                f"{self.alone:,} of them alone in their group{told}."
             ),
         }
 

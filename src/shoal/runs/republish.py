@@ -90,7 +90,7 @@ def republish(
         made(release)
         audit = write_release(
             release,
-            run.output,
+            target,
             format=written,
             linkage=run.linkage,
             force=run.force,
@@ -120,14 +120,15 @@ def _memory(run: Run, table: pl.DataFrame) -> tuple[Ledger, pl.DataFrame, Run]:
         format=run.format or "csv",
         escaped=run.escape_formulas,
     )
-    if not Path(run.ledger).exists():
+    ledger = Path(run.ledger)
+    if not ledger.exists():
         table, run = run.settled(table)
         decided = {
             "thresholds": thresholds_of(run.schema),
             "date_formats": dict(run.schema.date_formats),
         }
         return Ledger.begin(now | decided, columns), table, run
-    memory = read_ledger(run.ledger)
+    memory = read_ledger(ledger)
     check_fixed(memory, now)
     table, run = replace(run, schema=as_before(run.schema, memory)).settled(table)
     check_fixed(memory, {"date_formats": dict(run.schema.date_formats)})
