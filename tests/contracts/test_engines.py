@@ -5,17 +5,22 @@ Everything published is looked at with plain Polars, from the definitions.
 
 from __future__ import annotations
 
+import base64
 import json
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 import jvm
 import shoal
 from system.shell import shoal as shell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 pytestmark = pytest.mark.spark
 
@@ -105,9 +110,9 @@ def near(values: list[int], epsilon: int) -> Fraction:
     return Fraction(most, len(values))
 
 
-def cases(*short: str):
+def cases(*short: str, of: Iterable[str] = CASES):
     """Return all cases; those that are not named take minutes together."""
-    return [pytest.param(name, marks=[] if name in short else [pytest.mark.long]) for name in CASES]
+    return [pytest.param(name, marks=[] if name in short else [pytest.mark.long]) for name in of]
 
 
 @pytest.mark.parametrize("name", cases("exchange", "k-anonymity and labels"))
@@ -281,3 +286,120 @@ def test_one_place_with_most_of_the_rows_is_published_in_shards():
     shown = published(there)
     for _, group in shown.group_by("group"):
         assert near(group["income"].to_list(), 50) <= Fraction(1, 3)
+
+
+def every_text(directory) -> str:
+    """Return whatever stands in published files: bytes, cells, dictionaries, and what is said."""
+    found = []
+    for path in sorted(one for one in directory.rglob("*") if one.is_file()):
+        found.append(path.read_bytes().decode("latin1"))
+        if path.suffix != ".parquet":
+            continue
+        file = pq.ParquetFile(path)
+        found += [str(file.schema), str(file.metadata)]
+        found += [base64.b64decode(v).decode("latin1") for v in file.metadata.metadata.values()]
+        columns = [file.schema.column(at).path for at in range(len(file.schema))]
+        held = pq.read_table(path, read_dictionary=columns)
+        found += [json.dumps(held.to_pylist(), default=str, ensure_ascii=False)]
+        for column in held.columns:
+            found += [str(one.dictionary) for one in column.chunks if hasattr(one, "dictionary")]
+        for group in range(file.metadata.num_row_groups):
+            chunks = file.metadata.row_group(group)
+            found += [str(chunks.column(at)) for at in range(file.metadata.num_columns)]
+    return "\n".join(found)
+
+
+LEFT_OUT = {
+    "x": "3.5",
+    "y": "1e9",
+    "town": "FARMARK",
+    "day": "2031-12-31",
+    "pay": "777777",
+    "note": "NOTEMARK",
+}
+LEAKS: dict[str, tuple[dict[str, Any], str, int]] = {
+    "intervals": ({}, "intervals", 500),
+    "several shards": ({}, "intervals", 30),
+    "bounds": ({}, "bounds", 500),
+    "means": ({}, "means", 500),
+    "hierarchies": (
+        {"town": "Prefix()", "x": "Quantiles(parts=2)", "day": "Calendar()"}, "intervals", 500,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", cases("several shards", "hierarchies", of=LEAKS))
+def test_nothing_of_rows_left_out_stands_in_any_file(name, tmp_path):
+    hierarchies, form, shard = LEAKS[name]
+    rows = [
+        {
+            "x": f"{row % 4 + 1}.500",  # the shortest way to write it is that of the row left out
+            "y": str(row % 3),
+            "town": ["here", "there"][row % 2],
+            "day": f"2020-01-{row % 5 + 1:02}",
+            "pay": str(1000 + row * 7),
+            "note": f"n{row % 3}",
+        }
+        for row in range(60)
+    ]
+    pl.DataFrame([*rows[:30], LEFT_OUT, *rows[30:]]).write_csv(tmp_path / "people.csv")
+    schema = shoal.Schema(
+        quasi=["x", "y", "town", "day"], sensitive="pay", other="note", hierarchies=hierarchies
+    )
+    for place, engine in (("here", shoal.Local()), ("there", jvm.engine(shard))):
+        shoal.Run(
+            table=tmp_path / "people.csv", schema=schema, require="KAnonymity(k=5)", form=form,
+            suppress="5%", output=tmp_path / place, engine=engine, format="parquet",
+        ).go()  # fmt: skip
+    here, there = (
+        json.loads((tmp_path / place / "manifest.json").read_text()) for place in ("here", "there")
+    )
+    assert there["suppressed"] >= 1
+    shown = every_text(tmp_path / "there")
+    for mark in ("FARMARK", "2031", "777777", "NOTEMARK", "1000000000", "1e9", "1e+09"):
+        assert mark not in shown, mark
+    domains = {one["name"]: one.get("domain") for one in there["columns"]}
+    assert json.dumps(domains["y"]) == "[0, 2]"
+    if name == "hierarchies":
+        leaves = {one["name"] for one in domains["x"]["nodes"]}
+        assert "3.5" not in leaves
+        assert "3.500" in leaves
+    if name != "several shards":
+        assert there["columns"] == here["columns"]
+        assert there["loss"]["gcp"] == pytest.approx(here["loss"]["gcp"])
+        books = [(tmp_path / one / "codebook.csv").read_text() for one in ("here", "there")]
+        assert books[0] == books[1]
+
+
+def test_a_share_of_the_whole_table_may_be_left_out_wherever_it_is_needed(tmp_path):
+    people = table(rows=1000).with_columns(
+        pl.when(pl.int_range(1000) < 9).then(pl.lit("x")).otherwise("sex").alias("sex")
+    )
+    schema = shoal.Schema(quasi=["age", "sex"], sensitive="income", never_mix="sex")
+    require = "KAnonymity(k=10)"  # which nine people cannot keep by themselves
+    for share, fits in (("1%", True), ("0.8%", False)):
+        asked: dict[str, Any] = {"require": require, "suppress": share, "engine": jvm.engine(300)}
+        if not fits:
+            with pytest.raises(shoal.NotAchievable, match="suppress` allows 8 of the whole table"):
+                shoal.anonymize(jvm.frame(people), schema, **asked)
+            continue
+        release = shoal.anonymize(jvm.frame(people), schema, **asked)
+        assert release.manifest["suppressed"] in {9, 10}
+        assert set(published(release)["sex"].explode()) == {"f", "m"}
+
+
+def test_nobody_is_left_out_by_a_method_that_must_not_choose(tmp_path):
+    schema = shoal.Schema(quasi=["age", "sex"], sensitive="income", never_mix="sex")
+    for engine, people in (
+        (shoal.Local(shard=100), table(rows=400)),
+        (jvm.engine(100), jvm.frame(table(rows=400))),
+    ):
+        with pytest.raises(shoal.UsageError, match="leaves nobody out"):
+            shoal.anonymize(
+                people,
+                schema,
+                require="EpsilonM(epsilon=50, m=3)",
+                method="Oblivious()",
+                suppress="2%",
+                engine=engine,
+            )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections import Counter
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from shoal.engines.spark_shard import ShardFound
 from shoal.errors import NotAchievable, UsageError
 from shoal.kernels.permuting import permuted
 from shoal.release.codebook import HeldCells
+from shoal.release.layout import Suppression
 from shoal.table.coded import code_cells, code_table
 
 SCHEMA = shoal.Schema(quasi=["age", "zip"], sensitive="pay")
@@ -84,7 +86,7 @@ def test_a_point_with_most_of_the_rows_is_dealt_and_every_part_has_the_same_valu
 
 
 def found(number: int, rows: int, problem: str | None = None) -> ShardFound:
-    return ShardFound(number, rows, file=f"{number}", problem=problem)
+    return ShardFound(number, rows, rows, file=f"{number}", problem=problem)
 
 
 def test_a_shard_that_cannot_hold_is_joined_to_the_smallest_one_beside_it():
@@ -228,3 +230,78 @@ def test_an_engine_has_sensible_parameters(said):
 def test_an_engine_is_written_as_it_is_read():
     said = 'Spark(master="local[2]", shard=1000)'
     assert repr(eval(said, {"Spark": shoal.Spark})) == said.replace('"', "'")
+
+
+def rooted(*sizes: int) -> Cuts:
+    """Return trees of one leaf each, whose rows are never mixed."""
+    cuts = Cuts()
+    for _ in sizes:
+        cuts.roots.append(cuts.add(-1))
+    return cuts
+
+
+def worked(cuts: Cuts, share: Fraction, shards: dict[int, tuple[int, int, int]]) -> dict[int, int]:
+    """Search as workers would: of each shard its members, who are in the way, and who are costly.
+
+    Returns how many each left out.
+    """
+    joining = ShardJoining(cuts, share)
+    while waiting := joining.waiting():
+        spared = joining.spared(waiting)
+        back = []
+        for number in waiting:
+            members, needed, costly = shards[number]
+            limit = int(members * spared.get(number, share))
+            if needed > limit:
+                back.append(ShardFound(number, members, members, problem=f"{needed} in the way."))
+                continue
+            more = 0 if number in spared else min(costly, limit - needed)
+            gone = Suppression(in_the_way=needed, costly=more)
+            left = members - needed - more
+            back.append(ShardFound(number, members, members, published=left, suppression=gone))
+        joining.take(back, waiting)
+    return {one.shard: one.suppression.people for one in joining.found() if one.suppression}
+
+
+NEVER = 10**6  # so many are in the way as nobody has
+
+
+def test_what_may_be_left_out_is_a_share_of_the_whole_table():
+    share = Fraction(5, 100)
+    # A part that is never mixed needs more than its part, which the others leave over.
+    assert worked(rooted(1, 2), share, {0: (1000, 0, 0), 1: (20, 9, 0)}) == {0: 0, 1: 9}
+    # It goes whole where nothing helps it.
+    assert worked(rooted(1, 2), share, {0: (1000, 0, 0), 1: (20, NEVER, 0)}) == {0: 0, 1: 20}
+    # What others left out to lose less they keep where it is needed.
+    assert worked(rooted(1, 2), share, {0: (1000, 3, 47), 1: (40, 30, 0)}) == {0: 3, 1: 30}
+    # Two that need all of it cannot both have it, and the one that needs less does.
+    with pytest.raises(NotAchievable, match=r"30 of 200 are left out.* allows 51 of the whole"):
+        worked(rooted(1, 2, 3), share, {0: (1000 - 380, 0, 0), 1: (200, 30, 0), 2: (200, 25, 0)})
+    with pytest.raises(NotAchievable, match="allows 52 of the whole"):
+        worked(rooted(1, 2), share, {0: (1000, 0, 0), 1: (53, NEVER, 0)})
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_never_is_more_left_out_than_the_share_and_what_can_be_had_is_had(seed):
+    draw = np.random.default_rng(seed)
+    share = Fraction(int(draw.integers(1, 30)), 100)
+    count = int(draw.integers(1, 6))
+    shards = {
+        number: (
+            members := int(draw.integers(2, 200)),
+            int(draw.choice([0, 0, int(draw.integers(0, members + 1)), NEVER])),
+            int(draw.integers(0, 20)),
+        )
+        for number in range(count)
+    }
+    limit = int(sum(members for members, _, _ in shards.values()) * share)
+    least = sum(min(members, needed) for members, needed, _ in shards.values())
+    everybody = sum(members for members, _, _ in shards.values())
+    try:
+        gone = worked(rooted(*range(count)), share, shards)
+    except NotAchievable:
+        assert least > limit or least == everybody
+        return
+    assert sum(gone.values()) <= limit
+    for number, (members, needed, _) in shards.items():
+        assert gone[number] >= min(needed, members)

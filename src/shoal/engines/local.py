@@ -13,7 +13,7 @@ from shoal.engines.people import search_people
 from shoal.engines.shards import apart, cut
 from shoal.errors import NotAchievable, UsageError
 from shoal.methods.achievable import check_task
-from shoal.methods.suppression import Solved, search_part, search_within
+from shoal.methods.suppression import Solved, check_share, search_part, search_within
 from shoal.notation import whole_number
 from shoal.principles.groups import Groups
 from shoal.progress import in_threads, silent
@@ -80,6 +80,7 @@ class Local(Engine):
 
     def solve(self, task: Task, method: Method, share: Fraction) -> tuple[Task, Found, Suppression]:
         """Search a whole table; returns the task without the rows left out, and what was found."""
+        check_share(method, share)
         if task.coded.people is not None:
             return search_people(self._solve, task, method, share)
         return self._solve(task, method, share)
@@ -97,6 +98,20 @@ class Local(Engine):
             else self._side_by_side(task, shards, method)
         )
         return _joined(task, solved)
+
+    def solve_needed(
+        self, task: Task, method: Method, share: Fraction
+    ) -> tuple[Task, Found, Suppression]:
+        """Search a whole table as `solve` does, leaving out none but rows that are in the way."""
+        if task.coded.people is not None:
+            return search_people(self._needed, task, method, share)
+        return self._needed(task, method, share)
+
+    def _needed(
+        self, task: Task, method: Method, share: Fraction
+    ) -> tuple[Task, Found, Suppression]:
+        limit = int(len(task.coded) * share)
+        return _joined(task, self._within(task, self.shards(task, method), method, limit))
 
     def _side_by_side(
         self, task: Task, shards: list[NDArray[np.int64]], method: Method

@@ -180,7 +180,8 @@ def settle_columns(
     for at, column in enumerate(columns):
         published: dict[int, int] = {}
         for one in found:
-            assert one.counts is not None
+            if one.counts is None:
+                continue  # all of it was left out
             for cell, times in zip(*(part.tolist() for part in one.counts[at]), strict=True):
                 published[cell] = published.get(cell, 0) + times
         settled.append(only_published(column, published))
@@ -198,7 +199,7 @@ def published_kinds(
     for at, (column, old) in enumerate(zip(columns, before, strict=True)):
         low = high = np.zeros(1, np.int32)
         if column.tree is not None:
-            pairs = np.unique(np.concatenate([one.pairs[at] for one in found]))
+            pairs = np.unique(np.concatenate([one.pairs[at] for one in found if one.pairs]))
             low, high = (end.astype(np.int32) for end in np.divmod(pairs, old.distinct))
             now = moved[at]
             if now is not None:

@@ -85,7 +85,8 @@ class Errand:
     shard: NDArray[np.int64]  # the shard of each unit, -1 where it is not searched now
     requirements: tuple[Requirement, ...]
     method: Method
-    share: Fraction
+    share: Fraction  # of each shard that may be left out
+    spared: dict[int, Fraction]  # of shards that need more: only what is in the way goes there
     form: str
     threads: int
     place: str  # where what was found is written
@@ -98,6 +99,7 @@ class ShardFound:
 
     shard: int
     rows: int
+    members: int  # rows, or people where rows are about them: a share is of these
     file: str = ""
     published: int = 0
     groups: int = 0
@@ -189,7 +191,9 @@ def search(errand: Errand, batches: Iterable[Any], *, ordered: bool) -> Iterator
     try:
         found = _search(errand, rows, shard)
     except NotAchievable as problem:
-        found = ShardFound(shard, rows.height, problem=problem.sentence)
+        found = ShardFound(
+            shard, rows.height, members=_members(errand, rows), problem=problem.sentence
+        )
     yield pa.RecordBatch.from_pydict({SHARD: pa.array([shard], pa.int32()), BLOB: [pickled(found)]})
 
 
@@ -209,7 +213,12 @@ def _search(errand: Errand, rows: pl.DataFrame, shard: int) -> ShardFound:
     whom = None if carried.person is None else code_persons(rows[carried.kept[-1]])
     coded = domains.coded(known, whom)
     task = Task(coded, errand.requirements)
-    solved, groups, suppression = Here().solve(task, errand.method, errand.share)
+    here = Here()
+    if shard in errand.spared:
+        found = here.solve_needed(task, errand.method, errand.spared[shard])
+    else:
+        found = here.solve(task, errand.method, errand.share)
+    solved, groups, suppression = found
     kept = solved.coded.rows
     some = coded.part(kept)
     columns = _cells(errand, some.quasi, groups)  # type: ignore[arg-type]
@@ -242,6 +251,7 @@ def _search(errand: Errand, rows: pl.DataFrame, shard: int) -> ShardFound:
     return ShardFound(
         shard,
         len(coded),
+        _members(errand, rows),
         file,
         published=len(kept),
         groups=len(groups),
@@ -257,6 +267,13 @@ def _search(errand: Errand, rows: pl.DataFrame, shard: int) -> ShardFound:
         pairs=tuple(_pairs(one, groups) for one in some.quasi),  # type: ignore[arg-type]
         types=_types(errand, source),
     )
+
+
+def _members(errand: Errand, rows: pl.DataFrame) -> int:
+    """Return how many people a shard is about, where every row is somebody's own how many rows."""
+    if errand.carried.person is None:
+        return rows.height
+    return int(code_persons(rows[errand.carried.kept[-1]]).max()) + 1
 
 
 def _numbered(key: bytes, shard: int, count: int) -> NDArray[np.int64]:

@@ -31,6 +31,7 @@ from shoal.engines.spark_shard import BLOB, FILE, KEY, ROW, SHARD, Errand, assig
 from shoal.errors import UsageError
 from shoal.methods.base import Task
 from shoal.methods.choice import choose_method, method_for
+from shoal.methods.suppression import check_share
 from shoal.progress import Progress, silent
 from shoal.release.layout import Suppression
 from shoal.release.release import state
@@ -151,6 +152,7 @@ def cut_table(work: Work, scan: Scan) -> Forest:
             else choose_method(work.method, work.requirements)
         )
         check_method(chosen, task)
+        check_share(chosen, work.share)
         cuts = Cuts()
         if not scan.schema.never_mix:
             rows = np.arange(coded_rows, dtype=np.int64)
@@ -208,7 +210,7 @@ def search_shards(work: Work, scan: Scan, forest: Forest) -> list[ShardFound]:
     """Search every shard; one that cannot hold is joined to a sibling, and searched again."""
     place = work.place / "found"
     place.mkdir()
-    joining = ShardJoining(forest.cuts)
+    joining = ShardJoining(forest.cuts, work.share, people=scan.carried.person is not None)
     keys = (secrets.token_bytes(32), secrets.token_bytes(32))
     with work.phase("search"):
         while waiting := joining.waiting():
@@ -222,6 +224,7 @@ def search_shards(work: Work, scan: Scan, forest: Forest) -> list[ShardFound]:
                 requirements=work.requirements,
                 method=forest.method,
                 share=work.share,
+                spared=joining.spared(waiting),
                 form=work.form,
                 threads=work.engine.threads,
                 place=str(place),
@@ -312,7 +315,7 @@ def scatter(
 
 
 def _write(work: Work, printing: Printing, found: list[ShardFound]) -> list[PartWritten]:
-    files = [str(work.place / "found" / one.file) for one in found]
+    files = [str(work.place / "found" / one.file) for one in found if one.published]
     rows = sum(one.published for one in found)
     cores = work.session.sparkContext.defaultParallelism
     count = max(-(-rows // PART), min(cores, -(-rows // LEAST)))
@@ -363,6 +366,8 @@ def suppressed(found: list[ShardFound]) -> Suppression:
         costly=sum(one.costly for one in each),
         of_people=sum(of_people) if of_people else None,
         capped=sum(one.capped for one in each),
+        before=each[0].before if len(each) == 1 else 0.0,
+        after=each[0].after if len(each) == 1 else 0.0,
     )
 
 

@@ -51,6 +51,16 @@ def read_share(text: str | float | None) -> Fraction:
     return share
 
 
+def check_share(method: Method, share: Fraction) -> None:
+    """Raise where rows may be left out, by a method that leaves out none."""
+    if share and not method.chooses_rows:
+        msg = (
+            f"{method!r} leaves nobody out: who is left out would tell something of the values. "
+            f"Drop {option('suppress')}."
+        )
+        raise UsageError(msg)
+
+
 @dataclass(frozen=True, eq=False)
 class Solved:
     """A table without the rows left out, and what was found on it."""
@@ -110,12 +120,7 @@ def search_within(
     whose table is without those rows.
     """
     begun = time.monotonic()
-    if share and not method.chooses_rows:
-        msg = (
-            f"{method!r} leaves nobody out: who is left out would tell something of the values. "
-            f"Drop {option('suppress')}."
-        )
-        raise UsageError(msg)
+    check_share(method, share)
     limit = int(len(task.coded) * share)
     if not limit:
         check(task)

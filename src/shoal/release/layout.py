@@ -223,8 +223,9 @@ class Suppression:
     capped : rows left out of people who are published.
     linked : of each linked table, how many rows of people left out, and of others, are not there.
     before, after : GCP without and with leaving out the costly ones; 0 where nothing might be left
-        out. Every cell of a row left out counts as 1, and ranges and labels are those of what is
-        published in the end, in both; so `after` is the GCP of the manifest.
+        out, and where parts of a table were searched apart. Every cell of a row left out counts as
+        1, and ranges and labels are those of what is published in the end, in both; so `after` is
+        the GCP of the manifest.
     """
 
     in_the_way: int = 0
@@ -263,10 +264,13 @@ class Suppression:
         if self.in_the_way:
             sentences.append(f"Suppressed {_rows(self.in_the_way)} that stood in the way.")
         if self.costly:
-            sentences.append(
-                f"Suppressed {_rows(self.costly)} that cost the others more: GCP {self.before:.4f} "
-                f"before, {self.after:.4f} after, both by the ranges that are published."
+            gain = (
+                f": GCP {self.before:.4f} before, {self.after:.4f} after, both by the ranges that "
+                "are published"
+                if self.before
+                else ""
             )
+            sentences.append(f"Suppressed {_rows(self.costly)} that cost the others more{gain}.")
         return " ".join(sentences)
 
     def out_of_step(self, rows: int, people: int | None) -> str:
