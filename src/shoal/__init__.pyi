@@ -66,6 +66,7 @@ from shoal.runs.certificate import certificate as certificate
 from shoal.runs.coarsen import coarsen as coarsen
 from shoal.runs.compare import Comparison as Comparison
 from shoal.runs.compare import compare as compare
+from shoal.runs.doing import Outcome as Outcome
 from shoal.runs.init import init as init
 from shoal.runs.knowing import Knowing as Knowing
 from shoal.runs.knowing import knows_method as knows_method
@@ -75,7 +76,6 @@ from shoal.runs.learning import learning_utility as learning_utility
 from shoal.runs.plan import plan as plan
 from shoal.runs.release import Release as Release
 from shoal.runs.remarks import Remark as Remark
-from shoal.runs.run import Outcome as Outcome
 from shoal.runs.run import Run as Run
 from shoal.runs.run import load as load
 from shoal.runs.scripts import write_scripts as write_scripts

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 
 Progress = Callable[[str, float], None]
 Enough = Callable[[], bool]  # whether a search is to end with the best that it has found
@@ -47,3 +49,13 @@ def in_threads(jobs: Sequence[Callable[[], None]], watch: Callable[[], None]) ->
             watch()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def timed(seconds: dict[str, float], phase: str, progress: Progress) -> Iterator[None]:
+    """Note how long a phase takes and report its beginning and end."""
+    start = time.perf_counter()
+    progress(phase, 0.0)
+    yield
+    progress(phase, 1.0)
+    seconds[phase] = round(time.perf_counter() - start, 3)

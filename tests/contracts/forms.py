@@ -17,7 +17,8 @@ import pytest
 
 import shoal
 from reference import forms as oracle
-from shoal.audit.files import audit_directory, read_published
+from shoal.audit.files import audit_directory
+from shoal.audit.tables import read_published
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,10 +14,10 @@ import pytest
 
 import shoal
 from reference import people as oracle
-from shoal.audit.files import read_tables
 from shoal.audit.people import Members
+from shoal.audit.tables import read_tables
 from shoal.principles.groups import Groups
-from shoal.runs.facts import reproduction
+from shoal.runs.again import reproduction
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
 from shoal.table.people import values_of

@@ -14,7 +14,7 @@ import pytest
 
 import shoal
 from reference.feistel import permuted as slowly
-from shoal.audit.files import check_cells, count_cells
+from shoal.audit.claims import check_cells, count_cells
 from shoal.engines.spark_cells import Cells, only_published
 from shoal.engines.spark_cuts import Cuts, deal
 from shoal.engines.spark_joining import ShardJoining

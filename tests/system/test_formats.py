@@ -13,8 +13,8 @@ import pytest
 import zstandard
 
 import shoal as package
-from shoal.audit.files import read_published
 from shoal.audit.manifest import read_manifest
+from shoal.audit.tables import read_published
 from shoal.table.files import FORMATS
 from shoal.table.reading import read_table
 from system.shell import COMMAND, ROLES, Outcome, Row, anonymize, names_in, run, shoal, write_csv

@@ -58,7 +58,7 @@ PEAK = """
 import resource, sys
 import shoal.release.release, shoal.table.delimited, shoal.table.reading
 shoal.table.reading.ROWS = shoal.table.reading.BATCH = 2**13
-for one in (shoal.release.release.Recoding.text, shoal.release.release.Recoding.typed):
+for one in (shoal.release.recoding.Recoding.text, shoal.release.recoding.Recoding.typed):
     one.__defaults__ = (2**13,)
 shoal.table.delimited.read_csv.__kwdefaults__["part"] = 2**19
 from shoal.cli import main

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.audit.files import read_published
+from shoal.audit.tables import read_published
 from shoal.errors import OutputError
 from shoal.runs.publish import audit_written, write_tables
 from shoal.table.files import FORMATS, parse_file

@@ -8,7 +8,8 @@ import pytest
 
 import shoal
 from shoal.table.coding import code_column
-from shoal.table.groupings import Distinct, Hierarchy
+from shoal.table.distinct import Distinct
+from shoal.table.groupings import Hierarchy
 from shoal.table.hierarchy import Tree, read_levels
 from shoal.table.placing import distinct_of
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.table.coded import Coded
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
     from shoal.table.hierarchy import Tree
 
 

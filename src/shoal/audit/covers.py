@@ -20,7 +20,7 @@ import polars as pl
 
 from shoal.audit.cells import read_set
 from shoal.audit.reading import code_by_kind, labels_in, ranks_between, values_under
-from shoal.table.coding import Column, code_column
+from shoal.table.coding import code_column
 from shoal.table.missing import MISSING_LABEL, is_missing
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.audit.published import Published
+    from shoal.table.column import Column
     from shoal.table.groupings import Hierarchy
 
     Found = tuple[int, int] | NDArray[np.int64] | None

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.audit.matches import SPREAD, spread
+from shoal.distances.bands import band_of_column
 from shoal.distances.labels import Equality
 from shoal.distances.numeric import Absolute
-from shoal.distances.relation import band_of_column, equality, most_near
+from shoal.distances.relation import equality, most_near
 from shoal.exact import downward, upward
 from shoal.notation import exact
 from shoal.principles.groups import Groups
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from shoal.distances.base import Distance
     from shoal.distances.relation import Band
     from shoal.sampling import Sample
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)  # of the spread of a numeric column

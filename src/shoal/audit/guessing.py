@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.audit.covers import CellCover, ColumnCover
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 FIFTHS = 5
 PEOPLE = 2**16  # people whose classes are scored at a time

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from shoal.release.cells import Kinds
     from shoal.release.release import ReleaseData
     from shoal.table.coded import Coded, Sensitive
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 
 def check_threshold(threshold: float | Fraction | str) -> Fraction:

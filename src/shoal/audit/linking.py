@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.distances.relation import band_of_column
+from shoal.distances.bands import band_of_column
 from shoal.notation import exact
 from shoal.sampling import Sample, drawn_from, within
-from shoal.table.coding import QUANTITY, Column, code_column
+from shoal.table.coding import QUANTITY, code_column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.audit.covers import CellCover
+    from shoal.table.column import Column
 
 
 @dataclass(frozen=True)

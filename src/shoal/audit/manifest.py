@@ -27,7 +27,7 @@ from shoal.audit.shapes import (
 from shoal.errors import InputError, UsageError
 from shoal.notation import parse
 from shoal.principles.requirement import requirements
-from shoal.release.release import TITLE
+from shoal.release.statement import TITLE
 from shoal.table.date_formats import check_format
 from shoal.table.dates import not_dates
 from shoal.table.ends import backwards

@@ -20,10 +20,10 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.verify import Audit, Finding, check_rows
-from shoal.distances.relation import band_of_column
+from shoal.distances.bands import band_of_column
 from shoal.errors import InputError, UsageError
 from shoal.notation import exact
-from shoal.table.coding import QUANTITY, Column, code_column
+from shoal.table.coding import QUANTITY, code_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from shoal.audit.regularity import MatchGraph
     from shoal.principles.requirement import Requirement
     from shoal.table.coded import Coded
+    from shoal.table.column import Column
 
 
 WIDTHS = (0.0, 0.01, 0.05, 0.1)  # of the spread

@@ -19,7 +19,7 @@ from shoal.wording import option
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from shoal.table.groupings import Distinct
+    from shoal.table.distinct import Distinct
     from shoal.table.hierarchy import Levels
 
 

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.audit.cells import as_text, without_escapes
-from shoal.audit.files import kinds_of, manifest_schema, read_published
 from shoal.audit.manifest import read_manifest
+from shoal.audit.stated import kinds_of, manifest_schema
+from shoal.audit.tables import read_published
 from shoal.audit.verify import alike, check_rows
 from shoal.errors import UnknownColumn, UsageError
-from shoal.table.coding import Column, code_column
+from shoal.table.coding import code_column
 from shoal.table.databases.access import is_address, name_of
 from shoal.table.forms import INTERVALS
 from shoal.table.missing import is_missing
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from shoal.principles.groups import Groups
     from shoal.release.release import ReleaseData
+    from shoal.table.column import Column
 
 
 @dataclass(frozen=True, eq=False)

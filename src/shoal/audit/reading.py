@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
     from shoal.table.groupings import Hierarchy
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.principles.groups import Groups
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
     from shoal.table.hierarchy import Levels
     from shoal.table.schema import Schema
 

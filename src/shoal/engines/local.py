@@ -17,9 +17,9 @@ from shoal.methods.suppression import Solved, check_share, search_part, search_w
 from shoal.notation import whole_number
 from shoal.principles.groups import Groups
 from shoal.progress import in_threads, silent
+from shoal.release.building import build_release
 from shoal.release.graph import GeneralizationGraph
 from shoal.release.layout import Suppression
-from shoal.release.release import build_release
 from shoal.table.coded import code_table
 from shoal.wording import option
 

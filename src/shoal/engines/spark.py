@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from shoal.engines.spark_scan import Scan
     from shoal.engines.spark_shard import ShardFound
     from shoal.engines.spark_work import Forest, Work
-    from shoal.release.release import Recoding
+    from shoal.release.recoding import Recoding
 
 MEMORY = re.compile(r"[1-9][0-9]*[mg]")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.files import (
+from shoal.audit.claims import (
     CellCount,
     check_cells,
     check_columns,
@@ -20,10 +20,9 @@ from shoal.audit.files import (
     check_groups,
     check_rows_in,
     count_cells,
-    kinds_of,
-    manifest_schema,
 )
 from shoal.audit.forms import flat_cells, one_cell_each, wrong_headers
+from shoal.audit.stated import kinds_of, manifest_schema
 from shoal.audit.verify import Audit, Finding, audit_table, unknown_rows
 from shoal.engines.spark_shard import pickled
 from shoal.principles.groups import Totals

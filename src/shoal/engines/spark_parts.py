@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.files import digest_of
+from shoal.audit.digests import digest_of
 from shoal.engines.spark_cells import only_published
 from shoal.engines.spark_shard import GROUP, PERSON, as_they_came, pickled
 from shoal.progress import limit_threads
-from shoal.release.cells import Kinds, Spans, integer_type, kinds, ncp_by_group
+from shoal.release.carried import integer_type
+from shoal.release.cells import Kinds, Spans, kinds, ncp_by_group
 from shoal.release.forms import is_interval
 from shoal.release.layout import Layout
 from shoal.release.means import decimals_of, means_of
-from shoal.release.release import Recoding
+from shoal.release.recoding import Recoding
 from shoal.release.staging import sync
 from shoal.release.writing import write_parquet
 from shoal.table.forms import MEANS
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from shoal.engines.spark_cells import Domains
     from shoal.engines.spark_shard import Carried, ShardFound
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 BATCH = 2**16  # rows that are put together at a time
 NOBODY = np.empty(0, np.int64)

@@ -22,11 +22,12 @@ from shoal.engines.spark_cuts import deal
 from shoal.errors import NotAchievable
 from shoal.methods.base import Task
 from shoal.progress import limit_threads
+from shoal.release.building import with_mean_weights
 from shoal.release.cells import spans
 from shoal.release.forms import is_interval
 from shoal.release.layout import alone_with_their_rows
 from shoal.release.means import cell_sums
-from shoal.release.release import typed_kinds, with_mean_weights
+from shoal.release.recoding import typed_kinds
 from shoal.table.coding import code_persons
 from shoal.table.forms import MEANS
 
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from shoal.principles.groups import Groups
     from shoal.principles.requirement import Requirement
     from shoal.release.layout import Suppression
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 SHARD, FILE, ROW = "_shard", "_file", "_row"
 KEY, GROUP, PERSON = "_key", "_group", "_person"  # of what was found

@@ -34,7 +34,7 @@ from shoal.methods.choice import choose_method, method_for
 from shoal.methods.suppression import check_share
 from shoal.progress import Progress, silent
 from shoal.release.layout import Suppression
-from shoal.release.release import state
+from shoal.release.statement import state
 from shoal.table.coding import code_persons
 from shoal.table.forms import INTERVALS, RELEASE
 
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from shoal.engines.spark_shard import ShardFound
     from shoal.methods.base import Method
     from shoal.principles.requirement import Requirement
-    from shoal.release.release import Recoding
+    from shoal.release.recoding import Recoding
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
 

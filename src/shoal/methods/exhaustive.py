@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 T = TypeVar("T")
 ROWS = 9  # up to which all partitions are looked at; each row more makes it five times as many

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from shoal.methods.base import Task
     from shoal.release.graph import GeneralizationGraph
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
     Found = Groups | GeneralizationGraph
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.distances.relation import TOLERANCE
+from shoal.distances.bands import TOLERANCE
 from shoal.errors import NotAchievable
 from shoal.exact import at_least, upward
 from shoal.principles.base import OneDimensional
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.principles.base import Principle
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.distances.relation import Band, band_of_column, relative_band_of_column
+from shoal.distances.bands import band_of_column, relative_band_of_column
+from shoal.distances.relation import Band
 from shoal.errors import BadParameter
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import OneDimensional, Pairwise

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.table.coded import Coded
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 
 def spans(ranks: NDArray[np.int32], groups: Groups) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

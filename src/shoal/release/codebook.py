@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.release.cells import domain, kind_of, typed_kind
+from shoal.release.carried import typed_kind
+from shoal.release.cells import domain, kind_of
 from shoal.release.forms import is_interval
 from shoal.table.columns import is_dictionary
 from shoal.table.forms import BOUNDS, INTERVALS, TWO_TABLES, spelled_as
@@ -21,8 +22,9 @@ from shoal.table.schema import LABELS, PERSON, PSEUDONYM, REAL, RESERVED
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from shoal.release.release import Recoding, ReleaseData
-    from shoal.table.coding import Column
+    from shoal.release.recoding import Recoding
+    from shoal.release.release import ReleaseData
+    from shoal.table.column import Column
 
 HEADER = ("name", "role", "type", "form", "done", "domain", "values", "caution", "file")
 FEW = 30  # values that are listed

@@ -12,7 +12,8 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import UsageError
-from shoal.release.cells import Kinds, Spans, cells, typed_cells, typed_kind, typed_values
+from shoal.release.carried import typed_kind
+from shoal.release.cells import Kinds, Spans, cells, typed_cells, typed_values
 from shoal.release.means import mean_texts, mean_values
 from shoal.table.forms import (
     BOUNDS,
@@ -36,9 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from shoal.principles.requirement import Requirement
-    from shoal.release.release import Recoding
+    from shoal.release.recoding import Recoding
     from shoal.table.coded import Coded
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
     from shoal.table.schema import Schema
 
     Spell = Callable[[Column, Kinds, str], list[pl.Series]]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.release.cells import Covering
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 MORE = 2  # decimals that a mean has beyond those of its column
 LARGEST = 2**62  # what sums of 64 bits may reach

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
-    from shoal.release.release import Recoding
+    from shoal.release.recoding import Recoding
 
 
 EXCEL_TEXT = 32_767  # characters of a cell

@@ -12,20 +12,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.files import audit_directory, digest_of, manifest_schema, read_cells
+from shoal.audit.digests import digest_of
+from shoal.audit.files import audit_directory
 from shoal.audit.manifest import MANIFEST, read_manifest
 from shoal.audit.standing import stand_ins
+from shoal.audit.stated import manifest_schema
+from shoal.audit.tables import read_spelled
 from shoal.audit.verify import alike
 from shoal.errors import AuditFailed, UsageError
 from shoal.methods.base import Method, Task
 from shoal.methods.coarsening import Coarsening
 from shoal.principles.groups import Groups, renumber
 from shoal.principles.requirement import Require, asked_of, requirements
-from shoal.progress import Progress, silent
+from shoal.progress import Progress, silent, timed
+from shoal.release.building import build_release
 from shoal.release.layout import Randomness, Suppression
-from shoal.release.release import build_release, check_title
+from shoal.release.statement import check_title
 from shoal.runs.release import Release
-from shoal.runs.run import timed
 from shoal.table.coding import code_persons
 from shoal.table.forms import BOUNDS, INTERVALS
 from shoal.table.schema import PERSON, RESERVED
@@ -78,7 +81,7 @@ def coarsen(
     asked = (*kept, *more)
     times: dict[str, float] = {}
     with timed(times, "code", progress):
-        table = read_cells(finer, manifest)
+        table = read_spelled(finer, manifest).rows
         fine = Groups(np.unique(table[RESERVED].cast(pl.Int64).to_numpy(), return_inverse=True)[1])
         coded = stand_ins(table, manifest, schema, fine, asked_of(asked))
     kinds = _kinds(table, manifest, fine)

@@ -14,8 +14,8 @@ from shoal.methods.freeform.method import Freeform
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.split import Split
 from shoal.progress import Progress, silent
+from shoal.release.building import build_release
 from shoal.release.layout import Randomness
-from shoal.release.release import build_release
 from shoal.runs.learning import part
 from shoal.runs.release import Release
 from shoal.runs.run import Run

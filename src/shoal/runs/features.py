@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import UsageError
-from shoal.table.coding import Column, code_column
+from shoal.table.coding import code_column
 from shoal.table.missing import MISSING_LABEL, is_missing
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.release.cells import Spans
+    from shoal.table.column import Column
 
 
 MOST = 100  # labels of a column that have a feature of their own

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.audit.files import manifest_schema
 from shoal.audit.manifest import read_manifest
+from shoal.audit.stated import manifest_schema
 from shoal.distances.relation import near
 from shoal.errors import NotAchievable, UsageError
 from shoal.exact import upward

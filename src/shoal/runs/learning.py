@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from shoal.methods.base import Method
     from shoal.principles.requirement import Require
     from shoal.runs.release import Release
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 MOST_TRAINED = 10_000  # rows that a model is trained on
 READ = ("quasi", "sensitive", "other")  # whose numbers may be written in any way

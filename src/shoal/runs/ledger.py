@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from shoal.release.ledger import Ledger
     from shoal.runs.release import Release
     from shoal.runs.run import Run
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
     from shoal.table.schema import Schema
 
 

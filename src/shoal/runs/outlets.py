@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.audit.files import as_meant
 from shoal.audit.forms import one_cell_each
+from shoal.audit.tables import as_meant
 from shoal.errors import OutputError, UsageError
 from shoal.progress import Progress, silent
 from shoal.release.places import as_output_errors, check_output, check_private, private_file

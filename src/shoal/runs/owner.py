@@ -10,7 +10,7 @@ import numpy as np
 from shoal.audit.matches import SPREAD, audit_matches
 from shoal.audit.published import plain_text
 from shoal.audit.survey import survey
-from shoal.table.coding import Column, code_column
+from shoal.table.coding import code_column
 from shoal.table.schema import RESERVED, Schema
 from shoal.utility.bands import spelled
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from shoal.release.release import ReleaseData
     from shoal.table.coded import Coded
+    from shoal.table.column import Column
 
 GROUPS = 8  # whose values are shown
 VALUES = 200  # of one group, at most

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from shoal.engines.choice import engine_of
 from shoal.engines.spark import Spark
 from shoal.errors import UsageError
 from shoal.principles.planning import plan_column, plan_requirement
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import requirements
-from shoal.runs.run import Run, engine_of
+from shoal.runs.preparing import with_linked
+from shoal.runs.run import Run
 from shoal.table.people import CodedPeople
 from shoal.table.reading import take_frame
 from shoal.table.schema import LABELS
@@ -169,7 +171,7 @@ def coded_for(run: Run, require: Require) -> tuple[Coded, Requirement]:
     schema = run.schema.only("sensitive", "person", among=asked.columns)
     linked = {name: run.linked[name] for name in schema.linked}
     table, settled = replace(run, schema=schema, require=asked, linked=linked).settled(table)
-    coded = settled.with_linked(settled.coded(table), table)
+    coded = with_linked(settled, settled.coded(table), table)
     return coded if coded.people is None else _people(coded), asked
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shoal.inspection.inspect import Inspection
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
 

@@ -9,10 +9,12 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.files import check_linked, check_manifest, digest_of, read_tables
+from shoal.audit.claims import check_linked, check_manifest
+from shoal.audit.digests import digest_of
 from shoal.audit.identification import check_threshold
 from shoal.audit.manifest import MANIFEST, REPORT, check_shape
 from shoal.audit.shapes import Wrong
+from shoal.audit.tables import read_tables
 from shoal.errors import AuditFailed, InputError
 from shoal.progress import Progress, silent
 from shoal.release.staging import staging, swap_in, sync

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shoal.runs.facts import LIMITS, citations, group_sizes, stated
+from shoal.runs.again import citations
+from shoal.runs.facts import LIMITS, group_sizes, stated
 from shoal.utility.fidelity import kept_columns
 from shoal.utility.maps import loss_map
 from shoal.views.commands import Command

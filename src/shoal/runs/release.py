@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.audit.files import kinds_of, manifest_schema
 from shoal.audit.matches import audit_matches
 from shoal.audit.published import plain_text
+from shoal.audit.stated import kinds_of, manifest_schema
 from shoal.audit.verify import audit_table
 from shoal.errors import UsageError
 from shoal.progress import Progress, silent
+from shoal.release.building import in_form
 from shoal.release.forms import check_form
-from shoal.release.release import ReleaseData, in_form
+from shoal.release.release import ReleaseData
 from shoal.showing import Shown
 from shoal.table.forms import MEANS, TWO_TABLES
 from shoal.table.reading import take_frame

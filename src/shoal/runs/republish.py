@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.files import digest_of, read_spelled
+from shoal.audit.digests import digest_of
 from shoal.audit.manifest import MANIFEST, read_manifest
 from shoal.audit.series import group_rows
+from shoal.audit.tables import read_spelled
 from shoal.errors import AuditFailed, InputError, NotAchievable, UsageError
 from shoal.methods.base import Method, Task
 from shoal.principles.groups import Groups
+from shoal.release.building import build_release
 from shoal.release.layout import Randomness, Suppression
 from shoal.release.ledger import (
     GROUP,
@@ -30,7 +32,6 @@ from shoal.release.ledger import (
     read_ledger,
 )
 from shoal.release.places import PRIVATE
-from shoal.release.release import build_release
 from shoal.runs.estimate import whole_run
 from shoal.runs.ledger import (
     Turn,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.files import digest_of
+from shoal.audit.digests import digest_of
 from shoal.audit.manifest import REPORT
 from shoal.engines.spark_audit import group_sizes_of, held_by
 from shoal.engines.spark_reading import is_spark_frame

@@ -14,14 +14,8 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.progress import Progress, silent
-from shoal.table.coding import (
-    Column,
-    check_type,
-    code_asked,
-    code_known,
-    code_lenient,
-    code_persons,
-)
+from shoal.table.coding import check_type, code_asked, code_known, code_lenient, code_persons
+from shoal.table.column import Column
 from shoal.table.missing import Missing, complete_rows
 
 if TYPE_CHECKING:
@@ -30,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
     from shoal.table.linked import Linked
     from shoal.table.people import ValueSets
     from shoal.table.schema import Schema

@@ -7,19 +7,19 @@ share a rank, and the shortest of them is published.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from shoal.errors import BadCells, InputError, ShoalError, UsageError
+from shoal.table.column import Column, Wordings, frozen
 from shoal.table.columns import distinct, is_dictionary
 from shoal.table.dates import LARGEST, not_dates, parse_dates, too_fine
-from shoal.table.domain import INTEGER, Domain
+from shoal.table.domain import INTEGER
 from shoal.table.frames import unheld
 from shoal.table.missing import MISSING_LABEL, first_rows, is_missing
-from shoal.table.placing import place
 from shoal.table.schema import LABELS, NUMERIC
 from shoal.wording import option
 
@@ -28,133 +28,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.table.groupings import Hierarchy
 
 QUANTITY = "quantity"  # numbers or dates, whichever the cells are
 DEGREES = {"latitude": 90, "longitude": 180}
 TRUTHS = frozenset({"true", "false", "yes", "no", "y", "n", "t", "f", "0", "1", ""})
 NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
-
-
-@dataclass(frozen=True, eq=False)
-class Column(Domain):
-    """One column of a table: its domain, and the rank of every row (`codes`).
-
-    A column with a hierarchy knows what its tree was `grown` from, and one in which a value is
-    spelled in several ways, which `wordings` its rows have. Where codes are those of distinct
-    cells, and rows are elsewhere, `times` says how many rows have each cell.
-    """
-
-    codes: NDArray[np.int32]
-    grown: Grown | None = field(default=None, kw_only=True)
-    wordings: Wordings | None = field(default=None, kw_only=True)
-    times: NDArray[np.int64] | None = field(default=None, kw_only=True)
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """How many rows have each value."""
-        return np.bincount(self.codes, weights=self.times, minlength=self.distinct).astype(np.int64)
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are."""
-        return len(self.codes) if self.times is None else int(self.times.sum())
-
-    def part(self, rows: NDArray[np.int64]) -> Column:
-        """Return the column of some rows, over the same domain."""
-        wordings = None if self.wordings is None else self.wordings.part(rows)
-        grown = self.grown and replace(self.grown, source=self.grown.source.part(rows))
-        return replace(self, codes=self.codes[rows], wordings=wordings, grown=grown, times=None)
-
-    def among(self, people: Column) -> Column:
-        """Return the column with a place in its tree, if it has one, for the values of people."""
-        grown = self.grown
-        return self if grown is None else grown.source.under(grown.hierarchy, people)
-
-    def only(self, rows: NDArray[np.int64]) -> Column:
-        """Return the column of some rows, with just the values that they have.
-
-        Its tree is grown anew: names and counts of nodes tell nothing of the other rows, nor do
-        spellings that only they have.
-        """
-        if self.grown is not None:
-            return self.grown.source.only(rows).under(self.grown.hierarchy, self.grown.people)
-        present, codes = np.unique(self.codes[rows], return_inverse=True)
-        wordings = None if self.wordings is None else self.wordings.only(rows, present)
-        return replace(
-            self,
-            codes=_frozen(codes.astype(np.int32)),
-            times=None if self.times is None else self.times[rows],
-            values=None if self.values is None else _frozen(self.values[present]),
-            spellings=self.spellings.gather(present) if wordings is None else wordings.shortest(),
-            wordings=wordings,
-        )
-
-    def under(self, hierarchy: Hierarchy, people: Column | None = None) -> Column:
-        """Return the column as labels of a hierarchy, its ranks in the order of the tree.
-
-        A missing cell is a label under the root, unless the hierarchy has a place for it. `people`
-        have values of the same kind, which stand under the nodes that cover them.
-        """
-        placed = place(self, hierarchy, people)
-        order = np.argsort(placed.places)
-        ranks = np.empty(len(order), np.int32)
-        ranks[order] = np.arange(len(order), dtype=np.int32)
-        return Column(
-            self.name,
-            None,
-            self.spellings.gather(order),
-            _frozen(ranks[self.codes]),
-            times=self.times,
-            tree=placed.tree,
-            places=_frozen(placed.places[order]),
-            grown=Grown(self, hierarchy, people, placed.standing),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Wordings:
-    """The texts of a column in which a value has several, the rank of each, and each row's text."""
-
-    texts: pl.Series
-    ranks: NDArray[np.int64]
-    rows: NDArray[np.int64]
-
-    def part(self, rows: NDArray[np.int64]) -> Wordings:
-        """Return the texts of some rows."""
-        return replace(self, rows=self.rows[rows])
-
-    def if_several(self) -> Wordings | None:
-        """Return it, or None where every value has one text, as in nearly every table."""
-        return self if len(self.texts) > len(np.unique(self.ranks)) else None
-
-    def only(self, rows: NDArray[np.int64], present: NDArray[np.int32]) -> Wordings:
-        """Return the texts of some rows alone, whose values are those of the ranks `present`."""
-        there, rows = np.unique(self.rows[rows], return_inverse=True)
-        ranks = np.searchsorted(present, self.ranks[there])
-        return Wordings(self.texts.gather(there), ranks, rows)
-
-    def shortest(self) -> pl.Series:
-        """Return for each rank the shortest of its texts."""
-        return (
-            pl.DataFrame({"rank": self.ranks, "text": self.texts})
-            .sort(pl.col("text").str.len_bytes(), "text")
-            .unique("rank", keep="first", maintain_order=True)
-            .sort("rank")["text"]
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Grown:
-    """What a tree was grown from, so that another can be from fewer rows.
-
-    `standing` says for each rank of `people` where it stands in the tree.
-    """
-
-    source: Column
-    hierarchy: Hierarchy
-    people: Column | None
-    standing: NDArray[np.int64] | None
 
 
 def code_column(
@@ -244,8 +122,8 @@ def code_known(
     return replace(
         known,
         wordings=wordings,
-        codes=_frozen(codes),
-        values=_frozen(np.append(known.values, known.values[-1:])),  # type: ignore[index, arg-type]
+        codes=frozen(codes),
+        values=frozen(np.append(known.values, known.values[-1:])),  # type: ignore[index, arg-type]
         spellings=known.spellings.append(pl.Series([MISSING_LABEL])),
     )
 
@@ -344,15 +222,7 @@ def _code_numbers(
     if most is not None:
         _refuse(column, pl.Series(np.abs(numbers) > most), cells, f"beyond {most} degrees")
     values, ranks = _ranked(numbers, spelled)
-    places = _places(column, cells)
-    wordings = Wordings(spelled, ranks, places)
-    return Column(
-        column.name,
-        _frozen(values),
-        wordings.shortest(),
-        _frozen(ranks.astype(np.int32)[places]),
-        wordings=wordings.if_several(),
-    )
+    return _spelled_column(column, values, ranks, spelled, _places(column, cells))
 
 
 def _code_dates(column: pl.Series, spelled: pl.Series) -> Column:
@@ -363,14 +233,25 @@ def _code_dates(column: pl.Series, spelled: pl.Series) -> Column:
     assert read is not None
     values, ranks = np.unique(read[0], return_inverse=True)
     places = _places(column, spelled)
+    return replace(
+        _spelled_column(column, values, ranks, spelled, places), dates=True, per_day=read[1]
+    )
+
+
+def _spelled_column(
+    column: pl.Series,
+    values: NDArray,
+    ranks: NDArray[np.int64],
+    spelled: pl.Series,
+    places: NDArray[np.int64],
+) -> Column:
+    """Return a column of numbers or dates, whose texts have ranks, and whose rows have texts."""
     wordings = Wordings(spelled, ranks, places)
     return Column(
         column.name,
-        _frozen(values),
+        frozen(values),
         wordings.shortest(),
-        _frozen(ranks.astype(np.int32)[places]),
-        dates=True,
-        per_day=read[1],
+        frozen(ranks.astype(np.int32)[places]),
         wordings=wordings.if_several(),
     )
 
@@ -427,7 +308,7 @@ def _code_labels(column: pl.Series, order: Sequence[str] | None) -> Column:
     if order is not None:
         labels = _ordered(column.name, labels, order)
     codes = _places(column, labels).astype(np.int32)
-    return Column(column.name, None, labels, _frozen(codes), ordered=order is not None)
+    return Column(column.name, None, labels, frozen(codes), ordered=order is not None)
 
 
 def _ordered(name: str, labels: pl.Series, order: Sequence[str]) -> pl.Series:
@@ -441,9 +322,3 @@ def _ordered(name: str, labels: pl.Series, order: Sequence[str]) -> pl.Series:
         raise InputError(msg)
     present = set(labels)
     return pl.Series([label for label in order if label in present], dtype=pl.String)
-
-
-def _frozen(array: NDArray) -> NDArray:
-    array = np.ascontiguousarray(array)
-    array.setflags(write=False)
-    return array

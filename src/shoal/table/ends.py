@@ -19,7 +19,7 @@ from shoal.table.domain import INTEGER
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 EMPTY = (1, 0)  # ranks between which there is none
 SHORT = r"[eE][+-]?[0-9]{1,5}$|^[^eE]*$"  # an exponent with more digits would fill the memory

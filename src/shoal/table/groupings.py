@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import math
-import re
 from abc import abstractmethod
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from fractions import Fraction
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +14,8 @@ import polars as pl
 
 from shoal.errors import BadParameter, InputError, UsageError
 from shoal.notation import Term, exact, number, parse, whole_number
-from shoal.table.dates import date_parts, read_moments
+from shoal.table.dates import read_moments
+from shoal.table.distinct import Distinct, bin_of, bin_width, exactly
 from shoal.table.hierarchy import DEPTH, ROOT, Levels, check_levels, nested_levels, read_levels
 
 if TYPE_CHECKING:
@@ -26,50 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-NUMERAL = r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?"  # that is exact within reason
-BIN = re.compile(r"\[([^,]+), ([^,]+)\)")
-EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - dates of tables have no zone
-DAY = 86_400 * 10**9  # nanoseconds
 BETWEEN = ".."  # of the first and the last label of a run
 MOST = 2**31  # more than a table has rows
-
-
-@dataclass(frozen=True, eq=False)
-class Distinct:
-    """The distinct values of a column in their order: how they are spelled and how often.
-
-    `values` are numbers, or days where `dates` says so; `ordered` labels stand in an order that a
-    person gave.
-    """
-
-    column: str
-    labels: list[str]
-    values: NDArray | None
-    counts: NDArray[np.int64]
-    dates: bool = False
-    ordered: bool = False
-
-    def keys(self, texts: list[str]) -> list[Any]:
-        """Return what texts are compared by: numbers, moments or themselves; None if they cannot.
-
-        Exact, so that 0.1 and 0.10 are one value, and neighbouring large numbers are two.
-        """
-        if self.values is None:
-            return list(texts)
-        if self.dates:
-            return _moments(texts)
-        return [_size(text) for text in texts]
-
-    def part(self, places: list[int]) -> Distinct:
-        """Return some of the values."""
-        return Distinct(
-            self.column,
-            [self.labels[place] for place in places],
-            None if self.values is None else self.values[places],
-            self.counts[places],
-            self.dates,
-            self.ordered,
-        )
 
 
 class Hierarchy(Term):
@@ -242,10 +197,10 @@ class Bins(Hierarchy):
     def levels(self, distinct: Distinct) -> Levels:
         """Return the bins of every number, until one or two hold all of them."""
         rows = [distinct.labels]
-        values = _fractions(distinct)
+        values = exactly(distinct)
         width = exact(self.width)
         while len(rows) < DEPTH - 1:
-            rows.append([_bin(value, width, dates=distinct.dates) for value in values])
+            rows.append([bin_of(value, width, dates=distinct.dates) for value in values])
             if values[-1] // width - values[0] // width <= 1:
                 break
             width *= 2
@@ -254,20 +209,20 @@ class Bins(Hierarchy):
 
     def beside(self, own: Distinct, levels: Levels, others: Distinct) -> Levels:  # noqa: ARG002
         """Return the bins of other numbers, as wide as those of the own ones."""
-        values = _fractions(others)
+        values = exactly(others)
         widths = [exact(self.width) * 2**level for level in range(len(levels[0]) - 2)]
-        bins = [[_bin(value, width, dates=others.dates) for value in values] for width in widths]
+        bins = [[bin_of(value, width, dates=others.dates) for value in values] for width in widths]
         return tuple(zip(others.labels, *bins, [ROOT] * len(values), strict=True))
 
     def covering(self, names: Collection[str], distinct: Distinct) -> list[list[str]]:
         """Return the bins that are named, of every width among them."""
-        read = [_width(name, dates=distinct.dates) for name in names]
+        read = [bin_width(name, dates=distinct.dates) for name in names]
         sizes = [width / exact(self.width) for width in read if width is not None]
         doubled = {round(math.log2(size)) for size in sizes if 0 < size < 2**DEPTH}
         widths = [exact(self.width) * 2**level for level in sorted(doubled) if level >= 0]
         return [
-            _chosen((_bin(value, width, dates=distinct.dates) for width in widths), names)
-            for value in _fractions(distinct)
+            _chosen((bin_of(value, width, dates=distinct.dates) for width in widths), names)
+            for value in exactly(distinct)
         ]
 
 
@@ -374,82 +329,5 @@ def _runs(labels: list[str], parts: NDArray, fan: int) -> Levels:
     return tuple(zip(*rows, strict=True))
 
 
-def _plain(value: Fraction) -> str:
-    """Spell a number exactly, without a fraction that says nothing."""
-    if value.denominator == 1:
-        return str(value.numerator)
-    short = repr(float(value))
-    return short if Fraction(short) == value else _decimal(value)
-
-
-def _decimal(value: Fraction) -> str:
-    """Spell a multiple of a decimal with all its digits."""
-    digits = next(digits for digits in count(1) if 10**digits % value.denominator == 0)
-    whole, rest = divmod(abs(value) * 10**digits, 10**digits)
-    return f"{'-' if value < 0 else ''}{whole}.{int(rest):0{digits}d}"
-
-
-def _bin(value: Fraction, width: Fraction, *, dates: bool) -> str:
-    """Name the bin of a width that holds a number, or a date."""
-    place = value // width
-    spelled = _dated if dates else _plain
-    return f"[{spelled(place * width)}, {spelled((place + 1) * width)})"
-
-
-def _dated(days: Fraction) -> str:
-    """Spell so many days after 1970-01-01 as a date, with the time of day where there is one."""
-    microseconds = days * DAY / 1000
-    if microseconds.denominator > 1:  # finer than clocks write
-        return _plain(days)
-    try:
-        moment = EPOCH + timedelta(microseconds=microseconds.numerator)
-    except OverflowError:  # beyond the years that calendars write
-        return _plain(days)
-    return moment.date().isoformat() if days.denominator == 1 else moment.isoformat()
-
-
-def _width(name: str, *, dates: bool) -> Fraction | None:
-    """Return how wide the bin of a name is, in days for dates; None where it names no bin."""
-    found = BIN.fullmatch(name)
-    if found is None:
-        return None
-    low, high = _moments([found[1], found[2]]) if dates else (None, None)
-    if low is not None and high is not None:
-        return Fraction(high - low, DAY)
-    ends = _size(found[1]), _size(found[2])
-    return None if ends[0] is None or ends[1] is None else ends[1] - ends[0]
-
-
-def _fractions(distinct: Distinct) -> list[Fraction]:
-    """Return numbers, or days, exactly: doubles may be what several large ones have in common."""
-    assert distinct.values is not None
-    keys = distinct.keys(distinct.labels)
-    unit = DAY if distinct.dates else 1
-    return [
-        Fraction(str(value)) if key is None else Fraction(key, unit)
-        for key, value in zip(keys, distinct.values.tolist(), strict=True)
-    ]
-
-
 def _chosen(path: Iterable[str], names: Collection[str]) -> list[str]:
     return [name for name in path if name in names]
-
-
-def _moments(texts: list[str]) -> list[int | None]:
-    """Return the nanoseconds from 1970-01-01 up to each date, None for what is none."""
-    seconds, rest = date_parts(pl.Series(texts, dtype=pl.String))
-    return [
-        None if whole is None else whole * 10**9 + part
-        for whole, part in zip(seconds.to_list(), rest.to_list(), strict=True)
-    ]
-
-
-def _size(text: str) -> Fraction | None:
-    """Return the number that a text spells; a wild exponent would take for ever to be exact."""
-    if re.fullmatch(NUMERAL, text):
-        return Fraction(text)
-    try:
-        rounded = float(text)
-    except ValueError:
-        return None
-    return Fraction(rounded) if math.isfinite(rounded) else None

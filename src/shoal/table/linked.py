@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.table.coded import Coded
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
     from shoal.table.missing import Missing
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.table.groupings import Distinct
+from shoal.table.distinct import Distinct
 from shoal.table.hierarchy import Tree
 from shoal.table.missing import MISSING_LABEL
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
     from shoal.table.groupings import Hierarchy
     from shoal.table.hierarchy import Levels
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import BadCells, InputError, UnknownColumn, UsageError
-from shoal.table.coding import Column, check_type, code_column, code_known
+from shoal.table.coding import check_type, code_column, code_known
 from shoal.table.ends import ranks_within
 from shoal.table.missing import first_rows, is_missing
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.table.coded import Coded
+    from shoal.table.column import Column
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.release.cells import Spans
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 LEAST = 11  # people in whatever is shown
 MOST = 24  # bands of numbers

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.release.release import ReleaseData
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 FEWEST = 11  # rows of which a mean is told
 SHARE = 0.01  # of the rows that have to be narrow, or wide, for it to matter

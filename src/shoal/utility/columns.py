@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
     from shoal.table.groupings import Hierarchy
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 
 def _by_box(release: Measured) -> NDArray[np.float64]:

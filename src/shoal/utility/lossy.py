@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.audit.files import code_original, manifest_schema, read_published
+from shoal.audit.files import code_original
 from shoal.audit.manifest import read_manifest
 from shoal.audit.published import plain_text
+from shoal.audit.stated import manifest_schema
+from shoal.audit.tables import read_published
 from shoal.audit.verify import alike
 from shoal.errors import InputError
 from shoal.table.reading import read_table, take_frame
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from shoal.principles.groups import Groups
     from shoal.table.coded import Coded
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 
 @dataclass(frozen=True, eq=False)

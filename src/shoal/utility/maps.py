@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from shoal.release.cells import Spans
     from shoal.release.release import ReleaseData
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 
 SIDE = 20  # squares along an axis

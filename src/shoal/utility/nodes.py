@@ -16,7 +16,7 @@ from shoal.table.placing import distinct_of
 
 if TYPE_CHECKING:
     from shoal.audit.nodes import Stated
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 
 class Leaves:

@@ -16,8 +16,8 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import interval_ends, read_set
-from shoal.audit.files import read_tables
 from shoal.audit.manifest import read_manifest
+from shoal.audit.tables import read_tables
 from shoal.errors import InputError, UnknownColumn
 from shoal.table.coding import NUMBER
 from shoal.table.dates import date_parts, not_dates
@@ -265,7 +265,7 @@ def _quasi(cells: pl.Series, column: dict[str, Any], form: str) -> list[pl.Serie
 
 def _plain(cells: pl.Series, column: dict[str, Any] | None) -> pl.Series:
     """Return cells with the type that all of them have: integers, decimals, dates, or text."""
-    from shoal.release.cells import typed_kind
+    from shoal.release.carried import typed_kind
     from shoal.table.dates import parse_dates, units_as_dates
     from shoal.table.schema import LABELS as TEXTS
 

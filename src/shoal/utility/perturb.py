@@ -15,7 +15,7 @@ from shoal.notation import Term, exact, is_number, number
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import Require, requirements
 from shoal.release.layout import Randomness
-from shoal.table.coding import Column, code_column
+from shoal.table.coding import code_column
 from shoal.table.reading import give_frame, take_frame
 from shoal.table.settling import settle
 from shoal.utility.queries import ExactTable
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from shoal.table.column import Column
     from shoal.table.schema import Schema
     from shoal.utility.columns import Exact
     from shoal.utility.queries import Query

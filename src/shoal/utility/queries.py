@@ -12,9 +12,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.audit.files import manifest_schema, read_tables
 from shoal.audit.forms import flat_cells, one_cell_each
 from shoal.audit.manifest import read_manifest
+from shoal.audit.stated import manifest_schema
+from shoal.audit.tables import read_tables
 from shoal.audit.verify import alike, cell_codes, check_rows
 from shoal.errors import InputError, UnknownColumn
 from shoal.kernels.queries import box_counts, count_rows, spread_count

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.principles.proximity import EpsilonM
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 
 ROUNDING = 1e-12  # beyond what rounding to doubles can change

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from shoal.release.cells import Spans
     from shoal.release.release import ReleaseData
-    from shoal.table.coding import Column
+    from shoal.table.column import Column
 
 
 SELECTIVITIES = (0.01, 0.02, 0.05, 0.1, 0.2)

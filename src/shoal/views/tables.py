@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.exact import WHOLE, at_least, at_most, downward, upward, written
-from shoal.views.text import _console, _heading, _number, _table
+from shoal.views.console import grouped, heading, table_of, terminal_console
 
 FAILED = "does not hold: its release fails its own audit, so it is no choice, whatever it loses."
 METRICS = {"r2": "R²", "accuracy": "accuracy", "roc_auc": "ROC-AUC"}
@@ -13,12 +13,12 @@ METRICS = {"r2": "R²", "accuracy": "accuracy", "roc_auc": "ROC-AUC"}
 
 def print_comparison(facts: dict[str, Any]) -> None:
     """Print methods side by side."""
-    console = _console()
-    _heading(console, f"{' and '.join(facts['require'])} on {facts['rows']:,} rows")
+    console = terminal_console()
+    heading(console, f"{' and '.join(facts['require'])} on {facts['rows']:,} rows")
     shown = [
         measure for measure in measures(facts) if any(value is not None for value in measure.values)
     ]
-    table = _table("method", "holds", *(measure.short for measure in shown), "groups")
+    table = table_of("method", "holds", *(measure.short for measure in shown), "groups")
     for place, entry in enumerate(facts["entries"]):
         if entry["problem"]:
             table.add_row(entry["method"], "", "not reached")
@@ -162,11 +162,11 @@ def measures(facts: dict[str, Any]) -> list[Measure]:
 
 def print_frontier(facts: dict[str, Any]) -> None:
     """Print loss by parameter, the knee marked, and why the rest is not achievable."""
-    console = _console()
-    _heading(
+    console = terminal_console()
+    heading(
         console, f"{' and '.join(facts['require'])} by {facts['method']}, {facts['rows']:,} rows"
     )
-    table = _table(facts["parameter"], "GCP", "groups", "seconds", "")
+    table = table_of(facts["parameter"], "GCP", "groups", "seconds", "")
     bend = facts["knee"] and facts["knee"]["value"]
     for point in facts["points"]:
         marks = [
@@ -231,7 +231,7 @@ def spelled(value: float) -> str:
 
 def print_survey(facts: dict[str, Any]) -> None:
     """Print every level, and what each says of people's safety."""
-    console = _console()
+    console = terminal_console()
     console.print(
         f"Audit: {facts['rows']:,} rows in {facts['groups']:,} groups of at least {facts['k']:,} "
         f"(by {facts['by']})"
@@ -242,31 +242,31 @@ def print_survey(facts: dict[str, Any]) -> None:
         console.print(sentence)
     for column in facts["columns"]:
         console.print()
-        _heading(console, f"{column['column']}: what every group keeps")
-        table = _table("principle", "strictest that holds")
+        heading(console, f"{column['column']}: what every group keeps")
+        table = table_of("principle", "strictest that holds")
         for level in column["levels"]:
             table.add_row(level_name(level), level_value(level))
         console.print(table)
-        _heading(console, "Share of a group within epsilon of one member")
-        table = _table("epsilon", "worst group", "mean row", "delta kept", "rows at 1/2 or more")
+        heading(console, "Share of a group within epsilon of one member")
+        table = table_of("epsilon", "worst group", "mean row", "delta kept", "rows at 1/2 or more")
         for one in column["proximity"]:
             table.add_row(
-                _number(one["epsilon"]),
+                grouped(one["epsilon"]),
                 at_most(one["risk"]),
                 f"{one['mean_risk']:.4g}",
                 at_least(one["delta"]),
                 f"{one['likely_rows']:.2%}",
             )
         console.print(table)
-        _heading(console, "Riskiest groups")
+        heading(console, "Riskiest groups")
         worst = column["riskiest"]
-        table = _table(*worst[0])
+        table = table_of(*worst[0])
         for one in worst:
             cells = (v if isinstance(v, str) else _rounded(v) for v in one.values())
             table.add_row(*cells)
         console.print(table)
-        _heading(console, f"Riskiest records, at epsilon {_number(worst[0]['epsilon'])}")
-        table = _table("row", "group", "risk", "why")
+        heading(console, f"Riskiest records, at epsilon {grouped(worst[0]['epsilon'])}")
+        table = table_of("row", "group", "risk", "why")
         for one in column["riskiest_records"]:
             table.add_row(f"{one['row']:,}", one["group"], at_most(one["risk"]), one["why"])
         console.print(table)

@@ -5,71 +5,37 @@ An inspection takes three lines a column, however many there are.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
-
 from shoal.exact import at_least, at_most
-from shoal.views.terminal import plain, plain_lines
+from shoal.views.console import grouped, heading, table_of, terminal_console
+from shoal.views.terminal import plain
 from shoal.views.words import people
 
 if TYPE_CHECKING:
     import polars as pl
+    from rich.console import Console
 
     from shoal.audit.verify import Audit
     from shoal.principles.guarantee import Guarantee
     from shoal.principles.outlook import Outlook
     from shoal.principles.planning import Plan
     from shoal.release.release import ReleaseData
-    from shoal.views.commands import Command
 
 
 SHOWN = 24  # points of a frontier
 MUST = {"under": "must stay under", "at most": "can be at most", "at least": "must be at least"}
 
 
-class _Terminal(Console):
-    """A console on which no text, in a table or not, is taken for orders."""
-
-    def render_str(self, text: str, **how: Any) -> Text:
-        return super().render_str(plain_lines(text), **how)
-
-
-class _Table(Table):
-    """A table whose cells stay in their lines."""
-
-    def add_row(self, *cells: Any, **how: Any) -> None:
-        super().add_row(*map(plain, cells), **how)
-
-
-def _console() -> Console:
-    return _Terminal(file=sys.stdout, highlight=False, markup=False)
-
-
-def _table(*columns: str) -> Table:
-    table = _Table(box=None, pad_edge=False, header_style="dim")
-    for place, name in enumerate(columns):
-        table.add_column(plain(name), justify="left" if place == 0 else "right", overflow="fold")
-    return table
-
-
 def print_head(title: str, frame: pl.DataFrame, rows: int = 6) -> None:
     """Print the first rows of a table."""
-    table = _table(*frame.columns)
+    table = table_of(*frame.columns)
     for row in frame.head(rows).rows():
         table.add_row(*(_short(str(cell)) for cell in row))
-    console = _console()
-    _heading(console, f"{title} ({frame.height:,} rows)")
+    console = terminal_console()
+    heading(console, f"{title} ({frame.height:,} rows)")
     console.print(table)
     console.print()
-
-
-def _heading(console: Console, text: str) -> None:
-    console.print(text, style="bold", markup=False)
 
 
 def _short(cell: str, width: int = 26) -> str:
@@ -78,30 +44,30 @@ def _short(cell: str, width: int = 26) -> str:
 
 def print_plan(plan: Plan) -> None:
     """Print what is achievable."""
-    console = _console()
+    console = terminal_console()
     scale = "relative" if plan.relative else "absolute"
     what = f"{plan.sensitive}, {plan.rows:,} rows, {scale} epsilon"
     if plan.frontier is not None:
-        _heading(console, f"What is achievable: {what}")
-        table = _table("m", "epsilon must stay under")
+        heading(console, f"What is achievable: {what}")
+        table = table_of("m", "epsilon must stay under")
         for point in plan.frontier[:SHOWN]:
-            table.add_row(str(point.m), _number(point.epsilon_bound))
+            table.add_row(str(point.m), grouped(point.epsilon_bound))
         console.print(table)
         if len(plan.frontier) > SHOWN:
             last = plan.frontier[-1]
             console.print(
                 f"… and {len(plan.frontier) - SHOWN} more, down to "
-                f"{_number(last.epsilon_bound)} at m = {last.m} (JSON lists all)"
+                f"{grouped(last.epsilon_bound)} at m = {last.m} (JSON lists all)"
             )
     if plan.largest_m is not None:
         console.print(
-            f"{what}\nFor epsilon = {_number(plan.epsilon)}, the largest m is {plan.largest_m}."
+            f"{what}\nFor epsilon = {grouped(plan.epsilon)}, the largest m is {plan.largest_m}."
         )
     if plan.m is not None:
         bound = (
             "is not bounded"
             if plan.epsilon_bound is None
-            else f"must stay under {_number(plan.epsilon_bound)}"
+            else f"must stay under {grouped(plan.epsilon_bound)}"
         )
         console.print(f"For m = {plan.m}, epsilon {bound}.")
     if plan.achievable is not None:
@@ -118,9 +84,9 @@ def print_known(found: Guarantee | Outlook) -> None:
 
 def print_outlook(found: Outlook) -> None:
     """Print whether a requirement is achievable, and how far its parameters can go."""
-    console = _console()
+    console = terminal_console()
     on = f" on {', '.join(found.sensitive)}" if found.sensitive else ""
-    _heading(console, f"{found.principle}{on}, {found.rows:,} rows")
+    heading(console, f"{found.principle}{on}, {found.rows:,} rows")
     console.print("Achievable." if found.achievable else "Not achievable.")
     for one in found.limits:
         if one.limit is None and one.must == "under":
@@ -134,8 +100,8 @@ def print_outlook(found: Outlook) -> None:
 
 def print_guarantee(found: Guarantee) -> None:
     """Print what is known beforehand about a dissimilarity requirement."""
-    console = _console()
-    _heading(console, f"{found.principle} on {', '.join(found.sensitive)}, {found.rows:,} rows")
+    console = terminal_console()
+    heading(console, f"{found.principle} on {', '.join(found.sensitive)}, {found.rows:,} rows")
     console.print(
         f"A row has at most {found.degree:,} near ones. In {found.classes:,} groups with at most "
         f"{found.neighbours} near ones each, up to {found.degree_limit:,.1f} are certain to work."
@@ -154,8 +120,8 @@ def print_guarantee(found: Guarantee) -> None:
         shown = f"{at_least(most, 6)} at most" if most is not None else "none"
         console.print(f"Certain for {rest} and groups of {found.size}: {name} {shown}.")
     console.print()
-    _heading(console, "Largest delta that is certain, by k")
-    table = _table("k", "near ones allowed", "delta")
+    heading(console, "Largest delta that is certain, by k")
+    table = table_of("k", "near ones allowed", "delta")
     for reach in found.reaches:
         shown = "none" if reach.delta is None else at_least(reach.delta)
         table.add_row(str(reach.k), str(reach.neighbours if reach.delta is not None else ""), shown)
@@ -163,29 +129,23 @@ def print_guarantee(found: Guarantee) -> None:
     console.print()
 
 
-def _number(value: float | None) -> str:
-    if value is None:
-        return "any"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
-
-
 def print_release(release: ReleaseData, output: str | None) -> None:
     """Print what was done, what was measured and what it cost."""
     manifest = release.manifest
-    console = _console()
+    console = terminal_console()
     if manifest.get("rows_known") is False:
         console.print(
             "It is promised only against readers who do not know how many rows a person has: "
             f"{manifest['alone']:,} of {manifest['people']:,} people are alone with theirs.",
             markup=False,
         )
-    _heading(
+    heading(
         console,
         f"Released {_counted(manifest)} to {output}, by {manifest['method']}",
     )
     print_measured(manifest["measured"])
-    _heading(console, "Information lost")
-    loss = _table("column", "NCP")
+    heading(console, "Information lost")
+    loss = table_of("column", "NCP")
     for name, value in manifest["loss"]["ncp"].items():
         loss.add_row(name, f"{value:.2%}")
     loss.add_row("all (GCP)", f"{manifest['loss']['gcp']:.2%}")
@@ -210,8 +170,8 @@ def _counted(facts: dict[str, Any]) -> str:
 
 def print_measured(measured: list[dict[str, Any]]) -> None:
     """Print measured risks beside what is allowed."""
-    _heading(_console(), "Measured on the published file")
-    table = _table("requirement", "risk", "allowed", "holds")
+    heading(terminal_console(), "Measured on the published file")
+    table = table_of("requirement", "risk", "allowed", "holds")
     for entry in measured:
         by = {"cells": " (by equal cells)", "matches": " (by matches)"}.get(entry.get("by", ""), "")
         table.add_row(
@@ -220,13 +180,13 @@ def print_measured(measured: list[dict[str, Any]]) -> None:
             at_most(entry["bound"]),
             "yes" if entry["holds"] else "NO",
         )
-    _console().print(table)
+    terminal_console().print(table)
 
 
 def print_audit(audit: Audit) -> None:
     """Print the findings of an audit."""
     facts = audit.to_dict()
-    console = _console()
+    console = terminal_console()
     seen = _counted(facts) if facts["rows"] else "no rows could be read"
     console.print(f"Audit: {seen}")
     for sentence in facts["reading"]:
@@ -242,9 +202,9 @@ def print_audit(audit: Audit) -> None:
 
 def print_series_audit(facts: dict[str, Any], complaints: list[str]) -> None:
     """Print what was found of several releases, one line each, and what is wrong."""
-    console = _console()
-    _heading(console, f"Audit of {len(facts['releases'])} releases")
-    table = _table("release", "rows", "groups", "holds")
+    console = terminal_console()
+    heading(console, f"Audit of {len(facts['releases'])} releases")
+    table = table_of("release", "rows", "groups", "holds")
     for one in facts["releases"]:
         groups = "" if one["groups"] is None else f"{one['groups']:,}"
         table.add_row(one["release"], f"{one['rows']:,}", groups, "yes" if one["holds"] else "NO")
@@ -256,32 +216,32 @@ def print_series_audit(facts: dict[str, Any], complaints: list[str]) -> None:
 
 def print_matches(spread: dict[str, float]) -> None:
     """Print how many published rows people match."""
-    _heading(_console(), "Published rows that a person matches")
-    table = _table(*(name.replace("_", " ") for name in spread))
+    heading(terminal_console(), "Published rows that a person matches")
+    table = table_of(*(name.replace("_", " ") for name in spread))
     table.add_row(*(f"{value:,.4g}" for value in spread.values()))
-    _console().print(table)
+    terminal_console().print(table)
 
 
 def print_candidates(candidates: list[dict[str, Any]]) -> None:
     """Print how near the values of a person's matches are to the person's own."""
     if not candidates:
         return
-    _heading(_console(), "Share of those rows whose value is near the person's own")
-    table = _table("column", "within", "mean", "median", "worst", "people at 1/2 or more")
+    heading(terminal_console(), "Share of those rows whose value is near the person's own")
+    table = table_of("column", "within", "mean", "median", "worst", "people at 1/2 or more")
     for entry in candidates:
         table.add_row(
             entry["column"],
-            _number(entry["width"]),
+            grouped(entry["width"]),
             *(f"{entry[name]:.4g}" for name in ("mean", "median", "worst")),
             f"{entry['likely']:,}",
         )
-    _console().print(table)
-    _console().print("k-anonymity does not bound this: it hides the row, not the value.")
+    terminal_console().print(table)
+    terminal_console().print("k-anonymity does not bound this: it hides the row, not the value.")
 
 
 def print_rehearsal(facts: dict[str, Any]) -> None:
     """Print what a run would do."""
-    console = _console()
+    console = terminal_console()
     console.print(
         f"Would publish {facts['rows']:,} rows by {facts['method']}; nothing was written."
     )
@@ -308,96 +268,11 @@ def _print_series(console: Console, series: dict[str, Any]) -> None:
     )
 
 
-INDENT = 4
-LONGEST = 32  # characters of a name or a label
-KIN = 12  # pairs of columns that are told
-ROLES = ("person", "identifying", "quasi", "sensitive")
-
-
-def print_inspection(facts: dict[str, Any], following: Command) -> None:
-    """Print what a table is, column by column, then what is suggested."""
-    console = _console()
-    console.print(f"{facts['rows']:,} rows, {len(facts['columns']):,} columns\n", style="bold")
-    for column in facts["columns"]:
-        _print_column(console, column)
-    _print_kinship(console, facts["kinship"])
-    _print_suggestion(console, facts, following)
-
-
-def _print_column(console: Console, column: dict[str, Any]) -> None:
-    role = column["role"] or "leave out"
-    head = Text(_short_cell(column["name"]), style="bold")
-    head.append(f"  {column['type'] or 'unusable'}", style="not bold")
-    head.append(f", {_values(column)}", style="not bold")
-    room = console.width - len(role) - 2
-    head.truncate(room, overflow="ellipsis", pad=True)
-    head.append(f"  {role}", style="bold" if column["role"] else "dim")
-    console.print(head)
-    kind = column["type"] or "unusable"
-    reasons = f"{kind}: {column['reason']}; {role}: {column['why']}"
-    _print_indented(console, reasons, "dim")
-    for one in column["suspicions"]:
-        _print_indented(console, f"! {one['text']}", "yellow")
-
-
-def _print_indented(console: Console, text: str, style: str) -> None:
-    console.print(Padding(Text(plain(text), style=style), (0, 0, 0, INDENT), expand=False))
-
-
-def _values(column: dict[str, Any]) -> str:
-    """Say how many values there are, and which, as far as they may be shown."""
-    count = column["distinct"]
-    said = "1 value" if count == 1 else f"{count:,} values"
-    shown = column["values"]
-    if "low" in shown:
-        said += f" from {_short_cell(shown['low'])} to {_short_cell(shown['high'])}"
-    elif "pattern" in shown:
-        said += f" like {plain(shown['pattern'])}"
-    elif "most_frequent" in shown:
-        labels = [_short_cell(label) for label, _ in shown["most_frequent"]]
-        said += f": {', '.join(labels)}" + (", …" if count > len(labels) else "")
-    if column["missing"]:
-        said += f"; {column['missing']:,} missing"
-    return said
-
-
-def _short_cell(text: str) -> str:
-    shown = plain(" ".join(text.split()))
-    return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
-
-
-def _print_kinship(console: Console, kinship: list[dict[str, str]]) -> None:
-    if not kinship:
-        return
-    console.print("\nColumns that tell one another", style="bold")
-    for one in kinship[:KIN]:
-        console.print(plain(one["text"]))
-    if len(kinship) > KIN:
-        console.print(f"… and {len(kinship) - KIN:,} more pairs (JSON lists all)")
-
-
-def _print_suggestion(console: Console, facts: dict[str, Any], following: Command) -> None:
-    console.print("\nSuggested", style="bold")
-    for role in ROLES:
-        names = [column["name"] for column in facts["columns"] if column["role"] == role]
-        if names or role != "person":
-            console.print(f"{role}: {', '.join(map(plain, names)) or 'none'}")
-    if facts["unique"] is not None:
-        share = facts["unique"]
-        shown = "Over 99.9%" if 0.999 < share < 1 else f"{share:.1%}"
-        console.print(
-            f"{shown} of the rows are unique in the quasi columns: whoever knows "
-            "these finds the person."
-        )
-    console.print("Roles are a guess from names and values; you know better. Next:")
-    console.print(Text(following.line), soft_wrap=True)
-
-
 def print_attack(facts: dict[str, Any]) -> None:
     """Print every attack: its sentence, and its numbers as a table."""
-    console = _console()
+    console = terminal_console()
     for one in facts["vulnerability"]:
-        _heading(console, f"Vulnerability of {one['release']}: {one['column']}, {one['distance']}")
+        heading(console, f"Vulnerability of {one['release']}: {one['column']}, {one['distance']}")
         _print_grid(one["grid"], one["shown"])
         console.print(one["sentence"] + "\n")
     for title, key in (
@@ -408,7 +283,7 @@ def print_attack(facts: dict[str, Any]) -> None:
         ("Difference of two releases", "difference"),
     ):
         if facts[key]:
-            _heading(console, title)
+            heading(console, title)
         for one in facts[key]:
             console.print(f"- {one['sentence']}")
     for remark in [*facts["remarks"], facts["minimality"]]:
@@ -417,8 +292,8 @@ def print_attack(facts: dict[str, Any]) -> None:
 
 def _print_grid(grid: list[dict[str, float]], shown: list[float]) -> None:
     """Print the share of groups (or people) in breach, a line for each ε."""
-    table = _table("epsilon", *(f"delta {delta:g}" for delta in shown))
+    table = table_of("epsilon", *(f"delta {delta:g}" for delta in shown))
     for epsilon in sorted({one["epsilon"] for one in grid}):
         shares = {one["delta"]: one["share"] for one in grid if one["epsilon"] == epsilon}
-        table.add_row(_number(epsilon), *(f"{shares[delta]:.1%}" for delta in shown))
-    _console().print(table)
+        table.add_row(grouped(epsilon), *(f"{shares[delta]:.1%}" for delta in shown))
+    terminal_console().print(table)

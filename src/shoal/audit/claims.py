@@ -1,0 +1,194 @@
+"""Whether a manifest tells the truth about its tables: counts, columns, cells and loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.audit.cells import cell_ncp, fills_domain, outer_cells
+from shoal.audit.forms import (
+    own_columns,
+    wrong_means,
+)
+from shoal.audit.stated import weighing
+from shoal.table.forms import TWO_TABLES
+from shoal.table.schema import PERSON, REAL, RESERVED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+CLOSE = 1e-9  # losses are means of doubles, added up in another order
+
+
+def linked_whole(name: str, table: pl.DataFrame, manifest: dict[str, Any]) -> bool:
+    """Return whether a linked table has the columns that the manifest says."""
+    stated = [one["name"] for one in manifest["tables"][name]["columns"]]
+    return table.columns == [f"{name}.{one}" for one in (RESERVED, PERSON, *stated)]
+
+
+def check_linked(linked: Mapping[str, pl.DataFrame], manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence for everything that a manifest says wrongly of its linked tables."""
+    problems = []
+    for name, table in linked.items():
+        stated = manifest["tables"][name]
+        if stated["rows_in"] != sum(stated[k] for k in ("rows", "suppressed", "dropped", "capped")):
+            problems.append(
+                f"Of {name}, the manifest's rows, suppressed, dropped and capped do not add up to "
+                "rows_in."
+            )
+        if table.height != stated["rows"]:
+            problems.append(
+                f"Of {name}, the manifest says {stated['rows']} rows, there are {table.height}."
+            )
+        if not linked_whole(name, table, manifest):
+            problems.append(f"The columns of {name} are not those that the manifest says.")
+    return problems
+
+
+def _people(published: pl.DataFrame, *, series: bool) -> int:
+    """Return how many people are published; in a series, how many real ones groups say."""
+    if not series:
+        return published[PERSON].n_unique()
+    by_group = published.group_by(RESERVED).agg(
+        pl.col(REAL).cast(pl.String).cast(pl.Int64, strict=False).first()
+    )
+    return int(by_group[REAL].sum())
+
+
+def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence for everything that a manifest says wrongly of its table."""
+    series = "previous" in manifest  # rows may stand for nobody there
+    problems = check_rows_in(manifest)
+    if wrong := check_columns(published, manifest):
+        return [*problems, *_miscounted("rows", published.height, manifest), *wrong]
+    groups = None if manifest["groups"] is None else published[RESERVED].n_unique()
+    people = _people(published, series=series) if "people" in manifest else None
+    problems += check_counts(manifest, rows=published.height, groups=groups, people=people)
+    problems += check_groups(published, manifest)
+    by_column = {
+        column["name"]: count_cells(published, column)
+        for column in manifest["columns"]
+        if column["role"] == "quasi"
+    }
+    return problems + check_cells(by_column, manifest, published.height)
+
+
+def check_rows_in(manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence where the numbers of a manifest do not add up."""
+    parts = ["people" if "previous" in manifest else "rows", "suppressed", "dropped"]
+    parts += ["capped"] * ("capped" in manifest)
+    if manifest["rows_in"] == sum(manifest[part] for part in parts):
+        return []
+    named = f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return [f"The manifest's {named} do not add up to rows_in."]
+
+
+def check_counts(
+    manifest: dict[str, Any], *, rows: int, groups: int | None, people: int | None
+) -> list[str]:
+    """Return a sentence for every number of a manifest that is not the one that was counted."""
+    counted = {"rows": rows, "groups": groups} | ({} if people is None else {"people": people})
+    return [one for name, count in counted.items() for one in _miscounted(name, count, manifest)]
+
+
+def _miscounted(name: str, count: int | None, manifest: dict[str, Any]) -> list[str]:
+    if count == manifest[name]:
+        return []
+    return [f"The manifest says {manifest[name]} {name}, there are {count}."]
+
+
+def check_columns(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence where a table has other columns than its manifest says."""
+    apart = manifest["form"] == TWO_TABLES  # what is carried is beside the people
+    expected = [
+        column["name"]
+        for column in manifest["columns"]
+        if not apart or column["role"] in {"quasi", "sensitive"}
+    ]
+    if manifest["groups"] is not None:
+        expected = [RESERVED, *own_columns(manifest), *expected]
+    if published.columns == expected:
+        return []
+    return [f"The columns are {published.columns}, the manifest says {expected}."]
+
+
+def check_groups(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence for what no group can have: uneven weights, impossible means."""
+    return _uneven_weights(published, manifest) + wrong_means(published, manifest)
+
+
+def _uneven_weights(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence where survey weights tell the rows of a group apart."""
+    name = weighing(manifest)
+    if name is None or name not in published.columns or RESERVED not in published.columns:
+        return []
+    kinds = published.group_by(RESERVED).agg(pl.col(name).n_unique().alias("#kinds"))["#kinds"]
+    if not (kinds > 1).any():
+        return []
+    return [f"The survey weight {name!r} is not the same in all rows of a group."]
+
+
+@dataclass(frozen=True)
+class CellCount:
+    """The cells of one column, counted: what they lose, how many are wrong, and the outer ones.
+
+    Counts of parts of a table add up.
+    """
+
+    lost: float
+    bad: int
+    mixed: bool
+    outer: frozenset[str]
+
+    def __add__(self, other: CellCount) -> CellCount:
+        return CellCount(
+            self.lost + other.lost,
+            self.bad + other.bad,
+            self.mixed or other.mixed,
+            self.outer | other.outer,
+        )
+
+
+def count_cells(published: pl.DataFrame, column: dict[str, Any]) -> CellCount:
+    """Count the cells of a column, of which a manifest says what it says."""
+    counted = published[column["name"]].value_counts()
+    texts = counted[column["name"]].cast(pl.String)
+    by_cell, bad = cell_ncp(texts, column)
+    return CellCount(
+        float(by_cell @ counted["count"].to_numpy()),
+        bad,
+        bool(column.get("never_mix") and (by_cell > 0).any()),
+        frozenset() if bad else outer_cells(texts, column),
+    )
+
+
+def check_cells(counted: Mapping[str, CellCount], manifest: dict[str, Any], rows: int) -> list[str]:
+    """Return a sentence for cells outside the domain and for a loss that is not what cells say."""
+    problems = []
+    measured = {}
+    stated = {column["name"]: column for column in manifest["columns"]}
+    for name, one in counted.items():
+        if one.mixed:
+            problems.append(f"Column {name!r} is never mixed, and has cells of several values.")
+        if one.bad:
+            problems.append(f"{one.bad} distinct cells of column {name!r} are outside its domain.")
+        elif not fills_domain(pl.Series(sorted(one.outer), dtype=pl.String), stated[name]):
+            problems.append(f"The domain of column {name!r} is larger than its published cells.")
+        else:
+            total = one.lost + manifest["suppressed"]
+            measured[name] = total / (rows + manifest["suppressed"])
+    if problems:
+        return problems
+    loss = manifest["loss"]
+    if set(loss["ncp"]) != set(measured):
+        return ["The manifest does not give the loss of every quasi column."]
+    measured["gcp"] = float(np.mean(list(measured.values())))
+    return [
+        f"The loss of {name!r} is {measured[name]:.6f}, the manifest says {value:.6f}."
+        for name, value in {"gcp": loss["gcp"], **loss["ncp"]}.items()
+        if abs(measured[name] - value) > CLOSE
+    ]

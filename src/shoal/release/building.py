@@ -1,0 +1,236 @@
+"""From what was found to a release: recoded, shuffled, and stated."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import UsageError
+from shoal.principles.groups import Groups
+from shoal.progress import Progress, silent
+from shoal.release.carried import carried_text, count_formulas, unchanged
+from shoal.release.cells import (
+    Kinds,
+    count_quasi_formulas,
+    kinds,
+    mean_over_rows,
+    ncp_by_group,
+    spans,
+)
+from shoal.release.forms import (
+    as_it_was,
+    check_names,
+    check_one_line,
+    is_interval,
+    take_apart,
+)
+from shoal.release.layout import Found, Layout, alone_with_their_rows, lay_out
+from shoal.release.means import cell_means
+from shoal.release.recoding import LinkedRecoding, Recoding
+from shoal.release.statement import describe, describe_linked, state
+from shoal.table.forms import INTERVALS, MEANS, TWO_TABLES
+from shoal.table.formulas import risky
+from shoal.table.linked import plainly
+from shoal.table.settling import weights_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from shoal.methods.base import Method, Task
+    from shoal.release.layout import Randomness, Suppression
+    from shoal.table.coded import Coded
+    from shoal.table.column import Column
+    from shoal.table.linked import LinkedTable
+    from shoal.table.schema import Schema
+from shoal.release.release import ReleaseData
+
+
+def build_release(
+    table: pl.DataFrame,
+    schema: Schema,
+    task: Task,
+    found: Found,
+    *,
+    suppression: Suppression,
+    method: Method,
+    randomness: Randomness,
+    escape_formulas: bool = False,
+    given: Any = None,
+    population: pl.DataFrame | None = None,
+    title: str | None = None,
+    form: str = INTERVALS,
+    linked: Mapping[str, LinkedTable] = MappingProxyType({}),
+    progress: Progress = silent,
+) -> ReleaseData:
+    """Recode what was found, shuffle rows and group numbers, and state what was done."""
+    coded = task.coded
+    layout = lay_out(
+        found,
+        randomness,
+        apart=form == TWO_TABLES,
+        whom=coded.people,
+        linked=[len(one.rows) for one in coded.linked],
+    )
+    quasi = columns_of(form, schema, coded)
+    different, ncp = recode(quasi, found, form, layout, suppression, progress)
+    kept = unchanged(schema)
+    source = table.select(carried_text(table[name]) for name in table.columns if name in kept)
+    source = source[coded.rows] if source.height > len(coded) else source
+    if schema.survey_weight is not None:
+        source = with_mean_weights(source, schema, found)
+    recoding = Recoding(
+        source=source.rechunk(),
+        names=[name for name in table.columns if name in {*schema.quasi, *kept}],
+        schema=schema,
+        quasi={column.name: column for column in quasi},
+        kinds=different,
+        layout=layout,
+        escape=escape_formulas,
+        form=form,
+    )
+    first = next(iter(take_apart(recoding).values()))  # whichever has the quasi cells
+    beside = _recode_linked(coded, linked, layout, escape=escape_formulas)
+    formulas = (
+        sum(
+            int(risky(pl.Series(one.recoding.names)).sum())
+            + sum(map(count_formulas, one.recoding.source))
+            for one in beside.values()
+        )
+        + int(risky(pl.Series(recoding.names)).sum())
+        + sum(map(count_formulas, recoding.source))
+        + sum(
+            count_quasi_formulas(column, first.kinds[column.name], first.layout.bears)
+            for column in quasi
+        )
+    )
+    alone = None
+    if coded.people is not None and not schema.rows_known and isinstance(found, Groups):
+        alone = alone_with_their_rows(coded, found)
+    manifest = state(
+        recoding,
+        rows_in=table.height,
+        rows=len(coded),
+        suppression=suppression,
+        groups=layout.groups,
+        requirements=task.requirements,
+        method=method,
+        ncp=ncp,
+        title=title,
+        people=None if coded.people is None else int(coded.people.max()) + 1,
+        alone=alone,
+    )
+    if beside:
+        manifest["tables"] = {
+            name: describe_linked(one, linked[name].table.height, gone, capped)
+            for (name, one), (gone, capped) in zip(beside.items(), suppression.linked, strict=True)
+        }
+    if layout.adversary:
+        manifest |= {"heterogeneous": True, "adversary": list(layout.adversary)}
+    if randomness.reproducible:
+        manifest["reproducible"] = True
+    return ReleaseData(
+        manifest=manifest,
+        recoding=recoding,
+        coded=coded,
+        requirements=task.requirements,
+        suppression=suppression,
+        formulas=formulas,
+        given=given,
+        population=population,
+        linked=beside,
+    )
+
+
+def _recode_linked(
+    coded: Coded, linked: Mapping[str, LinkedTable], layout: Layout, *, escape: bool
+) -> dict[str, LinkedRecoding]:
+    """Return what the rows of linked tables are made of, their columns under their own names."""
+    found = {}
+    for place, rows in enumerate(coded.linked):
+        assert coded.people is not None
+        table, front = linked[rows.name].table, f"{rows.name}."
+        schema = plainly(linked[rows.name].schema, rows.name)
+        kept = [one for one in table.columns if one.removeprefix(front) in unchanged(schema)]
+        source = table.select(
+            carried_text(table[one]).alias(one.removeprefix(front)) for one in kept
+        )
+        recoding = Recoding(
+            source=source[rows.rows].rechunk(),
+            names=source.columns,
+            schema=schema,
+            quasi={},
+            kinds={},
+            layout=layout.of_linked(place, coded.people, rows.people),
+            escape=escape,
+        )
+        found[rows.name] = LinkedRecoding(recoding, rows.rows, linked[rows.name].given)
+    return found
+
+
+def with_mean_weights(source: pl.DataFrame, schema: Schema, found: Found) -> pl.DataFrame:
+    """Return rows whose survey weight is the mean of their group, so that totals stay.
+
+    An exact weight can give a quasi value away, as 100 over the size of a household does.
+    """
+    name = str(schema.survey_weight)
+    if not isinstance(found, Groups):
+        msg = (
+            f"The survey weight {name!r} is published as the mean of a group, and this method "
+            "makes none. Choose another, as Exchange()."
+        )
+        raise UsageError(msg)
+    weights = weights_of(schema.read_numbers(source.select(name), "other")[name]).to_numpy()
+    means = np.bincount(found.labels, weights=weights) / np.bincount(found.labels)
+    spelled = pl.Series(name, means).cast(pl.String)
+    if schema.decimal == ",":
+        spelled = spelled.str.replace(".", ",", literal=True)
+    return source.with_columns(spelled.gather(found.labels))
+
+
+def columns_of(form: str, schema: Schema, coded: Coded) -> tuple[Column, ...]:
+    """Return the quasi columns as a form has them, and raise where a name would stand twice."""
+    check_one_line(form, schema, coded)
+    quasi = tuple(map(as_it_was, coded.quasi)) if form == TWO_TABLES else coded.quasi
+    check_names(form, schema, quasi)
+    return quasi
+
+
+def recode(
+    quasi: tuple[Column, ...],
+    found: Found,
+    form: str,
+    layout: Layout,
+    suppression: Suppression,
+    progress: Progress = silent,
+) -> tuple[dict[str, Kinds], dict[str, float]]:
+    """Return the cells of every quasi column, and what is lost by them."""
+    different, ncp = {}, {}
+    for place, column in enumerate(quasi, 1):
+        covered = spans(column, found)
+        by_group = ncp_by_group(column, covered)
+        ncp[column.name] = mean_over_rows(by_group, layout.bearers, suppression.rows)
+        means = cell_means(column, found) if form == MEANS and is_interval(column) else None
+        different[column.name] = kinds(column, covered, means)
+        progress("recode", place / (len(quasi) + 1))
+    return different, ncp
+
+
+def in_form(release: ReleaseData, form: str) -> ReleaseData:
+    """Return a release in another form: the same groups under the same numbers, other columns."""
+    recoding, layout = release.recoding, release.recoding.layout
+    quasi = columns_of(form, release.schema, release.coded)
+    manifest = dict(release.manifest, form=form)
+    if release.heterogeneous:
+        changed = replace(recoding, form=form)
+        return replace(release, manifest=manifest, recoding=changed)
+    labels = np.empty(len(layout.bears), np.int64)
+    labels[layout.carries] = layout.bears
+    different, ncp = recode(quasi, Groups.of(labels), form, layout, release.suppression)
+    changed = replace(recoding, quasi={one.name: one for one in quasi}, kinds=different, form=form)
+    manifest["columns"] = [describe(name, changed) for name in changed.names]
+    manifest["loss"] = {"gcp": float(np.mean(list(ncp.values()))), "ncp": ncp}
+    return replace(release, manifest=manifest, recoding=changed)

@@ -1,0 +1,220 @@
+"""A run that is done: read, searched, recoded, written and audited."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from shoal.audit.manifest import REPORT
+from shoal.engines.choice import choose_engine, engine_of
+from shoal.engines.spark import Spark
+from shoal.methods.achievable import check_least_risk
+from shoal.methods.suppression import read_share
+from shoal.progress import Progress, silent, timed
+from shoal.release.building import build_release
+from shoal.release.layout import Randomness
+from shoal.runs.budget import best_within
+from shoal.runs.checks import (
+    reads_files,
+)
+from shoal.runs.outlets import is_outlet
+from shoal.runs.owner import what_changed
+from shoal.runs.preparing import prepare
+from shoal.runs.release import Release
+from shoal.runs.remarks import Remark, Tell, unheard
+from shoal.table.columns import Handed, without_cells
+from shoal.table.databases.access import name_of
+from shoal.table.pseudonyms import pseudonymize
+from shoal.table.reading import take_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from fractions import Fraction
+
+    from shoal.audit.verify import Audit
+    from shoal.methods.base import Method, Task
+    from shoal.release.layout import Found, Suppression
+    from shoal.runs.run import Run
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a run did: its release, the audit of what was written, facts, remarks and files.
+
+    `facts` are what the manifest says; `files` are all that were written, private ones included.
+    """
+
+    release: Release
+    audit: Audit
+    remarks: tuple[Remark, ...]
+    files: tuple[Path, ...]
+    place: str  # where the release is, without a password where that is a database
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the manifest says."""
+        return self.release.manifest
+
+    @property
+    def report(self) -> Path | None:
+        """The public report, where there is a directory for one."""
+        return next((one for one in self.files if one.name == REPORT), None)
+
+
+def release_of(run: Run, progress: Progress = silent, tell: Tell = unheard) -> Release:
+    """Read, search and recode; nothing is written, or by Spark where it is its own alone."""
+    run.check_asked()
+    engine = engine_of(run.engine)
+    if isinstance(engine, Spark):
+        from shoal.runs.spread import spread_release
+
+        return cast("Release", spread_release(run, engine, progress, tell))
+    return release_here(run, progress, tell)
+
+
+# What a release remembers of its run beside schema, requirements and method: no places.
+REPEATED = [
+    "missing",
+    "suppress",
+    "seconds",
+    "escape_formulas",
+    "delimiter",
+    "encoding",
+    "format",
+    "form",
+    "keep_other",
+]
+
+
+def release_here(run: Run, progress: Progress = silent, tell: Tell = unheard) -> Release:
+    """Read, search and recode in memory."""
+    times: dict[str, float] = {}
+    given = run.table
+    if reads_files(given) or given is None:
+        with timed(times, "read", progress):
+            given = Handed(run.read(progress, tell))
+    table = take_frame(given)
+    with timed(times, "code", progress):
+        table, settled = run.settled(table)
+        prepared = prepare(settled, table, progress)
+        table = pseudonymize(table, run.schema.pseudonymize, run.key)
+        table = without_cells(table, run.schema.quasi)  # their ranks are enough from here on
+    task = prepared.task
+    chosen = run.chosen(task)
+    share = read_share(run.suppress)
+    if task.coded.people is None:
+        check_least_risk(task, gone=int(len(task.coded) * share))
+    with timed(times, "search", progress):
+        first = chosen
+        chosen, (task, found, suppression) = _solve(run, task, first, share)
+    with timed(times, "recode", progress):
+        release = build_release(
+            table,
+            replace(settled.schema, linked={n: one.schema for n, one in prepared.linked.items()}),
+            task,
+            found,
+            suppression=suppression,
+            method=chosen,
+            randomness=Randomness(run.seed),
+            escape_formulas=run.escape_formulas,
+            given=given,
+            population=prepared.everybody,
+            title=run.title,
+            form=run.form,
+            linked=prepared.linked,
+            progress=progress,
+        )
+    release.manifest["seconds"] = times
+    for name in REPEATED:
+        release.settings[name] = getattr(run, name)
+    changed = what_changed(prepared.task.coded, task.coded)
+    if chosen != first:
+        release.settings["instead_of"] = repr(first)
+    release.settings.update(columns_in=table.width, changed=changed)
+    return Release.of(release)
+
+
+def _solve(
+    run: Run, task: Task, chosen: Method, share: Fraction
+) -> tuple[Method, tuple[Task, Found, Suppression]]:
+    """Search by the method; within a time budget, where nobody named it, by others too."""
+    engine = choose_engine(run.engine)
+    if task.seconds is None or run.method is not None:
+        return chosen, engine.solve(task, chosen, share)
+    return best_within(engine, task, chosen, share)
+
+
+def go(run: Run, progress: Progress = silent, tell: Tell = unheard) -> Outcome:
+    """Read, search, write and audit; `tell` hears every remark as soon as it is known."""
+    said: list[Remark] = []
+
+    def remark(one: Remark) -> None:
+        said.append(one)
+        tell(one)
+
+    run.check_places()
+    run.check_asked()
+    target = str(run.output)
+    if run.trials or run.owner_report is not None:
+        from shoal.views.charts.base import warm_up
+
+        warm_up()
+    release, audit = _publish(run, progress, remark)
+    if run.owner_report is not None:
+        release.owner_report(
+            run.owner_report, threshold=run.threshold, force=run.force, progress=progress
+        )
+    named, escaped = run.method is not None, run.escape_formulas
+    for sentence in audit.remarks:
+        remark(Remark(sentence, warning=True))
+    for one in release.remarks(named=named, escaped=escaped, seed=run.seed):
+        remark(one)
+    public = () if is_outlet(target) else sorted(Path(target).iterdir())
+    private = [Path(one) for one in (run.linkage, run.owner_report) if one is not None]
+    return Outcome(release, audit, tuple(said), (*public, *private), name_of(target))
+
+
+def _publish(run: Run, progress: Progress, tell: Tell) -> tuple[Release, Audit]:
+    """Make and write the release, and remember it where there is a history."""
+    engine = engine_of(run.engine)
+    if isinstance(engine, Spark):
+        from shoal.runs.spread import written_spread
+
+        spread, audit = written_spread(run, engine, progress, tell)
+        return cast("Release", spread), audit  # with the same verbs
+    if run.history is None:
+        return written(run, progress, tell)
+    from shoal.runs.history import History
+
+    frame = run.read(progress, tell)
+    history = History(run.history, take_frame(frame), run.schema, run.ledger)
+
+    def warn(release: Release) -> None:
+        for said in history.warnings(release.linkage):
+            tell(Remark(said, warning=True))
+
+    release, audit = written(replace(run, table=frame), progress, tell, warn)
+    history.add(release.linkage, release.manifest["require"], name_of(str(run.output)))
+    return release, audit
+
+
+def written(
+    run: Run, progress: Progress, tell: Tell, made: Callable[[Release], None] = lambda _: None
+) -> tuple[Release, Audit]:
+    """Make and write the release; `made` sees it before it appears."""
+    if run.ledger is not None:
+        from shoal.runs.republish import republish
+
+        return republish(run, progress, tell, made)
+    release = release_here(run, progress, tell)
+    made(release)
+    return release, release.write(
+        str(run.output),
+        format=run.format or "csv",
+        linkage=run.linkage,
+        force=run.force,
+        threshold=run.threshold,
+        trials=run.trials,
+        progress=progress,
+    )

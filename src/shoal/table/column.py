@@ -1,0 +1,145 @@
+"""A coded column: distinct values in order, how each is spelled, the rank of every row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from shoal.table.domain import Domain
+from shoal.table.placing import place
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.table.groupings import Hierarchy
+
+
+@dataclass(frozen=True, eq=False)
+class Column(Domain):
+    """One column of a table: its domain, and the rank of every row (`codes`).
+
+    A column with a hierarchy knows what its tree was `grown` from, and one in which a value is
+    spelled in several ways, which `wordings` its rows have. Where codes are those of distinct
+    cells, and rows are elsewhere, `times` says how many rows have each cell.
+    """
+
+    codes: NDArray[np.int32]
+    grown: Grown | None = field(default=None, kw_only=True)
+    wordings: Wordings | None = field(default=None, kw_only=True)
+    times: NDArray[np.int64] | None = field(default=None, kw_only=True)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How many rows have each value."""
+        return np.bincount(self.codes, weights=self.times, minlength=self.distinct).astype(np.int64)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.codes) if self.times is None else int(self.times.sum())
+
+    def part(self, rows: NDArray[np.int64]) -> Column:
+        """Return the column of some rows, over the same domain."""
+        wordings = None if self.wordings is None else self.wordings.part(rows)
+        grown = self.grown and replace(self.grown, source=self.grown.source.part(rows))
+        return replace(self, codes=self.codes[rows], wordings=wordings, grown=grown, times=None)
+
+    def among(self, people: Column) -> Column:
+        """Return the column with a place in its tree, if it has one, for the values of people."""
+        grown = self.grown
+        return self if grown is None else grown.source.under(grown.hierarchy, people)
+
+    def only(self, rows: NDArray[np.int64]) -> Column:
+        """Return the column of some rows, with just the values that they have.
+
+        Its tree is grown anew: names and counts of nodes tell nothing of the other rows, nor do
+        spellings that only they have.
+        """
+        if self.grown is not None:
+            return self.grown.source.only(rows).under(self.grown.hierarchy, self.grown.people)
+        present, codes = np.unique(self.codes[rows], return_inverse=True)
+        wordings = None if self.wordings is None else self.wordings.only(rows, present)
+        return replace(
+            self,
+            codes=frozen(codes.astype(np.int32)),
+            times=None if self.times is None else self.times[rows],
+            values=None if self.values is None else frozen(self.values[present]),
+            spellings=self.spellings.gather(present) if wordings is None else wordings.shortest(),
+            wordings=wordings,
+        )
+
+    def under(self, hierarchy: Hierarchy, people: Column | None = None) -> Column:
+        """Return the column as labels of a hierarchy, its ranks in the order of the tree.
+
+        A missing cell is a label under the root, unless the hierarchy has a place for it. `people`
+        have values of the same kind, which stand under the nodes that cover them.
+        """
+        placed = place(self, hierarchy, people)
+        order = np.argsort(placed.places)
+        ranks = np.empty(len(order), np.int32)
+        ranks[order] = np.arange(len(order), dtype=np.int32)
+        return Column(
+            self.name,
+            None,
+            self.spellings.gather(order),
+            frozen(ranks[self.codes]),
+            times=self.times,
+            tree=placed.tree,
+            places=frozen(placed.places[order]),
+            grown=Grown(self, hierarchy, people, placed.standing),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Wordings:
+    """The texts of a column in which a value has several, the rank of each, and each row's text."""
+
+    texts: pl.Series
+    ranks: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+    def part(self, rows: NDArray[np.int64]) -> Wordings:
+        """Return the texts of some rows."""
+        return replace(self, rows=self.rows[rows])
+
+    def if_several(self) -> Wordings | None:
+        """Return it, or None where every value has one text, as in nearly every table."""
+        return self if len(self.texts) > len(np.unique(self.ranks)) else None
+
+    def only(self, rows: NDArray[np.int64], present: NDArray[np.int32]) -> Wordings:
+        """Return the texts of some rows alone, whose values are those of the ranks `present`."""
+        there, rows = np.unique(self.rows[rows], return_inverse=True)
+        ranks = np.searchsorted(present, self.ranks[there])
+        return Wordings(self.texts.gather(there), ranks, rows)
+
+    def shortest(self) -> pl.Series:
+        """Return for each rank the shortest of its texts."""
+        return (
+            pl.DataFrame({"rank": self.ranks, "text": self.texts})
+            .sort(pl.col("text").str.len_bytes(), "text")
+            .unique("rank", keep="first", maintain_order=True)
+            .sort("rank")["text"]
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """What a tree was grown from, so that another can be from fewer rows.
+
+    `standing` says for each rank of `people` where it stands in the tree.
+    """
+
+    source: Column
+    hierarchy: Hierarchy
+    people: Column | None
+    standing: NDArray[np.int64] | None
+
+
+def frozen(array: NDArray) -> NDArray:
+    """Return an array that nothing can write to."""
+    array = np.ascontiguousarray(array)
+    array.setflags(write=False)
+    return array
