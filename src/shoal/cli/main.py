@@ -7,7 +7,9 @@ import signal
 import sys
 import threading
 from contextlib import suppress
-from typing import Annotated
+from copy import copy
+from functools import cache
+from typing import Annotated, Any
 
 import typer
 
@@ -77,6 +79,16 @@ def options(
     """Publish tables about people so that nobody's sensitive value can be nearly known."""
 
 
+@cache
+def commands(asked: str) -> Any:
+    """Return the command asked for alone, since options take time to be made; else all of them."""
+    one = copy(app)
+    every = app.registered_commands
+    alone = [o for o in every if getattr(o.callback, "__name__", "") == asked]
+    one.registered_commands = alone or every
+    return typer.main.get_command(one)
+
+
 def main() -> None:
     """Run the command line; every end has its exit code and no end shows a traceback."""
     if threading.current_thread() is threading.main_thread():
@@ -86,7 +98,7 @@ def main() -> None:
                 signal.signal(stop, interrupt)
         sys.unraisablehook = unraisable
     try:
-        code = app(standalone_mode=False)
+        code = commands(sys.argv[1] if len(sys.argv) > 1 else "")(standalone_mode=False)
         sys.stdout.flush()
     except SystemExit as end:  # Typer leaves by itself for a closed pipe (1) and completion (0)
         finish("", 0 if end.code in {None, 1} else int(end.code or 0))

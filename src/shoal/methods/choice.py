@@ -12,7 +12,6 @@ megabytes too small. Only Linux can set the mark back; elsewhere nothing is meas
 from __future__ import annotations
 
 import ctypes
-import gc
 import re
 import time
 from contextlib import suppress
@@ -221,6 +220,6 @@ def _kilobytes(name: str) -> int:
 
 
 def _hand_back() -> None:
-    gc.collect()
+    """Give free memory back to the system; arrays go with their last name, no cycle holds them."""
     with suppress(OSError, AttributeError, TypeError):  # not every C library has it
         ctypes.CDLL(None).malloc_trim(0)
