@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 from hypothesis import strategies as st
 
@@ -47,3 +48,29 @@ def schema() -> shoal.Schema:
 
 def rows_of(table: dict[str, list]) -> list[tuple]:
     return list(zip(*(table[name] for name in QUASI), strict=True))
+
+
+def drawn(seed: int, *, least: int, most: int) -> dict[str, list]:
+    """Return up to 44 rows, large enough for several cuts, with many ties.
+
+    They have from `least` to `most` different salaries.
+    """
+    random = np.random.default_rng(seed)
+    rows = int(random.integers(2, 45))
+    return {
+        "age": random.integers(0, 10, rows).tolist(),
+        "zip": random.choice([1.5, 2, 10, 400], rows).tolist(),
+        "job": random.choice(list("abcde"), rows).tolist(),
+        "salary": random.integers(0, random.integers(least, most + 1), rows).tolist(),
+    }
+
+
+def large(rows: int, seed: int) -> dict[str, list]:
+    """Return many rows, for what depends on how many there are."""
+    random = np.random.default_rng(seed)
+    return {
+        "age": random.integers(0, 90, rows).tolist(),
+        "zip": random.integers(0, 900, rows).tolist(),
+        "job": random.choice(list("abcdefgh"), rows).tolist(),
+        "salary": random.integers(0, 1000, rows).tolist(),
+    }

@@ -17,18 +17,11 @@ from shoal.methods.base import Task
 from shoal.methods.joining import Joining
 from shoal.principles.requirement import Require, requirements
 from shoal.table.coded import code_table
-from tables import KINDS, frame, rows_of, schema
+from tables import KINDS, drawn, frame, rows_of, schema
 
 
 def _drawn(seed: int) -> dict[str, list]:
-    random = np.random.default_rng(seed)
-    rows = int(random.integers(2, 45))
-    return {
-        "age": random.integers(0, 10, rows).tolist(),
-        "zip": random.choice([1.5, 2, 10, 400], rows).tolist(),
-        "job": random.choice(list("abcde"), rows).tolist(),
-        "salary": random.integers(0, random.integers(4, 16), rows).tolist(),
-    }
+    return drawn(seed, least=4, most=15)
 
 
 def close(group, table, t: Fraction) -> bool:

@@ -16,7 +16,7 @@ from shoal.errors import BadParameter, NotAchievable, UsageError
 from shoal.methods.base import Task
 from shoal.principles.requirement import Require, requirements
 from shoal.table.coded import code_table
-from tables import KINDS, frame, rows_of, schema, tables
+from tables import KINDS, drawn, frame, large, rows_of, schema, tables
 
 PATHS = [[str(v), "odd" if v % 2 else "even", "*"] for v in range(-50, 200)]
 TREE = shoal.Hierarchical(levels=tuple(map(tuple, PATHS)))
@@ -89,14 +89,7 @@ def as_sets(groups):
 
 
 def _drawn(seed: int) -> dict[str, list]:
-    random = np.random.default_rng(seed)
-    rows = int(random.integers(2, 45))
-    return {
-        "age": random.integers(0, 10, rows).tolist(),
-        "zip": random.choice([1.5, 2, 10, 400], rows).tolist(),
-        "job": random.choice(list("abcde"), rows).tolist(),
-        "salary": random.integers(0, random.integers(2, 9), rows).tolist(),
-    }
+    return drawn(seed, least=2, most=8)
 
 
 few_values = st.integers(0, 2**32).map(_drawn)  # large enough for several cuts, with many ties
@@ -200,14 +193,7 @@ def test_codes_beside_the_first_are_sorted_whether_dense_or_sparse(domain):
 
 
 def test_the_same_column_through_threads_and_in_one_piece(monkeypatch):
-    random = np.random.default_rng(2)
-    rows = 30_000
-    table = {
-        "age": random.integers(0, 90, rows).tolist(),
-        "zip": random.integers(0, 900, rows).tolist(),
-        "job": random.choice(list("abcdefgh"), rows).tolist(),
-        "salary": random.integers(0, 1000, rows).tolist(),
-    }
+    table = large(30_000, seed=2)
     task = task_of(table, shoal.TCloseness(t=0.2, ground="ordered"))
     many = shoal.Mondrian().search(task).labels
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0}, raising=False)

@@ -16,7 +16,7 @@ from shoal.kernels.assignment import cheapest_assignment
 from shoal.methods.base import Task
 from shoal.principles.requirement import requirements
 from shoal.table.coded import code_table
-from tables import KINDS, frame, rows_of, schema, tables
+from tables import KINDS, frame, large, rows_of, schema, tables
 
 FOUND = {True: "achievable", False: "not achievable"}
 
@@ -105,14 +105,7 @@ def test_long_runs_are_dealt_without_exact_matching():
 
 
 def test_results_do_not_depend_on_the_number_of_threads(monkeypatch):
-    random = np.random.default_rng(2)
-    rows = 30_000
-    table = {
-        "age": random.integers(0, 90, rows).tolist(),
-        "zip": random.integers(0, 900, rows).tolist(),
-        "job": random.choice(list("abcdefgh"), rows).tolist(),
-        "salary": random.integers(0, 1000, rows).tolist(),
-    }
+    table = large(30_000, seed=2)
     require = shoal.EpsilonM(epsilon=5, m=3)
     many = search(table, require, shoal.Split()).labels
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0}, raising=False)

@@ -12,19 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
+from contracts.families import DISTRIBUTIONAL, PATHS, TREE
 from reference import distribution
 from shoal.principles.groups import Groups
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
-
-PATHS = [
-    ["0", "low", "*"],
-    ["1", "low", "*"],
-    ["2", "high", "*"],
-    ["3", "high", "*"],
-    ["4", "4", "*"],
-]
-TREE = shoal.Hierarchical(levels=tuple(map(tuple, PATHS)))
 
 partitions = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=9), min_size=1, max_size=4)
 levels = st.sampled_from([1, 1.5, 2, 2.5, 3, 4])
@@ -152,21 +144,6 @@ def test_m_uniqueness_allows_no_value_twice(groups, m):
     found = measured(shoal.MUniqueness(m=m), groups)
     wanted = [len(group) == len(set(group)) >= m for group in groups]
     assert (~found.breaches).tolist() == wanted
-
-
-DISTRIBUTIONAL = [
-    shoal.DistinctL(l=3),
-    shoal.EntropyL(l=2.5),
-    shoal.RecursiveCL(c=1.5, l=2),
-    shoal.TCloseness(t=0.3),
-    shoal.TCloseness(t=0.2, ground="ordered"),
-    shoal.TCloseness(t=0.3, ground=TREE),
-    shoal.KE(k=2, e=3),
-    shoal.Variance(at_least=1.5),
-    shoal.DeltaDisclosure(delta=0.9),
-    shoal.BetaLikeness(beta=0.8),
-    shoal.BetaLikeness(beta=1.2, enhanced=True),
-]
 
 
 @pytest.mark.parametrize("principle", [*DISTRIBUTIONAL, shoal.MUniqueness(m=2)], ids=repr)

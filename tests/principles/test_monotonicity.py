@@ -11,38 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
+from contracts.families import DISTRIBUTIONAL
 from shoal.notation import known_terms
 from shoal.principles.base import Principle
 from shoal.principles.groups import Groups
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
 
-TREE = shoal.Hierarchical(
-    levels=(
-        ("0", "low", "*"),
-        ("1", "low", "*"),
-        ("2", "high", "*"),
-        ("3", "high", "*"),
-        ("4", "4", "*"),
-    )
-)
 SURVIVE = [
     shoal.KAnonymity(k=3),
     shoal.KMap(k=4),
     shoal.Window(width=1, m=2),
     shoal.FrequencyL(l=2),
     shoal.AlphaK(alpha=0.6, k=2),
-    shoal.DistinctL(l=3),
-    shoal.EntropyL(l=2.5),
-    shoal.RecursiveCL(c=1.5, l=2),
-    shoal.TCloseness(t=0.3),
-    shoal.TCloseness(t=0.2, ground="ordered"),
-    shoal.TCloseness(t=0.3, ground=TREE),
-    shoal.KE(k=2, e=3),
-    shoal.Variance(at_least=1.5),
-    shoal.DeltaDisclosure(delta=0.9),
-    shoal.BetaLikeness(beta=0.8),
-    shoal.BetaLikeness(beta=1.2, enhanced=True),
+    *DISTRIBUTIONAL,
 ]
 # Two groups that hold, and whose union does not.
 BREAK = [

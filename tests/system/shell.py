@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import hashlib
 import io
 import json
 import os
@@ -140,3 +141,11 @@ def anonymize(table: Path, output: Path, *options: object, require: str | None =
 def names_in(directory: Path) -> list[str]:
     """Return the names of everything in a directory, hidden files too."""
     return sorted(path.name for path in directory.iterdir())
+
+
+def redone(directory: Path, lines: Sequence[Row], **changed: Any) -> None:
+    """Write other rows into a release, and let its manifest say that they were published."""
+    path = write_csv(directory / "release.csv", lines)
+    manifest = json.loads((directory / "manifest.json").read_text())
+    manifest["digests"]["release.csv"] = f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+    (directory / "manifest.json").write_text(json.dumps(manifest | changed))

@@ -1,7 +1,6 @@
 """A series of releases under a ledger: what lives, what goes, what is remembered, what is found."""
 
 import csv
-import hashlib
 import json
 import random
 import stat
@@ -15,8 +14,8 @@ import pytest
 import shoal
 from reference import series as oracle
 from shoal.release.ledger import locked, read_ledger
+from system.shell import redone, write_csv
 from system.shell import shoal as command
-from system.shell import write_csv
 
 SCHEMA = shoal.Schema(quasi=["age", "town"], sensitive="pay", other="note", person="who")
 EPSILON, M = 3, 2
@@ -139,18 +138,6 @@ def series(tmp_path):
     publish(tmp_path, "b", people[3:26])
     publish(tmp_path, "c", people[5:])
     return tmp_path, people
-
-
-def redone(directory: Path, lines: list[dict[str, str]], **changed) -> None:
-    """Write other rows, and let the manifest say that they were published."""
-    path = directory / "release.csv"
-    with path.open("w", newline="") as file:
-        written = csv.DictWriter(file, lines[0], lineterminator="\n")
-        written.writeheader()
-        written.writerows(lines)
-    manifest = json.loads((directory / "manifest.json").read_text())
-    manifest["digests"]["release.csv"] = f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
-    (directory / "manifest.json").write_text(json.dumps(manifest | changed))
 
 
 def test_whatever_is_changed_is_found(series):

@@ -16,8 +16,8 @@ import pytest
 import shoal
 from reference import series as oracle
 from shoal.release.ledger import locked
+from system.shell import redone, write_csv
 from system.shell import shoal as command
-from system.shell import write_csv
 
 SCHEMA = shoal.Schema(quasi=["age", "town"], sensitive="pay", other="note", person="who")
 REQUIRE = "EpsilonM(epsilon=3, m=2)"
@@ -68,19 +68,6 @@ def rows_of(directory: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def redone(directory: Path, lines: list[dict[str, str]]) -> None:
-    """Write other rows, and let the manifest say that they were published."""
-    path = directory / "release.csv"
-    with path.open("w", newline="") as file:
-        written = csv.DictWriter(file, lines[0], lineterminator="\n")
-        written.writeheader()
-        written.writerows(lines)
-    manifest = json.loads((directory / "manifest.json").read_text())
-    manifest["digests"]["release.csv"] = f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
-    manifest["rows"] = len(lines)
-    (directory / "manifest.json").write_text(json.dumps(manifest))
-
-
 def test_every_row_that_goes_or_changes_is_found_in_whatever_release(series):
     given = [series / name for name in "abc"]
     assert shoal.audit_series(given).holds
@@ -100,12 +87,13 @@ def test_every_row_that_goes_or_changes_is_found_in_whatever_release(series):
         )
         assert counterfeits
         for place in draw.sample(old, 8):
-            redone(series / name, [row for p, row in enumerate(rows) if p != place])
+            fewer = [row for p, row in enumerate(rows) if p != place]
+            redone(series / name, fewer, rows=len(fewer))
             assert not shoal.audit_series(given).holds
             for column in draw.sample(["age", "town", "pay", "note"], 2):
                 other = [dict(row) for row in rows]
                 other[place][column] = {"age": "19", "town": "z", "pay": "7", "note": "q"}[column]
-                redone(series / name, other)
+                redone(series / name, other, rows=len(other))
                 assert not shoal.audit_series(given).holds
             (series / name / "manifest.json").write_bytes(kept)
             (series / name / "release.csv").write_bytes(whole)
@@ -134,7 +122,7 @@ def test_a_number_that_is_used_again_is_found(series):
     previous = None
     for name, rows in changed.items():
         real = {row["group"]: int(row["real"]) for row in rows}
-        redone(series / name, rows)
+        redone(series / name, rows, rows=len(rows))
         path = series / name / "manifest.json"
         manifest = json.loads(path.read_text())
         manifest |= {"groups": len(real), "people": sum(real.values())}
