@@ -46,6 +46,16 @@ class Band:
     last: NDArray[np.int32]
 
     @property
+    def symmetric(self) -> bool:
+        """Whether every code is proximate to all that are proximate to it.
+
+        Bounds are non-decreasing, so what holds for the ends of each range holds within it.
+        """
+        codes = np.arange(len(self.first))
+        both = (self.last[self.first] >= codes) & (self.first[self.last] <= codes)
+        return bool(both.all())
+
+    @property
     def reach(self) -> NDArray[np.int32]:
         """The highest code that is proximate to each code in either direction.
 
@@ -258,9 +268,9 @@ def pack(
     count = len(relations)
     forms, metrics = np.zeros(count, np.int8), np.zeros(count, np.int8)
     starts, widths = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    thresholds = np.zeros(count)
+    thresholds, symmetric = np.zeros(count), np.ones(count, np.bool_)
     sets = np.full(count, -1, np.int64)
-    names = ("first", "last", "points", "bits", "ends", "codes")
+    names = ("first", "last", "points", "bits", "ends", "codes", "lows", "highs")
     flat: dict[str, list[NDArray]] = {name: [] for name in names}
 
     def lay(name: str, array: NDArray) -> int:
@@ -273,10 +283,14 @@ def pack(
         if isinstance(relation, Several):
             begin = lay("codes", relation.codes)
             sets[r] = lay("ends", relation.ends + begin)
-            relation = relation.values
+            codes, relation = relation.codes, relation.values
+            ends = (relation.first, relation.last) if isinstance(relation, Band) else None
+            for name, place in (("lows", 0), ("highs", 1)):
+                lay(name, codes if ends is None else ends[place][codes])
         if isinstance(relation, Band):
             forms[r], starts[r] = BAND, lay("first", relation.first)
             lay("last", relation.last)
+            symmetric[r] = relation.symmetric
         elif isinstance(relation, Points):
             forms[r], starts[r] = VECTOR, lay("points", relation.points)
             widths[r], metrics[r] = relation.points.shape[1], relation.metric
@@ -299,6 +313,9 @@ def pack(
         sets=sets,
         set_ends=join("ends", np.int64),
         set_codes=join("codes", np.int32),
+        set_first=join("lows", np.int32),
+        set_last=join("highs", np.int32),
+        symmetric=symmetric,
         metrics=metrics,
         thresholds=thresholds,
         bounds=np.zeros((count, 1), np.int64) if bounds is None else bounds,

@@ -38,6 +38,9 @@ class Relations(NamedTuple):
     sets: np.ndarray  # int64 (R): where the ends of members' sets begin, -1 for one value each
     set_ends: np.ndarray  # int64: where each member's values begin, and the end
     set_codes: np.ndarray  # int32: the values of each member, ascending
+    set_first: np.ndarray  # int32: lowest code proximate to each of them (BAND)
+    set_last: np.ndarray  # int32: highest code proximate to each of them (BAND)
+    symmetric: np.ndarray  # bool (R): whether whoever is proximate to v has v proximate to itself
     metrics: np.ndarray  # int8 (R): MANHATTAN, EUCLID, LARGEST, SMALLEST (VECTOR)
     thresholds: np.ndarray  # float64 (R): distance up to which values are proximate (VECTOR)
     bounds: np.ndarray  # int64 (R, S + 1): largest count by group size, below 1 where inadmissible
@@ -51,9 +54,23 @@ def proximate(relations, r, u, v):
     The common case stands where it is asked for: to hand all these arrays over takes ten times as
     long as to compare two numbers.
     """
-    if relations.sets[r] < 0 and relations.forms[r] == BAND:
-        value = relations.starts[r] + v
-        return relations.first[value] <= u <= relations.last[value]
+    sets = relations.sets[r]
+    if relations.forms[r] == BAND:
+        if sets < 0:
+            value = relations.starts[r] + v
+            return relations.first[value] <= u <= relations.last[value]
+        here, last = relations.set_ends[sets + u], relations.set_ends[sets + u + 1]
+        there, end = relations.set_ends[sets + v], relations.set_ends[sets + v + 1]
+        found = False
+        while here < last and there < end and not found:
+            code = relations.set_codes[here]
+            if code < relations.set_first[there]:
+                here += 1  # both bounds rise with the value
+            elif code > relations.set_last[there]:
+                there += 1
+            else:
+                found = True
+        return found
     return related(relations, r, u, v)
 
 
@@ -137,10 +154,14 @@ def recount(relations, groups, g) -> None:
         drops[g, v] = 0
     for r in range(relations.forms.size):
         bound = max(0, relations.bounds[r, size])
+        both = relations.symmetric[r]
         for v in range(size):
             count = 0
             for u in range(size):
-                near = proximate(relations, r, codes[g, u, r], codes[g, v, r])
+                if both and u < v:
+                    near = adjacent[g, r, u, v] > 0
+                else:
+                    near = proximate(relations, r, codes[g, u, r], codes[g, v, r])
                 adjacent[g, r, v, u] = near
                 count += near
             counts[g, r, v] = count
@@ -165,8 +186,9 @@ def cross(relations, groups, g, h, forward, backward) -> None:
         for i in range(groups.sizes[g]):
             for j in range(groups.sizes[h]):
                 u, v = groups.codes[g, i, r], groups.codes[h, j, r]
-                forward[r, i, j] = proximate(relations, r, v, u)
-                backward[r, j, i] = proximate(relations, r, u, v)
+                forward[r, i, j] = backward[r, j, i] = proximate(relations, r, v, u)
+                if not relations.symmetric[r]:
+                    backward[r, j, i] = proximate(relations, r, u, v)
 
 
 @lean

@@ -35,6 +35,7 @@ class Task:
     seconds: float | None = None  # after which a search that can stop does
     people: People | None = None  # everybody who could be in the table
     orders: Orders = secure_orders  # where a method takes its chances from
+    typical: int = 0  # mean size of the groups that were found on about the same rows before
     enough: Enough = never  # asked by a search that has found something and would improve it
 
     @cached_property

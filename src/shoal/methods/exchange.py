@@ -17,8 +17,8 @@ from shoal.distances.relation import between_members, near, pack
 from shoal.errors import TooCrowded, UsageError
 from shoal.methods.base import Method, Task
 from shoal.methods.exhaustive import Thorough
-from shoal.methods.joining import Joining
 from shoal.methods.splitting import Rule, split
+from shoal.methods.uniting import united
 from shoal.notation import whole_number
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
@@ -128,7 +128,7 @@ def promising_sizes(task: Task) -> list[int]:
 
     A bound is a whole number of members, so of its share of a group only
     allowed(s) / (s * bound) is used. Where the least size fails, a larger one that uses more of
-    every bound has more room.
+    every bound has more room. What failed on about the same rows before is not tried again.
     """
     principles = [principle for principle, _ in pairwise_of(task)]
     least, most = task.least, min(len(task.coded), LARGEST * task.least)
@@ -139,7 +139,8 @@ def promising_sizes(task: Task) -> list[int]:
         if used > best:
             sizes.append(size)
             best = used
-    return sizes[:TRIES] or [least]
+    tried = sizes[:TRIES] or [least]
+    return [size for size in tried if size >= task.typical] or tried[-1:]
 
 
 def check_pairwise(task: Task, name: str) -> None:
@@ -148,23 +149,6 @@ def check_pairwise(task: Task, name: str) -> None:
         if not (isinstance(one.principle, Pairwise) or one.principle.sizes_only):
             msg = f"{name} cannot search for {one.principle!r}. Use Mondrian()."
             raise UsageError(msg)
-
-
-def coarse_groups(task: Task) -> Groups | None:
-    """Return groups where exchanges end in breach although the whole table holds as one group.
-
-    Where everything survives the union of groups, it is cut from there as far as all of it holds.
-    """
-    whole = Groups(np.zeros(len(task.coded), np.int64))
-    if not task.holds(whole):
-        return None
-    if not all(one.principle.monotone for one in task.requirements):
-        return whole
-    if task.several:
-        return Joining(task, widest=False).run()
-    buckets = split(task, Rule.of_demands(task, "Exchange()"), widest=False, ties="either")
-    groups = Groups.of(buckets.unsort(buckets.labels()))
-    return groups if task.holds(groups) else whole
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -176,7 +160,7 @@ class Exchange(Thorough):
     that keep ties together; violating members are exchanged with those of nearby groups, nearest
     first, at the least added loss; what is left is resolved by chains of exchanges, by merging
     groups, and for ordered values by dealing a block of groups in turn (EM Theorem 1), and at the
-    very last by coarser groups where the table as a whole holds. Then
+    very last by coarser groups around what is left, where that holds as a whole. Then
     rows move to groups of rows near them, in exchange for a member or along a cycle of three
     groups, where that lowers the loss and keeps every member within its bound, until a pass gains
     under one per cent or the time is spent. Every step lowers one cost, so none can cycle.
@@ -214,7 +198,7 @@ class Exchange(Thorough):
 
         ends = time.monotonic() + (np.inf if task.seconds is None else task.seconds)
         sizes = [self.size] if self.size is not None else promising_sizes(task)
-        for size in sizes:
+        for place, size in enumerate(sizes):
             board = Board.of(task, size)
             start = board.start(size)
             if self.size is None and not pairwise_of(task):
@@ -230,13 +214,15 @@ class Exchange(Thorough):
                 seconds=ends - time.monotonic(),
                 progress=task.progress,
                 enough=task.enough,
+                others=place + 1 < len(sizes),
             )
             outcome = engine.run()
             if not outcome.violations:
                 return Groups(outcome.labels)
-        coarse = coarse_groups(task) if time.monotonic() < ends else None
+        found = Groups(outcome.labels)
+        coarse = united(task, found, engine) if time.monotonic() < ends else None
         if coarse is None:
-            raise not_reached(task, Groups(outcome.labels))
+            raise not_reached(task, found)
         return coarse
 
     def refine(self, task: Task, found: Found, seconds: float) -> Found:

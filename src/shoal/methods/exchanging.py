@@ -33,6 +33,8 @@ KEPT_FAR = 128  # and at the later ones
 FAR = 256
 HEAVY = 1e6  # price of one unit of excess that no loss outweighs
 PRICES = (0.3, 1.0, 4.0)  # rising prices of the first passes, in mean losses of a member
+MOST_WRONG = 3 / 4  # of all groups after the first passes, of which too many stay
+FEW_WRONG = 1 / 32  # of all groups after near ones were asked, of which most can be mended
 PASSES = 12  # about as many as a run makes, for the progress bar
 
 
@@ -65,12 +67,14 @@ class Exchanging:
         seconds: float = np.inf,
         progress: Progress = silent,
         enough: Enough = never,
+        others: bool = False,
     ) -> None:
         count = cuts.size - 1
         room = relations.bounds.shape[1] - 1
         self.space, self.relations = space, relations
         self.begun, self.seconds = time.perf_counter(), seconds
         self.progress, self.enough = progress, enough
+        self.others = others  # whether something else is tried where this does not get far
         self.groups = make_groups(values, codes, order, cuts, room)
         self.block = np.arange(count) * BLOCKS // count
         self.now = 1
@@ -81,8 +85,9 @@ class Exchanging:
         """Repair, improve, and say where it ended."""
         if self.groups.excess.any():
             self.price()
-            self.mend()
-        if not (self.groups.excess.any() or self.late()):
+            if not (self.others and self.wrong > MOST_WRONG):
+                self.mend()
+        if self.wrong <= (0 if self.others else FEW_WRONG) and not self.late():
             self.improve()
         groups, n = self.groups, int(self.groups.sizes.sum())
         return Exchanged(
@@ -102,6 +107,11 @@ class Exchanging:
         """Return scratch for one thread."""
         return crossing(self.groups, self.relations)
 
+    @property
+    def wrong(self) -> float:
+        """The share of groups that are in breach."""
+        return float(np.count_nonzero(self.groups.excess)) / self.groups.sizes.size
+
     def late(self) -> bool:
         """Say whether the time budget is spent."""
         return time.perf_counter() - self.begun > self.seconds
@@ -118,8 +128,10 @@ class Exchanging:
     def mend(self) -> None:
         """Repair what is left, by wider means as long as anything is."""
         near = NearGroups(self.space, self.groups)
+        self.widen(near)
+        if self.others and self.wrong > FEW_WRONG:
+            return
         for step in (
-            self.widen,
             self.seek,
             partial(self.chains, NEAR),
             partial(self.chains, self.groups.sizes.size),

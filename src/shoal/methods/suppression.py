@@ -132,7 +132,7 @@ def search_within(
         # Groups alone do not tell whether such a requirement still holds once somebody has left.
         found = refined(method, replace(solved.task, seconds=task.seconds), solved.found, begun)
         return solved.task, found, Suppression(fewest)
-    search = Again(method, task, begun)
+    search = Again(method, replace(task, typical=_typical(solved.found)), begun)
     loose = _loosen(search, solved, crowd, limit - fewest)
     best = _relieve(search, loose, limit - (len(task.coded) - len(loose.kept)))
     if best.ratio(solved) >= 1:
@@ -288,6 +288,10 @@ def _relieve(search: Again, solved: Solved, most: int) -> Solved:
         leaving = leave_groups(solved.task, solved.found, costly)
         tried.append(_without(task, solved, leaving))
     return _best(solved, tried)
+
+
+def _typical(found: Found) -> int:
+    return len(found.labels) // len(found) if isinstance(found, Groups) else 0
 
 
 def _best(solved: Solved, tried: list[Solved | None]) -> Solved:

@@ -47,8 +47,9 @@ def keeps(relations, groups, g, leave, source, enter):
                 count -= groups.adjacent[g, r, v, leave]
             if enter >= 0:
                 other = groups.codes[g, v, r]
-                count += proximate(relations, r, code, other)
-                own += proximate(relations, r, other, code)
+                near = proximate(relations, r, code, other)
+                count += near
+                own += near if relations.symmetric[r] else proximate(relations, r, other, code)
             if count > bound:
                 return False
         if own > bound:

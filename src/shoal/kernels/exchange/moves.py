@@ -38,9 +38,13 @@ def welcome(relations, groups, h, source, enter):
         code, bound, own = groups.codes[source, enter, r], relations.bounds[r, size], 1
         for v in range(size):
             other = groups.codes[h, v, r]
-            own += proximate(relations, r, other, code)
-            if groups.counts[h, r, v] >= bound and proximate(relations, r, code, other):
-                answer = SOMEBODY
+            near = proximate(relations, r, other, code)
+            own += near
+            if groups.counts[h, r, v] >= bound:
+                if not relations.symmetric[r]:
+                    near = proximate(relations, r, code, other)
+                if near:
+                    answer = SOMEBODY
         if own > bound + 1:
             return NOBODY
         if own > bound:
