@@ -22,7 +22,7 @@ def task_of(values):
     frame = pl.DataFrame({"age": list(range(len(values))), "charges": values})
     schema = shoal.Schema(quasi="age", sensitive="charges")
     require = requirements(f"EpsilonM(epsilon=10, m={M})", schema.sensitive)
-    return Task(code_table(frame, schema), require)
+    return Task(code_table(frame, schema), tuple(require))
 
 
 def engine_of(task, size):
@@ -41,6 +41,7 @@ def test_what_is_far_from_a_breach_stays_as_it_was(place):
     before = Groups(np.arange(60) // 3)
     assert not task.holds(before)
     after = united(task, before, engine_of(task, 3))
+    assert after is not None
     assert task.holds(after)
     changed = {
         group

@@ -11,7 +11,7 @@ import pytest
 import shoal
 from reference import proximity
 from shoal.methods.base import Task
-from shoal.methods.exchange import not_reached, rows_in_breach
+from shoal.methods.breaches import not_reached, rows_in_breach
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
