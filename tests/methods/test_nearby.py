@@ -5,7 +5,8 @@ import pytest
 
 from shoal.kernels.exchange.loss import LossSpace
 from shoal.kernels.exchange.state import make_groups
-from shoal.methods.nearby import NearGroups
+from shoal.methods import nearby
+from shoal.methods.nearby import NearGroups, Neighbours
 
 COUNT = 2000
 
@@ -41,3 +42,28 @@ def test_many_askers_do_not_share_few_partners(near):
     many = np.unique(near.ring(np.arange(0, COUNT, 2), 0, COUNT, 16))
     assert len(few) < COUNT / 2
     assert len(many) > 0.9 * COUNT
+
+
+@pytest.mark.parametrize("few", [0, 1 << 20], ids=["tree", "all measured"])
+def test_the_nearest_points_are_those_of_a_sort_of_all(few, monkeypatch):
+    """Whole numbers in few columns: distances are exact, and ties are many."""
+    monkeypatch.setattr(nearby, "FEW", few)
+    random = np.random.default_rng(0)
+    for _ in range(40):
+        count, columns = int(random.integers(2, 300)), int(random.integers(1, 4))
+        points = random.integers(0, random.choice([1, 3, 1000]), (count, columns)).astype(float)
+        step = int(random.integers(1, max(2, count // 4)))
+        first = int(random.integers(0, step))
+        sample = [*range(first, count, step)]
+        if len(sample) < 2:
+            continue
+        which = random.integers(0, count, int(random.integers(1, 20)))
+        begin = int(random.integers(0, len(sample) - 1))
+        end = int(random.integers(begin, len(sample) - 1)) + 1
+        found = Neighbours(points, first, step).nearest(which, begin, end)
+        assert found.shape == (len(which), end - begin)
+        for own, near in zip(which.tolist(), found.tolist(), strict=True):
+            away = sorted(np.abs(points[own] - points[other]).sum() for other in {*sample} - {own})
+            assert own not in near
+            assert len({*near}) == len(near) <= len({*near} & {*sample})
+            assert [np.abs(points[own] - points[other]).sum() for other in near] == away[begin:end]

@@ -25,7 +25,7 @@ from shoal.cli.count import count
 from shoal.cli.demo import demo
 from shoal.cli.init import init
 from shoal.cli.inspect import inspect
-from shoal.cli.panels import PanelledCommand
+from shoal.cli.panels import PanelledCommand, PlainGroup
 from shoal.cli.plan import plan
 from shoal.cli.scripts import scripts
 from shoal.cli.serve import serve
@@ -40,6 +40,7 @@ INTERRUPTED = "shoal: interrupted; nothing was left half-written."
 
 app = typer.Typer(
     name="shoal",
+    cls=PlainGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

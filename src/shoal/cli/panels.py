@@ -87,6 +87,14 @@ PLACES = {
 }
 
 
+class PlainGroup(typer.core.TyperGroup):
+    """All commands, with options of their own."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return all options."""
+        return [take_text(one) for one in super().get_params(ctx)]
+
+
 class PanelledCommand(typer.core.TyperCommand):
     """A command whose options are gathered in panels."""
 
@@ -98,6 +106,10 @@ class PanelledCommand(typer.core.TyperCommand):
         self.params.sort(
             key=lambda one: order.index(str(one.name)) if str(one.name) in PLACES else -1
         )
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return all options."""
+        return [take_text(one) for one in super().get_params(ctx)]
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the words of the usage line; what must be given stands there bare."""
@@ -118,3 +130,24 @@ def place(option: Any) -> None:
         option.display_type_rich = lambda **_: ""
     elif option is not None and option.name in PLACES:
         option.rich_help_panel, option.metavar = PLACES[option.name]
+
+
+def take_text(option: Any) -> Any:
+    """Take text, and nothing, as it is: Typer would load Pydantic to find that text is text."""
+    if not hasattr(option, "type_descriptor") or "process_value" in vars(option):
+        return option  # a Typer that does not, or it is done
+    process, many = option.process_value, option.multiple or option.nargs == -1
+    textual = option.type_descriptor.annotation in {str, list[str]}
+
+    def taken(ctx: Any, value: Any) -> Any:
+        texts = value if many else [value]
+        if value is None and not option.required:
+            value = () if many else None
+        elif textual and texts and all(isinstance(text, str) for text in texts):
+            value = [*texts] if many else value
+        else:
+            return process(ctx, value)
+        return value if option.callback is None else option.callback(ctx, option, value)
+
+    option.process_value = taken
+    return option

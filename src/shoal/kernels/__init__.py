@@ -1,8 +1,9 @@
 """Compiled loops over plain arrays: numbers in, numbers out, nothing of ours imported.
 
-Most kernels have explicit signatures, so importing their module compiles them once and afterwards
-loads them from Numba's cache. Those that take tuples of arrays compile when they are first called;
-`load_all` calls them on a tiny table.
+Kernels with explicit signatures compile once and are loaded from Numba's cache afterwards: those
+that other kernels call when their module is imported, the others (`Later`) when they are called.
+Those that take tuples of arrays compile when they are first called; `load_all` calls them on a tiny
+table.
 """
 
 import os
@@ -40,6 +41,8 @@ def load_all() -> None:
     """Compile or load every kernel."""
     for name in MODULES:
         import_module(f"shoal.kernels.{name}")
+    for one in import_module("shoal.kernels.compiling").LATER:
+        assert one.kernel is not None
     import_module("shoal.kernels.warming").run()
 
 

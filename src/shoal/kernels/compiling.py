@@ -8,7 +8,9 @@ Python call it, which for tuples of arrays take longer to compile than the kerne
 Python all the same, it would crash.
 """
 
+import sys
 from collections.abc import Callable
+from functools import cached_property, update_wrapper
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,27 @@ LongInts = NDArray[np.int64]
 Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
+
+def without_linear_algebra() -> None:
+    """Have Numba load its own parts without SciPy's linear algebra, half of what they take.
+
+    While they load they ask whether it is there, and do without it where it is not; a program that
+    uses it is asked for it again, and finds it.
+    """
+    asked = "scipy.linalg.cython_blas"
+    if "scipy.linalg" not in sys.modules:
+        sys.modules[asked] = None  # type: ignore[assignment]
+        try:
+            import numba.np.arraymath  # noqa: F401
+        finally:
+            del sys.modules[asked]
+
+
+without_linear_algebra()
+
+# Nobody, no group. A bare -1 is a type of its own to Numba while it infers the others, and every
+# kernel that is handed one would be compiled for it too: half of all that was compiled.
+NONE = np.int64(-1)
 
 RUN, DISTINCT, ENTROPY, RECURSIVE, APART, ORDERED = range(6)
 SPREAD, VARIANCE, DISCLOSURE, LIKENESS = range(6, 10)
@@ -49,3 +72,35 @@ def inner_as(signature: str) -> Callable[[Callable[..., Any]], Any]:
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
     )
+
+
+LATER: list["Later"] = []  # all of them
+
+
+class Later:
+    """A kernel for calls from Python alone, compiled or loaded when it is first called.
+
+    Parameters
+    ----------
+    function : the loop.
+    signatures : the types that it takes; there are no others.
+    """
+
+    def __init__(self, function: Callable[..., Any], signatures: tuple[Any, ...]) -> None:
+        self.signatures = signatures
+        update_wrapper(self, function)
+        LATER.append(self)
+
+    @cached_property
+    def kernel(self) -> Any:
+        """The loop, compiled."""
+        return njit([*self.signatures], cache=True, nogil=True)(self.__wrapped__)  # type: ignore[attr-defined]
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the loop."""
+        return self.kernel(*arguments)
+
+
+def later(*signatures: Any) -> Callable[[Callable[..., Any]], Later]:
+    """Return what makes a loop a kernel that is compiled when it is first called."""
+    return lambda function: Later(function, signatures)

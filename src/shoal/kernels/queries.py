@@ -10,14 +10,13 @@ each code.
 import numpy as np
 from numba import njit
 
-from shoal.kernels.compiling import Ints, LongInts, Reals
+from shoal.kernels.compiling import Ints, LongInts, Reals, later
 
 Marks = np.ndarray
 BLOCK = 4096  # rows that fit the nearest cache with their marks
 
 
-@njit("void(float64[::1], float64[::1], float64[::1], float64[::1], float64[::1])",
-      cache=True, nogil=True)  # fmt: skip
+@later("void(float64[::1], float64[::1], float64[::1], float64[::1], float64[::1])")
 def interval_shares(lows: Reals, highs: Reals, firsts: Reals, lasts: Reals, shares: Reals) -> None:
     """Return which part of each interval lies in any of some disjoint ones.
 
@@ -32,7 +31,7 @@ def interval_shares(lows: Reals, highs: Reals, firsts: Reals, lasts: Reals, shar
         shares[cell] = covered / (highs[cell] - lows[cell] + 1.0)
 
 
-@njit("void(int64[::1], int32[::1], uint8[::1], float64[::1])", cache=True, nogil=True)
+@later("void(int64[::1], int32[::1], uint8[::1], float64[::1])")
 def label_shares(starts: LongInts, labels: Ints, marks: Marks, shares: Reals) -> None:
     """Return which part of each set of labels is marked.
 
@@ -69,8 +68,7 @@ def mark_rows(
             hits[row] &= part[row]
 
 
-@njit("void(int64[::1], int32[:,::1], int64[::1], int32[::1], int32[::1], int64[::1])",
-      cache=True, nogil=True)  # fmt: skip
+@later("void(int64[::1], int32[:,::1], int64[::1], int32[::1], int32[::1], int64[::1])")
 def box_counts(
     starts: LongInts, codes: Ints, ranges: LongInts, firsts: Ints, lasts: Ints, counts: LongInts
 ) -> None:
@@ -101,7 +99,7 @@ def box_counts(
         counts[box] += total - before[max(starts[box] - begin, 0)]
 
 
-@njit("int64(int64, int32[:,::1], int64[::1], int32[::1], int32[::1])", cache=True, nogil=True)
+@later("int64(int64, int32[:,::1], int64[::1], int32[::1], int32[::1])")
 def count_rows(rows: int, codes: Ints, ranges: LongInts, firsts: Ints, lasts: Ints) -> int:
     """Return how many rows a query asks for (IN as `mark_rows`)."""
     marks = np.empty((2, BLOCK), np.uint8)
@@ -116,8 +114,7 @@ def count_rows(rows: int, codes: Ints, ranges: LongInts, firsts: Ints, lasts: In
     return total
 
 
-@njit("float64(int32[:,::1], int64[::1], float64[::1], int64[::1], int64[::1])",
-      cache=True, nogil=True)  # fmt: skip
+@later("float64(int32[:,::1], int64[::1], float64[::1], int64[::1], int64[::1])")
 def spread_count(
     cells: Ints,
     used: LongInts,

@@ -12,10 +12,33 @@ is.
 import numpy as np
 
 from shoal.kernels.compiling import inner, lean
+from shoal.kernels.exchange.loss import LossSpace
+from shoal.kernels.exchange.start import Spread, one_by_one, start
 from shoal.kernels.relations import proximate
 from shoal.kernels.space import INTERVAL, SET, highest_gap
 
 DEEP = 128  # places of the stack: two for each level of the tree are enough
+RUN = 12  # rows of a leaf, about
+
+
+def box_tree(
+    space: LossSpace, values: np.ndarray, spread: Spread = one_by_one
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return a tree of boxes over rows: the rows of each leaf, and what every node covers.
+
+    Leaf l holds the rows order[cuts[l]:cuts[l + 1]], and is node leaves + l.
+    """
+    leaves = 2 ** max(0, (len(values) // RUN).bit_length() - 1)
+    order, cuts = start(space, values, leaves, spread)
+    lowest, highest = np.zeros((2, 2 * leaves, values.shape[1]))
+    lowest[leaves:] = np.minimum.reduceat(values[order], cuts[:-1])
+    highest[leaves:] = np.maximum.reduceat(values[order], cuts[:-1])
+    level = leaves
+    while level > 1:
+        level //= 2
+        lowest[level : 2 * level] = lowest[2 * level : 4 * level].reshape(level, 2, -1).min(1)
+        highest[level : 2 * level] = highest[2 * level : 4 * level].reshape(level, 2, -1).max(1)
+    return order, cuts, lowest, highest
 
 
 @inner
@@ -79,6 +102,22 @@ def nearest(space, values, order, cuts, lowest, highest, row, stack, near, dista
                 at -= 1
             distances[at], near[at] = distance, other
     return have
+
+
+@lean
+def nearest_points(
+    space, values, order, cuts, lowest, highest, which, begin, end, stack, distances, found
+):
+    """List the rows nearest to each of the rows which[begin:end], the nearest first.
+
+    IN: a tree of boxes (`box_tree`) over at least one more row than are listed. OUT: found, by
+    place in `which`. Scratch: stack, distances.
+    """
+    for place in range(begin, end):
+        nearest(
+            space, values, order, cuts, lowest, highest, which[place], stack, found[place],
+            distances,
+        )  # fmt: skip
 
 
 @inner

@@ -6,16 +6,16 @@ truncated file must not pass so.
 """
 
 import numpy as np
-from numba import int64, njit, types, uint8, void
+from numba import int64, types, uint8, void
 from numpy.typing import NDArray
 
-from shoal.kernels.compiling import Ints, LongInts, Reals
+from shoal.kernels.compiling import Ints, LongInts, Reals, later
 
 QUOTE, NEWLINE, RETURN = 34, 10, 13
 FILE = types.Array(uint8, 1, "C", readonly=True)  # the bytes of a file cannot be written to
 
 
-@njit(void(FILE, int64, int64, int64, int64[::1]), cache=True, nogil=True)
+@later(void(FILE, int64, int64, int64, int64[::1]))
 def scan_records(
     data: NDArray[np.uint8], fields: int, separator: int, last: int, found: LongInts
 ) -> None:
@@ -55,9 +55,7 @@ def scan_records(
         found[0], found[1], found[2], found[4] = records + 1, bad, wrong, size
 
 
-@njit(
-    "void(int32[:,::1], int64[::1], int64[::1], int64[::1], float64[::1])", cache=True, nogil=True
-)
+@later("void(int32[:,::1], int64[::1], int64[::1], int64[::1], float64[::1])")
 def edit_distances(
     letters: Ints, lengths: LongInts, left: LongInts, right: LongInts, found: Reals
 ) -> None:

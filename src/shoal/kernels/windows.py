@@ -7,7 +7,7 @@ then a band of codes, so every comparison here is between integers, whatever the
 import numpy as np
 from numba import njit
 
-from shoal.kernels.compiling import Ints, LongInts
+from shoal.kernels.compiling import Ints, LongInts, later
 
 
 @njit("int64(int32[::1], int32[::1])", cache=True, nogil=True)
@@ -25,7 +25,7 @@ def longest_run(codes: Ints, reach: Ints) -> int:
     return codes.size - low
 
 
-@njit("int64(int64[::1], int32[::1], int64, int64[::1])", cache=True, nogil=True)
+@later("int64(int64[::1], int32[::1], int64, int64[::1])")
 def thin(counts: LongInts, reach: Ints, most: int, taken: LongInts) -> int:
     """Take the fewest members away that leave at most `most` of them in every run; return how many.
 
@@ -75,11 +75,7 @@ def most_proximate(
         counts[group] = most
 
 
-@njit(
-    "void(int32[::1], int32[::1], int64[::1], int32[::1], int32[::1], int64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
-)
+@later("void(int32[::1], int32[::1], int64[::1], int32[::1], int32[::1], int64[::1], int64[::1])")
 def most_people_proximate(
     codes: Ints,
     members: Ints,
@@ -115,14 +111,14 @@ def most_people_proximate(
         counts[group] = most
 
 
-@njit("void(int32[::1], int64[::1], int32[::1], int64[::1])", cache=True, nogil=True)
+@later("void(int32[::1], int64[::1], int32[::1], int64[::1])")
 def longest_runs(codes: Ints, starts: LongInts, reach: Ints, counts: LongInts) -> None:
     """Return `longest_run` of every group (IN: codes, starts, reach; OUT: counts)."""
     for group in range(starts.size - 1):
         counts[group] = longest_run(codes[starts[group] : starts[group + 1]], reach)
 
 
-@njit(["int64(int64[::1], int64)", "int64(float64[::1], int64)"], cache=True, nogil=True)
+@later("int64(int64[::1], int64)", "int64(float64[::1], int64)")
 def narrowest_gap(values: np.ndarray, step: int) -> int:
     """Return the i of the least values[i + step] - values[i] (EM Theorem 2; IN: values ascend)."""
     best = 0
@@ -132,7 +128,7 @@ def narrowest_gap(values: np.ndarray, step: int) -> int:
     return best
 
 
-@njit("int64(float64[::1], int64)", cache=True, nogil=True)
+@later("int64(float64[::1], int64)")
 def narrowest_relative_gap(values: np.ndarray, step: int) -> int:
     """Return the i that minimizes the relative gap, 0/0 taken as 0 (IN: values ascend).
 

@@ -176,15 +176,13 @@ class Now:
 
     def candidates(self, near: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return pairs of groups near each other, one of which lacks something at least."""
-        from scipy.spatial import cKDTree
+        from shoal.methods.nearby import Neighbours
 
-        centres = self.centres()
         seekers = np.flatnonzero(self.lacking)
-        count = min(near + 1, len(self.groups))
-        _, found = cKDTree(centres).query(centres[seekers], k=count)
+        count = min(near, len(self.groups) - 1)
         one = np.repeat(seekers, count)
-        other = np.asarray(found, np.int64).reshape(-1)
-        apart = (one != other) & (self.kinds[one] == self.kinds[other])
+        other = Neighbours(self.centres()).nearest(seekers, 0, count).reshape(-1)
+        apart = self.kinds[one] == self.kinds[other]
         low, high = np.minimum(one, other)[apart], np.maximum(one, other)[apart]
         keys = np.unique(low * len(self.groups) + high)
         return keys // len(self.groups), keys % len(self.groups)

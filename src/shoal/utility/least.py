@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from shoal.principles.requirement import Requirement
     from shoal.table.coded import Coded
 
-RUN = 12  # rows of a leaf, about
 TIMES, MORE = 8, 16  # rows that are looked at: so many times the least group, and some
 PARTS = 16  # of the table that threads take in turn
 ROUNDING = 1 - 1e-9  # sums of floats are on the safe side by more than they are rounded
@@ -77,7 +76,6 @@ def reaches(
     """Return the least sum of NCP that each row's box can have."""
     from shoal.kernels import reach as kernel
     from shoal.kernels.exchange.loss import LossSpace, positions
-    from shoal.kernels.exchange.start import start
 
     rows = len(coded)
     plain = replace(coded, weights={}).space  # losses are reported without weights
@@ -97,9 +95,7 @@ def reaches(
     ]
     away = [least - principle.allowed(least) for principle, _ in pairs]
     bands = [mutual(relation) for relation in relations if isinstance(relation, Band)]
-    leaves = 2 ** max(0, (rows // RUN).bit_length() - 1)
-    order, cuts = start(space, values, leaves)
-    lowest, highest = boxes(values[order], cuts)
+    order, cuts, lowest, highest = kernel.box_tree(space, values)
     near = min(rows - 1, TIMES * max([least, *wanted]) + MORE)
     found = np.zeros(rows)
     ends = np.linspace(0, rows, PARTS + 1).astype(np.int64)
@@ -134,19 +130,3 @@ def mutual(band: Band) -> NDArray[np.int32]:
     return np.minimum(band.last, np.searchsorted(band.first, codes, side="right") - 1).astype(
         np.int32
     )
-
-
-def boxes(
-    values: NDArray[np.float64], cuts: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return what the nodes of a tree of boxes cover; the leaves are the ranges between cuts."""
-    leaves = len(cuts) - 1
-    lowest, highest = np.zeros((2, 2 * leaves, values.shape[1]))
-    lowest[leaves:] = np.minimum.reduceat(values, cuts[:-1])
-    highest[leaves:] = np.maximum.reduceat(values, cuts[:-1])
-    level = leaves
-    while level > 1:
-        level //= 2
-        lowest[level : 2 * level] = lowest[2 * level : 4 * level].reshape(level, 2, -1).min(1)
-        highest[level : 2 * level] = highest[2 * level : 4 * level].reshape(level, 2, -1).max(1)
-    return lowest, highest

@@ -108,6 +108,8 @@ def _at_or_after(cut: Cut, scale: Fraction) -> float:
     value, after = cut
     if isinf(value):
         return value
+    if scale == 1 and isinstance(value, int):
+        return value + after
     return floor(value * scale) + 1 if after else ceil(value * scale)
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from shoal.table.schema import Schema
     from shoal.utility.columns import Exact
 
+SHARED = 50_000  # rows from which on threads gain more than they cost
 PATIENCE = 1000  # draws for one query that is not empty, before giving up
 
 
@@ -135,7 +136,9 @@ class _Drawer:
         begin = first + int(self.chance.integers(size - length + 1))
         if not self.columns[name].numeric:
             return frozenset(self.columns[name].labels[begin : begin + length])
-        return Numbers.from_to(begin / units, (begin + length - 1) / units)
+        ends = (begin, begin + length - 1)
+        # Whole numbers stay whole: arithmetic with fractions took most of a small table's report.
+        return Numbers.from_to(*ends if units == 1 else (end / units for end in ends))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +156,11 @@ class Questions:
 
     def compare(self, answers: Answers) -> QueryError:
         """Ask something that answers count queries, and compare with the truth."""
-        with ThreadPoolExecutor(os.cpu_count()) as threads:  # kernels compute side by side
-            estimates = np.fromiter(threads.map(answers.count, self.queries), np.float64)
+        if len(answers) < SHARED:
+            estimates = np.array([answers.count(query) for query in self.queries], np.float64)
+        else:
+            with ThreadPoolExecutor(os.cpu_count()) as threads:  # kernels compute side by side
+                estimates = np.fromiter(threads.map(answers.count, self.queries), np.float64)
         return QueryError(self.workload, self.truth, estimates, self.redrawn)
 
 

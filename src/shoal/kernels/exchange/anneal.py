@@ -8,7 +8,7 @@ where every member of both groups stays within its bound. So every state on the 
 
 import numpy as np
 
-from shoal.kernels.compiling import inner, lean
+from shoal.kernels.compiling import NONE, inner, lean
 from shoal.kernels.exchange.loss import ncp_after
 from shoal.kernels.exchange.state import apply
 from shoal.kernels.relations import admissible, proximate
@@ -92,7 +92,7 @@ def anneal(space, relations, groups, homes, slots, near, mine, slab, steps, heat
             joins = kind > 1.0 - JOINING and size_h < room
             joins = joins and admissible(relations, size_g - 1)
             if joins and admissible(relations, size_h + 1):
-                j = -1
+                j = NONE
         joins = j < 0
         more = (size_h + joins) * ncp_after(space, groups, h, j, g, i) - size_h * groups.ncp[h]
         if not joins and more - groups.relief[g, i] > limit:

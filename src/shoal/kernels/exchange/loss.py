@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.kernels.compiling import inner, lean
+from shoal.kernels.compiling import NONE, inner, lean
 from shoal.kernels.space import INTERVAL, NODE, SET, promise
 
 
@@ -95,10 +95,10 @@ def measure(space, groups, g):
                 high_next = value
         edges[g, 0, j], edges[g, 1, j] = low, low_next
         edges[g, 2, j], edges[g, 3, j] = high, high_next
-    ncp = ncp_after(space, groups, g, -1, g, -1)
+    ncp = ncp_after(space, groups, g, NONE, g, NONE)
     groups.ncp[g] = ncp
     for i in range(size):
-        groups.relief[g, i] = size * (ncp - ncp_after(space, groups, g, i, g, -1))
+        groups.relief[g, i] = size * (ncp - ncp_after(space, groups, g, i, g, NONE))
 
 
 @lean

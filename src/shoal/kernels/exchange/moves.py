@@ -8,7 +8,7 @@ a cycle is followed only as long as what was gained so far is more than what is 
 Every group stays within its bounds, and every move lowers the loss: none can cycle for ever.
 """
 
-from shoal.kernels.compiling import inner, lean
+from shoal.kernels.compiling import NONE, inner, lean
 from shoal.kernels.exchange.anneal import keeps, settle
 from shoal.kernels.exchange.loss import ncp_after
 from shoal.kernels.exchange.state import move_member, refresh, swap_members
@@ -79,10 +79,10 @@ def improve(
             shrinks = admissible(relations, size_g - 1)
             alone = 0.0
             if shrinks:
-                alone = (size_g - 1) * ncp_after(space, groups, g, i, g, -1)
+                alone = (size_g - 1) * ncp_after(space, groups, g, i, g, NONE)
                 alone = size_g * groups.ncp[g] - alone
             most = max(relief, alone)
-            gain, to, best_j, third, best_l = least, -1, -1, -1, -1
+            gain, to, best_j, third, best_l = least, NONE, NONE, NONE, NONE
             if most <= gain:
                 break
             seen[0] += 1
@@ -94,12 +94,12 @@ def improve(
                 if groups.stamps[g] < since and groups.stamps[h] < since and before[g] == before[h]:
                     continue
                 size_h = groups.sizes[h]
-                added = ncp_after(space, groups, h, -1, g, i)
+                added = ncp_after(space, groups, h, NONE, g, i)
                 if shrinks and size_h < room and admissible(relations, size_h + 1):
                     found = alone - (size_h + 1) * added + size_h * groups.ncp[h]
-                    kept = found > gain and keeps(relations, groups, h, -1, g, i)
-                    if kept and keeps(relations, groups, g, i, h, -1):
-                        gain, to, best_j, third, best_l = found, h, -1, -1, -1
+                    kept = found > gain and keeps(relations, groups, h, NONE, g, i)
+                    if kept and keeps(relations, groups, g, i, h, NONE):
+                        gain, to, best_j, third, best_l = found, h, NONE, NONE, NONE
                 # Whoever leaves h takes at most its relief along.
                 hope = most - size_h * (added - groups.ncp[h])
                 if hope + most_relieved(groups, h) <= gain:
@@ -118,7 +118,7 @@ def improve(
                     if relief - cost > gain:
                         found = size_g * (groups.ncp[g] - ncp_after(space, groups, g, i, h, j))
                         if found - cost > gain and keeps(relations, groups, g, i, h, j):
-                            gain, to, best_j, third, best_l = found - cost, h, j, -1, -1
+                            gain, to, best_j, third, best_l = found - cost, h, j, NONE, NONE
                     if reach == 0:
                         continue
                     gain, found, last = cycle(
@@ -144,7 +144,7 @@ def cycle(
     Returns gain, group and the member who goes on to g, -1 for none; -1 for the group where no
     cycle gains more than `gain`.
     """
-    to, last, asked, room = -1, -1, 0, groups.rows.shape[1]
+    to, last, asked, room = NONE, NONE, 0, groups.rows.shape[1]
     size_g = groups.sizes[g]
     tried[0] += 1
     tried[1 + g] = tried[1 + h] = tried[0]
@@ -155,12 +155,12 @@ def cycle(
             continue
         tried[1 + k] = tried[0]
         size_k = groups.sizes[k]
-        added = ncp_after(space, groups, k, -1, h, j)
+        added = ncp_after(space, groups, k, NONE, h, j)
         if alone > 0.0 and size_k < room and admissible(relations, size_k + 1):
             found = alone - cost - (size_k + 1) * added + size_k * groups.ncp[k]
-            kept = found > gain and keeps(relations, groups, k, -1, h, j)
-            if kept and keeps(relations, groups, g, i, h, -1):
-                gain, to, last = found, k, -1
+            kept = found > gain and keeps(relations, groups, k, NONE, h, j)
+            if kept and keeps(relations, groups, g, i, h, NONE):
+                gain, to, last = found, k, NONE
         hope = relief - cost - size_k * (added - groups.ncp[k])
         if hope + most_relieved(groups, k) <= gain:
             continue

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numba import njit
 
-from shoal.kernels.compiling import inner
+from shoal.kernels.compiling import NONE, inner
 from shoal.kernels.exchange.loss import LossSpace, extent
 from shoal.kernels.space import NODE, promise
 
@@ -64,7 +64,7 @@ def split(space, values, order, cuts, first, last, least):
             continue
         middle = (begin + end) // 2
         low, cut, high = cuts[begin], cuts[middle], cuts[end]
-        best, best_loss, current = 0, np.inf, -1
+        best, best_loss, current = np.int64(0), np.inf, NONE
         for j in range(columns):
             if span(space, values, low, high, j) == 0.0:
                 continue

@@ -14,7 +14,7 @@ What single exchanges cannot resolve is left to chains of two, to merging and to
 
 import numpy as np
 
-from shoal.kernels.compiling import inner, lean
+from shoal.kernels.compiling import NONE, inner, lean
 from shoal.kernels.exchange.loss import LossSpace, ncp_after
 from shoal.kernels.exchange.state import GroupState, apply, move_member, refresh, refresh_each
 from shoal.kernels.relations import BAND, Relations, admissible, cross, excess_after, proximate
@@ -44,7 +44,7 @@ def best_exchange(space, relations, groups, g, h, excess_weight, floor, forward,
     size_g, size_h = groups.sizes[g], groups.sizes[h]
     before = size_g * groups.ncp[g] + size_h * groups.ncp[h]
     before += excess_weight * (groups.excess[g] + groups.excess[h])
-    gain, best_i, best_j, crossed = floor, -1, -1, False
+    gain, best_i, best_j, crossed = floor, NONE, NONE, False
     grow_g = size_g < room and admissible(relations, size_g + 1)
     grow_g = grow_g and admissible(relations, size_h - 1)
     grow_h = size_h < room and admissible(relations, size_h + 1)
@@ -138,7 +138,7 @@ def repair(space, relations, groups, wrong, near, excess_weight, now, forward, b
     for p in range(wrong.size):
         g, begin = wrong[p], 0
         while begin < near.shape[1] and groups.excess[g] > 0:
-            gain, to, best_i, best_j = TINY, -1, -1, -1
+            gain, to, best_i, best_j = TINY, NONE, NONE, NONE
             for q in range(begin, min(begin + HANDFUL, near.shape[1])):
                 h = near[p, q]
                 if h == g or groups.sizes[h] == 0 or not may_help(relations, groups, g, h):
