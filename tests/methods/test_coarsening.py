@@ -4,7 +4,9 @@ import csv
 import hashlib
 import json
 import random
+from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +15,7 @@ import pytest
 import shoal
 from reference import proximity
 from reference import series as oracle
+from shoal.audit.filling import Filling
 
 SEEDS = range(12)
 
@@ -295,3 +298,61 @@ def test_rows_that_change_their_person_are_found(tmp_path):
     manifest["digests"]["release.csv"] = f"sha256:{digest}"
     (coarse / "manifest.json").write_text(json.dumps(manifest))
     assert any("not unions" in said for said in shoal.audit_series([fine, coarse]).problems)
+
+
+def test_survey_weights_are_those_of_the_rows_that_were_joined(tmp_path):
+    draw = random.Random(7)
+    fine, coarse = tmp_path / "fine", tmp_path / "coarse"
+    frame = pl.DataFrame(
+        {
+            "age": [draw.randint(20, 60) for _ in range(70)],
+            "pay": draw.sample(range(9000), 70),  # every row can be found again
+            "w": [draw.choice(["1", "2.5", "0.333", "1000"]) for _ in range(70)],
+        }
+    )
+    schema = shoal.Schema(quasi="age", sensitive="pay", survey_weight="w")
+    shoal.anonymize(frame, schema, require="KAnonymity(k=3)").write(fine)
+    shoal.coarsen(fine, require="KAnonymity(k=8)").write(coarse)
+    rows = {
+        row["pay"]: (row["group"], Fraction(row["w"]))
+        for rows in oracle.read(fine)[1].values()
+        for row in rows
+    }
+    exact = dict(zip(map(str, frame["pay"]), map(Fraction, frame["w"]), strict=True))
+    uneven = 0
+    for group in oracle.read(coarse)[1].values():
+        (shown,) = {float(row["w"]) for row in group}
+        weighted = sum((rows[row["pay"]][1] for row in group), Fraction(0)) / len(group)
+        assert shown == pytest.approx(float(weighted))
+        assert shown == pytest.approx(float(sum(exact[row["pay"]] for row in group) / len(group)))
+        parts = {rows[row["pay"]] for row in group}
+        plain = sum((weight for _, weight in parts), Fraction(0)) / len(parts)
+        uneven += abs(plain - weighted) > Fraction(1, 1000)
+    assert uneven  # a mean that forgets how large groups are would be seen
+    assert shoal.audit_series([fine, coarse]).holds
+    path = coarse / "release.csv"
+    changed = pl.read_csv(path, infer_schema=False)
+    group = changed["group"][0]
+    other = pl.when(pl.col("group") == group).then(pl.lit("17.5")).otherwise("w").alias("w")
+    changed.with_columns(other).write_csv(path)
+    manifest = json.loads((coarse / "manifest.json").read_text())
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    manifest["digests"]["release.csv"] = f"sha256:{digest}"
+    (coarse / "manifest.json").write_text(json.dumps(manifest))
+    assert any("survey weight" in said for said in shoal.audit_series([fine, coarse]).problems)
+
+
+def test_groups_with_equal_rows_are_tried_until_their_cells_fit():
+    ones = [Counter([1, 2]) for _ in range(4)]
+    twos = [Counter([1, 1, 2, 2]) for _ in range(2)]
+    tried = []
+
+    def accept(owner: list[int]) -> bool:
+        tried.append(list(owner))
+        return owner == [1, 0, 1, 0]
+
+    assert Filling(ones, twos, [{0, 1} for _ in ones]).run(accept) == [1, 0, 1, 0]
+    assert len(tried) > 1
+    ones = [Counter([1, 2]) for _ in range(4)]
+    twos = [Counter([1, 1, 2, 2]) for _ in range(2)]
+    assert Filling(ones, twos, [{0, 1} for _ in ones]).run(lambda _: False) is None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 STEPS = 2_000_000  # looks at small ones that several large ones could take
 
@@ -26,8 +26,8 @@ class Filling:
             for where in some:
                 self.wanted.setdefault(where, []).append(place)
 
-    def run(self) -> list[int] | None:
-        """Return the large one of each small one, None where there is no way.
+    def run(self, accept: Callable[[list[int]], bool]) -> list[int] | None:
+        """Return the large one of each small one, None where there is no way that is accepted.
 
         Whoever fits one place alone goes there; where several are left, one is tried after the
         other. Raises `TimeoutError` where that takes too long.
@@ -38,7 +38,8 @@ class Filling:
         while True:
             left = [place for place, where in enumerate(self.owner) if where < 0]
             if good and not left:
-                if not any(self.large):
+                steps -= len(self.small)
+                if not any(self.large) and accept(self.owner):
                     return self.owner
                 good = False
             if good:

@@ -27,13 +27,17 @@ from shoal.release.cells import cells, spans
 from shoal.table.coding import code_column, code_persons
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import PERSON, RESERVED
+from shoal.table.settling import weights_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
+    from shoal.table.coded import Coded
     from shoal.table.schema import Schema
+
+CLOSE = 1e-9  # survey weights are means, computed in another order
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +59,11 @@ class Side:
         """A row of each group."""
         return self.groups.order[self.groups.starts[:-1]]
 
+    def weights(self) -> NDArray[np.float64]:
+        """Return the survey weight of each row."""
+        name = str(self.schema.survey_weight)
+        return weights_of(self.schema.read_numbers(self.table, "other")[name]).to_numpy()
+
     def cells(self, name: str) -> pl.Series:
         """Return the published cell of each group."""
         return self.table[name].gather(self.first).cast(pl.String).fill_null(MISSING_LABEL)
@@ -65,20 +74,29 @@ def not_nested(finer: Side, coarser: Side) -> tuple[list[str], list[str]]:
     if _columns(finer) != _columns(coarser) or finer.table.height != coarser.table.height:
         return ["The coarser release has other columns or rows than the finer one."], []
     try:
-        owner = _owners(finer, coarser)
+        coded = stand_ins(finer.table, finer.manifest, finer.schema, finer.groups)
+    except InputError as problem:
+        return [str(problem)], []
+    union = _Union(finer, coarser, coded)
+    wrong = ["The groups of the coarser release are not unions of those of the finer one."]
+
+    def fits(owner: list[int]) -> bool:
+        wrong[:] = union.wrong(owner)
+        return not wrong
+
+    try:
+        found = _fill(finer, coarser, fits)
     except TimeoutError:
         return [], ["Whether the groups of the releases nest was not found out: too many fit."]
-    if owner is None:
-        return ["The groups of the coarser release are not unions of those of the finer one."], []
-    return _wrong_cells(finer, coarser, owner), []
+    return [] if found else wrong, []
 
 
 def _columns(side: Side) -> list[tuple[str, str]]:
     return [(column["name"], column["role"]) for column in side.manifest["columns"]]
 
 
-def _owners(finer: Side, coarser: Side) -> list[int] | None:
-    """Return the coarser group of each finer group, None where there is no such choice."""
+def _fill(finer: Side, coarser: Side, accept: Callable[[list[int]], bool]) -> bool:
+    """Return whether every finer group can be given to a coarser one in a way that is accepted."""
     one, two = _values(finer, coarser)
     small = [Counter(part.tolist()) for part in np.split(one[finer.groups.order], _ends(finer))]
     large = [Counter(part.tolist()) for part in np.split(two[coarser.groups.order], _ends(coarser))]
@@ -92,7 +110,7 @@ def _owners(finer: Side, coarser: Side) -> list[int] | None:
         sets = sorted((having.get(value, set()) for value in values), key=len)
         both = set.intersection(*sets) if sets else set()
         fits.append({where for where in both if values <= large[where] and covers(place, where)})
-    return Filling(small, large, fits).run()
+    return Filling(small, large, fits).run(accept) is not None
 
 
 def _ends(side: Side) -> NDArray[np.int64]:
@@ -101,7 +119,8 @@ def _ends(side: Side) -> NDArray[np.int64]:
 
 def _values(finer: Side, coarser: Side) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return a number for what each row carries beside its quasi cells, the same in both."""
-    names = [name for name, role in _columns(finer) if role != "quasi"]
+    weight = finer.schema.survey_weight  # a mean, which is another in the union
+    names = [name for name, role in _columns(finer) if role != "quasi" and name != weight]
     both = pl.concat(
         [side.table.select(pl.col(names).cast(pl.String)) for side in (finer, coarser)]
     )
@@ -172,20 +191,37 @@ def _path(cell: str, parents: Mapping[str, str | None]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _wrong_cells(finer: Side, coarser: Side, owner: list[int]) -> list[str]:
-    """Return a sentence where cells are not those of the joined groups together."""
-    try:
-        coded = stand_ins(finer.table, finer.manifest, finer.schema, finer.groups)
-    except InputError as problem:
-        return [str(problem)]
-    joined = Groups(np.array(owner, np.int64)[finer.groups.labels])
-    wrong = np.zeros(len(joined), bool)
-    for column in coded.quasi:
-        expected = cells(column, spans(column, joined))
-        wrong |= (expected != coarser.cells(column.name)).to_numpy()
-    if not wrong.any():
-        return []
-    return [
-        f"{int(wrong.sum()):,} of {len(joined):,} groups of the coarser release have other cells "
-        "than the groups that were joined."
-    ]
+@dataclass(frozen=True, eq=False)
+class _Union:
+    """Two releases, and what the finer one stands for: what unions of its groups would publish."""
+
+    finer: Side
+    coarser: Side
+    coded: Coded
+
+    def wrong(self, owner: list[int]) -> list[str]:
+        """Return sentences where a coarser release has something else than these unions."""
+        joined = Groups(np.array(owner, np.int64)[self.finer.groups.labels])
+        wrong = np.zeros(len(joined), bool)
+        for column in self.coded.quasi:
+            expected = cells(column, spans(column, joined))
+            wrong |= (expected != self.coarser.cells(column.name)).to_numpy()
+        found = [
+            f"{int(wrong.sum()):,} of {len(joined):,} groups of the coarser release have other "
+            "cells than the groups that were joined."
+        ]
+        return found * bool(wrong.any()) + self._wrong_weights(joined)
+
+    def _wrong_weights(self, joined: Groups) -> list[str]:
+        """Return a sentence where survey weights are not the means of the joined groups."""
+        if self.finer.schema.survey_weight is None:
+            return []
+        rows, groups = self.finer.weights(), self.coarser.weights()[self.coarser.first]
+        means = np.bincount(joined.labels, weights=rows) / joined.sizes
+        wrong = int((~np.isclose(groups, means, rtol=CLOSE, atol=0.0)).sum())
+        if not wrong:
+            return []
+        return [
+            f"{wrong:,} of {len(joined):,} groups of the coarser release have another survey "
+            "weight than the mean of the rows that were joined."
+        ]
