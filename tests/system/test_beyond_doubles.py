@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+import json
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -141,3 +142,75 @@ def test_what_a_theorem_reaches_is_what_trying_finds(rows: int) -> None:
     for degree, k in itertools.product(range(14), range(2, 14)):
         tried = (t for t in range(k - 1) if theorem(degree, rows // k, t) is not None)
         assert reach(k, rows, degree).neighbours == next(tried, None)
+
+
+TWINS = [
+    ("9007199254740993.25", "9007199254740993.5"),
+    ("0.12345678901234567890", "0.12345678901234567891"),
+    ("-1e22", "-10000000000000000000000.5"),
+    ("1e-400", "0"),
+    ("0.1", "0.1000000000000000055511151231257827"),
+    ("9007199254740993", "9007199254740992"),  # beside a decimal, integers are doubles too
+]
+
+
+@pytest.mark.parametrize("twins", TWINS)
+@pytest.mark.parametrize("role", ["quasi", "sensitive"])
+def test_numbers_that_no_double_tells_apart_are_never_taken_for_one(
+    twins: tuple[str, str], role: str, tmp_path: Path
+) -> None:
+    cells = [*twins, "3.5", "4", "20", "20.0", "2e1", twins[0]]
+    table, schema = tmp_path / "t.csv", ("--quasi", "x", "--sensitive", "y")
+    if role == "sensitive":
+        schema = ("--quasi", "y", "--sensitive", "x")
+    table.write_text("x,y\n" + "".join(f"{cell},{i}\n" for i, cell in enumerate(cells)))
+    asked = ("anonymize", table, *schema, "--require", "KAnonymity(k=2)", "--quiet")
+    done = shoal(*asked, "--output", tmp_path / "out")
+    assert done.code == 2
+    assert "Column 'x' has 3 too exact cells, first in data rows 1, 2, 8." in done.err
+    remedy = done.err.split("--round ")[1].split(",")[0]
+    mended = shoal(*asked, "--output", tmp_path / "out", "--round", remedy)
+    assert mended.code == 0, mended.err
+    labels = shoal(*asked, "--output", tmp_path / "labels", "--type", "x=categorical")
+    assert labels.code == 0, labels.err
+    whole = pl.DataFrame({"x": cells, "y": range(8)})
+    frame = whole.with_columns(pl.col("x").cast(pl.Categorical))
+    with pytest.raises(library.InputError, match="too exact"):
+        library.anonymize(frame, library.Schema(quasi="x"), require="KAnonymity(k=2)")
+
+
+def test_spellings_of_one_number_are_one_number() -> None:
+    cells = ["20", "20.0", "2e1", "0.5", "5e-1", "0.50", "-0", "0", "0.0"]
+    frame = pl.DataFrame({"x": cells, "y": range(9)})
+    schema = library.Schema(quasi="x", sensitive="y")
+    found = library.anonymize(frame, schema, require="KAnonymity(k=3)").table
+    assert sorted(found["x"].unique().to_list()) == ["0", "0.5", "20"]
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("large", [2**53, 2**62, 10**20])
+def test_means_of_integers_are_exact_in_every_format(
+    format: str, large: int, tmp_path: Path
+) -> None:
+    values = [large + n for n in (1, 2, 3, 4, 6, 7, 11, 12, 13, 90, 91, 95)]
+    table = pl.DataFrame({"x": [str(value) for value in values], "y": range(12)})
+    table.write_csv(tmp_path / "t.csv")
+    done = shoal(
+        "anonymize", tmp_path / "t.csv", "--quasi", "x", "--sensitive", "y", "--form", "means",
+        "--require", "KAnonymity(k=3)", "--format", format, "--output", tmp_path / "out", "--quiet",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    path = tmp_path / "out" / f"release.{format}"
+    if format == "csv":
+        rows = pl.read_csv(path, infer_schema=False)
+    elif format == "parquet":
+        rows = pl.read_parquet(path)
+    else:
+        lines = [json.loads(line, parse_float=str) for line in path.read_text().splitlines()]
+        rows = pl.DataFrame(lines, strict=False)
+    for group in rows.partition_by("group"):
+        own = [values[int(place)] for place in group["y"]]
+        exact = Fraction(sum(own), len(own))
+        shown = Fraction(str(group["x"][0]))
+        assert abs(shown - exact) <= Fraction(1, 200)
+    assert shoal("audit", tmp_path / "out").code == 0

@@ -93,21 +93,26 @@ def some(cases: list, number: int, seed: int) -> list:
     return random.Random(seed).sample(cases, min(number, len(cases)))
 
 
+# A share of all cases, and all of them among what takes minutes.
+shares = pytest.mark.parametrize("most", [1, pytest.param(10_000, marks=pytest.mark.long)])
+
+
 def test_every_parameter_is_read_or_refused() -> None:
     everything = terms("requirement", "method", "distance", "hierarchy", "rival", "workload")
     read = [term for term in everything if readable(term)]
     assert 300 < len(read) < len(everything) - 300
 
 
+@shares
 @pytest.mark.parametrize("table", ["plain", "wild"])
-def test_every_requirement_is_audited(table: str, tables: dict[str, Path]) -> None:
+def test_every_requirement_is_audited(table: str, most: int, tables: dict[str, Path]) -> None:
     asked = [term for term in terms("requirement") if readable(term)]
     people = ("--population", tables[table])
-    for term in some(asked, 25, seed=len(table)):
+    for term in some(asked, 25 * most, seed=len(table)):
         more = people if term.startswith(("KMap", "DeltaPresence")) else ()
         ends("audit", tables[table], *ROLES, "--require", term, *more)
     refused = [term for term in terms("requirement") if term not in asked]
-    for term in some(refused, 5, seed=len(table)):
+    for term in some(refused, 5 * most, seed=len(table)):
         ends("audit", tables[table], *ROLES, "--require", term, codes=(2,))
 
 
@@ -132,33 +137,51 @@ def test_extreme_requirements_are_searched(
         ends("anonymize", table, *ROLES, "--require", term, *options, codes=(0, 3))
 
 
-def test_every_requirement_is_planned(tables: dict[str, Path]) -> None:
+@pytest.mark.long
+@pytest.mark.parametrize("table", ["plain", "wild"])
+def test_every_requirement_is_searched(table: str, tables: dict[str, Path], tmp_path: Path) -> None:
+    asked = [term for term in terms("requirement") if readable(term)]
+    for place, term in enumerate(asked):
+        options = ("--output", tmp_path / f"{place}", "--quiet", "--suppress", "20%")
+        more = ("--population", tables[table]) if term.startswith(("KMap", "DeltaP")) else ()
+        ends("anonymize", tables[table], *ROLES, "--require", term, *options, *more)
+
+
+@shares
+def test_every_requirement_is_planned(most: int, tables: dict[str, Path]) -> None:
     asked = [term for term in terms("requirement") if readable(term)]
     for table in tables.values():
-        for term in some(asked, 12, seed=len(table.stem)):
+        for term in some(asked, 12 * most, seed=len(table.stem)):
             ends("plan", table, *SENSITIVE, "--require", term, codes=(0, 2))
         for number in ("1e-320", "1e308", "nan"):
             ends("plan", table, *SENSITIVE, "--epsilon", number, "--relative", codes=(0, 2))
             ends("plan", table, *SENSITIVE, "--epsilon", number, codes=(0, 2))
 
 
-def test_every_distance_measures_or_refuses(tables: dict[str, Path]) -> None:
+@shares
+def test_every_distance_measures_or_refuses(most: int, tables: dict[str, Path]) -> None:
     distances = terms("distance")
     distances += [f"Lp(weights=[{number}])" for number in NUMBERS]
     distances += [f"Lp(p={number}, scale='none')" for number in NUMBERS]
     distances += [f"Lookup(pairs=[['1', '2', {number}]])" for number in NUMBERS]
     for table in tables.values():
-        for term in some([term for term in distances if readable(term)], 15, seed=len(table.stem)):
+        read = [term for term in distances if readable(term)]
+        for term in some(read, 15 * most, seed=len(table.stem)):
             asked = f"Dissimilarity(epsilon=0.1, delta=0.5, k=2, distance={term})"
             ends("audit", table, *ROLES, "--require", asked)
 
 
-def test_every_method_and_hierarchy_ends(tables: dict[str, Path], tmp_path: Path) -> None:
+@shares
+def test_every_method_and_hierarchy_ends(
+    most: int, tables: dict[str, Path], tmp_path: Path
+) -> None:
     methods = [term for term in terms("method") if readable(term)]
     hierarchies = [term for term in terms("hierarchy") if readable(term)]
-    cases = [("--method", term) for term in some(methods, 4, seed=7)]
+    cases = [("--method", term) for term in some(methods, 4 * most, seed=7)]
     huge = [f"Quantiles(parts={2**63})", f"Grouped(size={2**63})", "Bins(width=1e308)"]
-    cases += [("--hierarchy", f"q={term}") for term in (*huge, *some(hierarchies, 2, seed=8))]
+    cases += [
+        ("--hierarchy", f"q={term}") for term in (*huge, *some(hierarchies, 2 * most, seed=8))
+    ]
     for place, case in enumerate(cases):
         options = ("--require", "KAnonymity(k=2)", "--output", tmp_path / f"{place}", "--quiet")
         ends("anonymize", tables["plain"], *ROLES, *options, *case, codes=(0, 2, 3))

@@ -141,8 +141,11 @@ def _spelled(unit: int, digits: int) -> str:
 
 
 def mean_values(column: Column, means: Means) -> pl.Series:
-    """Return means as doubles or dates."""
+    """Return means as doubles or dates; of integers that no double holds, as text."""
     if column.dates:
         units = means.units.astype(np.int64)
         return units_as_dates(units, column.per_day).alias(column.name)
-    return mean_texts(column, means).cast(pl.Float64)
+    texts = mean_texts(column, means)
+    if column.spellings.str.contains(INTEGER).all() and int(abs(column.exact).max()) > EXACT:
+        return texts
+    return texts.cast(pl.Float64)

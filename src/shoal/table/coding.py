@@ -8,6 +8,8 @@ share a rank, and the shortest of them is published.
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
+from math import ceil, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 QUANTITY = "quantity"  # numbers or dates, whichever the cells are
 DEGREES = {"latitude": 90, "longitude": 180}
 TRUTHS = frozenset({"true", "false", "yes", "no", "y", "n", "t", "f", "0", "1", ""})
+TINY = 1e-299  # a step of rounding that is a number still
 NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 
 
@@ -222,6 +225,8 @@ def _code_numbers(
     if most is not None:
         _refuse(column, pl.Series(np.abs(numbers) > most), cells, f"beyond {most} degrees")
     values, ranks = _ranked(numbers, spelled)
+    if len(values) < len(spelled):
+        _refuse_blurred(column, cells, spelled, ranks)
     return _spelled_column(column, values, ranks, spelled, _places(column, cells))
 
 
@@ -290,10 +295,33 @@ def parse_numbers(spelled: pl.Series) -> NDArray[np.int64] | NDArray[np.float64]
     return spelled.cast(pl.Float64).to_numpy()
 
 
-def _refuse(column: pl.Series, bad: pl.Series, cells: pl.Series, what: str) -> None:
+def _refuse_blurred(
+    column: pl.Series, cells: pl.Series, spelled: pl.Series, ranks: NDArray[np.int64]
+) -> None:
+    """Raise where numbers that differ are one double: a cell of one would not cover the other."""
+    shared = np.flatnonzero(np.bincount(ranks)[ranks] > 1)
+    exact: dict[int, set[Decimal]] = {}
+    for place in shared.tolist():
+        exact.setdefault(int(ranks[place]), set()).add(Decimal(spelled[place]))
+    blurred = {rank: numbers for rank, numbers in exact.items() if len(numbers) > 1}
+    if not blurred:
+        return
+    largest = max(abs(float(number)) for numbers in blurred.values() for number in numbers)
+    step = Decimal(10) ** ceil(log10(2 * max(float(np.spacing(largest)), TINY)))
+    advice = (
+        "Some of them differ by less than a double can tell: round them, "
+        f"{option('round', f'{column.name}={step:g}')}, or take them for labels, "
+        f"{option('type', f'{column.name}=categorical')}."
+    )
+    _refuse(column, pl.Series(np.isin(ranks, list(blurred))), cells, "too exact", advice)
+
+
+def _refuse(
+    column: pl.Series, bad: pl.Series, cells: pl.Series, what: str, advice: str | None = None
+) -> None:
     if bad.any():
         where = column.is_in(cells.filter(bad).implode()).fill_null(value=False)
-        advice = "Mend them, drop those rows, or give the column another type or role."
+        advice = advice or "Mend them, drop those rows, or give the column another type or role."
         if what == "non-numeric" and bad.all():
             advice = (
                 "It holds labels: give it another type or role, or require what is about labels, "
