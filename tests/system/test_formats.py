@@ -271,6 +271,22 @@ def test_a_missing_package_is_named_with_what_to_install(
     assert names_in(place) == ["t.csv", "t.xlsx"]
 
 
+def test_matching_is_installed_by_who_needs_it(
+    table: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anonymize(table, place / "fine", "--require", EPSILON_M)
+    for module in ("linear_sum_assignment", "max_flow"):
+        monkeypatch.setitem(sys.modules, f"ortools.graph.python.{module}", None)
+    for arguments in (
+        ("anonymize", str(table), *ROLES, "--sensitive", "salary", "--require", "KAnonymity(k=2)",
+         "--method", "Freeform()"),
+        ("coarsen", str(place / "fine"), "--require", "KAnonymity(k=4)"),
+    ):  # fmt: skip
+        outcome = shoal(*arguments, "--output", str(place / "out"))
+        refused(outcome, 2, "'ortools'", "pip install 'shoal[matching]'")
+    assert names_in(place) == ["fine"]
+
+
 # Out
 
 

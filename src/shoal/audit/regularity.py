@@ -23,6 +23,7 @@ from shoal.kernels.freeform.boxes import SCALE, SHIFT, UNBOUNDED, Boxes, FixedPo
 from shoal.kernels.freeform.coverage import count_covers, list_covers
 from shoal.kernels.freeform.tree import build
 from shoal.kernels.space import INTERVAL, SET
+from shoal.table.files import load
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -124,15 +125,18 @@ class MatchGraph:
 
     def _flow(self, points: NDArray[np.int64], boxes: NDArray[np.int64], k: int) -> int:
         """Return the largest flow from original classes to record classes over some pairs."""
-        from ortools.graph.python.max_flow import SimpleMaxFlow
-
         left, right = len(self.originals), len(self.records)
         source, sink = left + right, left + right + 1
         tails = np.concatenate((np.full(left, source), points, left + np.arange(right)))
         heads = np.concatenate((np.arange(left), left + boxes, np.full(right, sink)))
         room = self.originals[points] * self.records[boxes]
         capacities = np.concatenate((k * self.originals, room, k * self.records))
-        solver = SimpleMaxFlow()
+        flows = load(
+            "ortools.graph.python.max_flow",
+            extra="matching",
+            what="The audit of a release without groups",
+        )
+        solver = flows.SimpleMaxFlow()
         solver.add_arcs_with_capacity(tails.astype(np.int32), heads.astype(np.int32), capacities)
         if solver.solve(source, sink) != solver.OPTIMAL:
             msg = "The flow over match classes could not be solved."

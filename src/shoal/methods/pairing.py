@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.methods.assignments import assignments
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -51,15 +53,13 @@ class Pairing:
 
     def _assign(self) -> list[int]:
         """Return for each another one, all different, so that the sum of costs is least."""
-        from ortools.graph.python.linear_sum_assignment import SimpleLinearSumAssignment
-
         one, other, cost = self.arcs
         everyone = np.arange(len(self.partner))
         top = max(float(np.abs(cost).max()), LEAST)
         scale = 2 ** min(PRICE_BITS - 2 * len(everyone).bit_length(), 30)
         whole = np.round(cost / top * scale).astype(np.int64)
         alone = np.full(len(everyone), ALONE * scale)
-        solver = SimpleLinearSumAssignment()
+        solver = assignments("Joining groups").SimpleLinearSumAssignment()
         solver.add_arcs_with_cost(
             np.concatenate([one, other, everyone]),
             np.concatenate([other, one, everyone]),

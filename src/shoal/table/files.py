@@ -295,5 +295,6 @@ def load(module: str, *, extra: str, what: str) -> Any:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError:
-        msg = f"{what} needs the package {module!r}: pip install 'shoal[{extra}]'."
+        package = module.partition(".")[0]
+        msg = f"{what} needs the package {package!r}: pip install 'shoal[{extra}]'."
         raise UsageError(msg) from None

@@ -22,8 +22,10 @@ from shoal.kernels.freeform.boxes import (
     enlarge,
 )
 from shoal.kernels.freeform.matchings import list_arcs, mark_seam, spare_assignment
+from shoal.methods.assignments import assignments
 from shoal.methods.freeform.field import Field, themselves, with_round
 from shoal.progress import in_threads
+from shoal.table.files import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,13 +176,11 @@ def solve_matching(arcs: NDArray[np.int64], n: int) -> NDArray[np.int32]:
     bits: beyond some 10,000 records the last bits of the costs (of 30 below the point) are rounded
     away.
     """
-    from ortools.graph.python.linear_sum_assignment import SimpleLinearSumAssignment
-
+    solver = assignments("Freeform()").SimpleLinearSumAssignment()
     costs = arcs[2]
     surplus = int(costs.max()).bit_length() + 2 * n.bit_length() - PRICE_BITS
     if surplus > 0:
         costs = (costs + (1 << (surplus - 1))) >> surplus
-    solver = SimpleLinearSumAssignment()
     solver.add_arcs_with_cost(arcs[0].astype(np.int32), arcs[1].astype(np.int32), costs)
     status = solver.solve()
     if status != solver.OPTIMAL:
@@ -191,11 +191,10 @@ def solve_matching(arcs: NDArray[np.int64], n: int) -> NDArray[np.int32]:
 
 def _solve_whole(field: Field, boxes: Boxes, matches: NDArray[np.int32]) -> NDArray[np.int32]:
     """Solve over all pairs; a used pair costs more than any whole assignment."""
-    from scipy.optimize import linear_sum_assignment
-
     n = len(matches)
     costs = np.empty((n, n), np.int64)
     points = field.points
     all_losses(points.spans, points.masks, *boxes, points.steps, points.words, costs)
     costs[np.arange(n)[:, None], matches] = n * (int(costs.max()) + 1)
-    return linear_sum_assignment(costs)[1].astype(np.int32)
+    solver = load("scipy.optimize", extra="matching", what="Freeform()")
+    return solver.linear_sum_assignment(costs)[1].astype(np.int32)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import BadParameter, UsageError
+from shoal.methods.assignments import assignments
 from shoal.methods.base import Method, Task
 from shoal.notation import whole_number
 from shoal.release.graph import GeneralizationGraph
@@ -95,6 +96,12 @@ class Freeform(Heterogeneous):
             raise BadParameter(
                 "Freeform", "assignment", " or ".join(map(repr, ASSIGNMENTS)), self.assignment
             )
+
+    def check(self, task: Task) -> None:
+        """Raise where a requirement is not k-anonymity, or nothing can solve assignments."""
+        super().check(task)
+        if self.assignment == "exact":
+            assignments(repr(self))
 
     def matches(self, task: Task, k: int) -> NDArray[np.int32]:
         """Return the originals that each recast record covers."""
