@@ -147,7 +147,7 @@ def cut_table(work: Work, scan: Scan) -> Forest:
             raise UsageError(msg)
         task, coded_rows = _sampled(work, scan)
         chosen = (
-            method_for(as_people(task), rows=scan.rows)
+            method_for(as_people(task))
             if work.method is None
             else choose_method(work.method, work.requirements)
         )

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     Solve = Callable[[Task, Method, Fraction], tuple[Task, Found, Suppression]]
 
 SAMPLE = 4000  # rows that methods are tried on
-LARGE = 1_000_000  # rows above which exchanges take many minutes, and memory by the gigabyte
 TRIED = (Exchange(), Split(), Mondrian())
 
 
@@ -71,17 +70,14 @@ def choose_method(method: Method | str | None, asked: Sequence[Requirement]) -> 
     return method
 
 
-def method_for(task: Task, seed: int | None = None, *, rows: int | None = None) -> Method:
-    """Return the best method for a table, of so many `rows`, and what is required of it.
+def method_for(task: Task, seed: int | None = None) -> Method:
+    """Return the best method for a table and what is required of it.
 
     Hierarchies make the loss jump, and which method copes best depends on their shape; so with
     them, every method that serves is tried on rows drawn at random, or on all where there are few,
-    and the one that loses least is taken. A large table is split, where that serves, rather than
-    exchanged for hours.
+    and the one that loses least is taken.
     """
     usual = choose_method(None, task.requirements)
-    if spares_exchange(task, usual, rows):
-        return Split()
     if all(column.tree is None for column in task.coded.quasi):
         return usual
     some = draw(len(task.coded), SAMPLE, seed).places
@@ -100,27 +96,10 @@ def quickest_first(task: Task, usual: Method) -> list[Method]:
     return fitting if usual in fitting else [*fitting, usual]
 
 
-def spares_exchange(task: Task, usual: Method, rows: int | None = None) -> bool:
-    """Return whether a table is too large for exchanges, and `Split()` serves instead."""
-    if (rows or len(task.coded)) <= LARGE or not isinstance(usual, Exchange):
-        return False
-    try:
-        Split().check(task)
-    except UsageError:
-        return False
-    return True
-
-
 def why(method: str, rows: int, asked: Sequence[Requirement]) -> str | None:
     """Return why a method was taken, where nobody named one and it is not the usual one."""
-    usual = repr(choose_method(None, asked))
-    if method == usual:
+    if method == repr(choose_method(None, asked)):
         return None
-    if rows > LARGE and (usual, method) == (repr(Exchange()), repr(Split())):
-        return (
-            f"By {method}, because the table has more than {LARGE:,} rows. {usual} "
-            "loses less, and takes many times as long and as much memory."
-        )
     if rows <= SAMPLE:
         return f"By {method}, because it loses least on this table."
     return (

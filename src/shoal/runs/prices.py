@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.engines.people import check_method
 from shoal.errors import ShoalError, UsageError
-from shoal.methods.choice import LARGE, TRIED
-from shoal.methods.exchange import Exchange
-from shoal.methods.split import Split
+from shoal.methods.choice import TRIED
 from shoal.runs.consider import as_sure, changed, consider, numbers_of
 from shoal.runs.run import Run
 from shoal.table.forms import FORMS, INTERVALS
@@ -121,11 +119,8 @@ def _short(number: float) -> int | float:
     return int(short) if short.is_integer() else short
 
 
-def methods(table: pl.DataFrame, file: str | Path, rows: int) -> list[dict[str, Any]]:
-    """Return the methods that can serve, and which of them is taken where none is named.
-
-    `rows` are those of the whole table, of which `table` holds some.
-    """
+def methods(table: pl.DataFrame, file: str | Path) -> list[dict[str, Any]]:
+    """Return the methods that can serve, and which of them is taken where none is named."""
     run = Run.load(file, table=table)
     settled, plain = replace(run, method=None).settled(take_frame(table))
     task = plain.prepare(settled).task
@@ -137,8 +132,6 @@ def methods(table: pl.DataFrame, file: str | Path, rows: int) -> list[dict[str, 
         except UsageError:
             continue
         found.append(method)
-    if rows > LARGE and isinstance(usual, Exchange) and Split() in found:
-        usual = Split()
     return [{"method": repr(one), "usual": one == usual} for one in found]
 
 

@@ -101,7 +101,7 @@ async def _alternatives(trials: Trials) -> dict[str, Any]:
 
 async def _methods(trials: Trials) -> dict[str, Any]:
     assert trials.table.facts is not None
-    found = await trials.ask("methods", rows=trials.table.facts["rows"])
+    found = await trials.ask("methods")
     for one in found:
         one["price"] = await trials.price(method=one["method"])
     return {"found": {one["method"]: one for one in found}}

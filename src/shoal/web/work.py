@@ -98,9 +98,9 @@ class Hand:
         """Return what else could be asked for, given what each column loses now."""
         return pricing.alternatives(self._read(sample), file, lost)
 
-    def methods(self, sample: str, file: str, rows: int) -> list[dict[str, Any]]:
+    def methods(self, sample: str, file: str) -> list[dict[str, Any]]:
         """Return the methods that serve, and which of them is the usual one."""
-        return pricing.methods(self._read(sample), file, rows)
+        return pricing.methods(self._read(sample), file)
 
     def forms(self, sample: str, file: str) -> list[dict[str, Any]]:
         """Return what an analyst can do with each form."""
