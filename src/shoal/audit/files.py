@@ -15,6 +15,7 @@ import polars as pl
 from shoal.audit.cells import as_text
 from shoal.audit.claims import check_linked, check_manifest, linked_whole
 from shoal.audit.digests import check_digests, files_beside, is_ordinary
+from shoal.audit.done import check_codebook, check_done
 from shoal.audit.manifest import read_manifest
 from shoal.audit.matches import audit_matches, published_among
 from shoal.audit.stated import kinds_of, manifest_schema, readings
@@ -130,6 +131,11 @@ def _measure(
     problems = [*changed, *tables.problems]
     del tables
     problems += check_manifest(published, manifest) + check_linked(linked, manifest)
+    problems += check_done(published, manifest["columns"])
+    for name, table in linked.items():
+        columns = manifest["tables"][name]["columns"]
+        problems += check_done(table, [one | {"name": f"{name}.{one['name']}"} for one in columns])
+    problems += check_codebook(directory, manifest, schema)
     if not manifest.get("heterogeneous", False):
         if original is not None:
             msg = (

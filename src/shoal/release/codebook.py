@@ -43,6 +43,7 @@ OWN = {
     REAL: "How many people of the row's group are in the table now.",
     PERSON: "Numbered at random; rows with one number are about one person.",
 }
+WEIGHED = "The mean of the group's rows, so that totals stay."
 LINKED = "Numbered at random; people and values with one number form a group."
 PLAIN = {
     "sensitive": "Nothing: cells are as they came in.",
@@ -152,7 +153,7 @@ def _lines(recoding: Recoding, carried: Mapping[str, HeldCells]) -> Iterator[dic
             if name in recoding.schema.trims and role in {"sensitive", "other"}:
                 done = before
             if name == recoding.schema.survey_weight:
-                done = "The mean of the group's rows, so that totals stay."
+                done = WEIGHED
             yield {**line, "done": done, "role": role, "column": name}
 
 

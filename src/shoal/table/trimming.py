@@ -56,17 +56,23 @@ class Trim:
     @property
     def words(self) -> str:
         """What was done, for people: `rounded to 100; above 50000 given as 50000`."""
-        said = [] if self.step is None else [f"rounded to {self.step:f}"]
-        if self.bottom is not None:
-            said.append(f"below {self.bottom} given as {self.bottom}")
-        if self.top is not None:
-            said.append(f"above {self.top} given as {self.top}")
+        said = [] if self.step is None else [f"rounded to {_worded(self.step)}"]
+        for side, limit in (("below", self.bottom), ("above", self.top)):
+            if limit is not None:
+                said.append(f"{side} {_worded(limit)} given as {_worded(limit)}")
         return "; ".join(said)
 
     def to_dict(self) -> dict[str, int | float]:
         """Return the numbers for the manifest."""
         said = {"round": self.step, "bottom": self.bottom, "top": self.top}
         return {key: _plain(value) for key, value in said.items() if isinstance(value, Decimal)}
+
+
+def _worded(value: Threshold) -> str:
+    """Return a number as a manifest's number reads, however it was spelled."""
+    if isinstance(value, Percentile):
+        return str(value)
+    return f"{Decimal(str(_plain(value))).normalize():f}"
 
 
 def _plain(value: Decimal) -> int | float:
@@ -121,6 +127,8 @@ def _number(column: str, name: str, said: object) -> Decimal:
     if value is None or not value.is_finite() or abs(value.adjusted()) > 300:
         allowed = "a number" if name == "round" else "a number, or a percentile such as 99%"
         raise BadColumnOption(column, name, allowed, said)
+    if Decimal(str(_plain(value))) != value:  # the manifest could not say it
+        raise BadColumnOption(column, name, "a number of at most 15 digits", said)
     return value
 
 
@@ -216,6 +224,24 @@ def _trimmed(cells: pl.Series, trim: Trim, column: pl.Series) -> pl.Series:
             spelled = spelled.zip_with(~cut, pl.Series([f"{limit:f}"]))
             found = np.where(cut.to_numpy(), _units(limit, scale), found)
     return cells.replace_strict(known, spelled, default=None, return_dtype=pl.String)
+
+
+def odd_numbers(cells: pl.Series, trim: Trim) -> int:
+    """Count the numbers among cells that no cell becomes when it is rounded and cut off so."""
+    known = cells.filter(cells.str.contains(NUMBER)).unique()
+    limits = [one for one in (trim.bottom, trim.top) if isinstance(one, Decimal)]
+    if not len(known):
+        return 0
+    numbers, scale = _scaled(known, [*limits, *([] if trim.step is None else [trim.step])])
+    odd = np.zeros(len(numbers), bool)
+    if trim.step is not None:
+        odd = (numbers % _units(trim.step, scale) != 0).astype(bool)
+    for limit in limits:
+        odd &= (numbers != _units(limit, scale)).astype(bool)
+    for side, beyond in ((trim.bottom, np.less), (trim.top, np.greater)):
+        if isinstance(side, Decimal):
+            odd |= beyond(numbers, _units(side, scale)).astype(bool)
+    return int(odd.sum())
 
 
 def _scaled(cells: pl.Series, asked: list[Decimal] | None = None) -> tuple[NDArray[Any], int]:
