@@ -14,6 +14,7 @@ def plan(
     sensitive: show.Sensitive = None,
     person: show.Person = None,
     rows: show.RowsKnown = None,
+    linked: show.Linked = None,
     epsilon: Annotated[float | None, typer.Option(help="Width that must not be known.")] = None,
     m: Annotated[int | None, typer.Option(help="At most one in m may be near.")] = None,
     relative: Annotated[
@@ -48,6 +49,7 @@ def plan(
         sensitive=sensitive,
         person=person,
         rows=rows,
+        linked=linked,
         decimal=decimal,
         date_format=date_format,
         round=round,

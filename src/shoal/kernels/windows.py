@@ -144,3 +144,38 @@ def narrowest_relative_gap(values: np.ndarray, step: int) -> int:
         if ratio < least:
             best, least = low, ratio
     return best
+
+
+@njit(
+    [
+        "UniTuple(int64, 2)(int64[::1], int32[::1], int64, int64[::1], int64)",
+        "UniTuple(int64, 2)(float64[::1], int32[::1], int64, int64[::1], int64)",
+    ],
+    cache=True,
+    nogil=True,
+)
+def narrowest_crowd(
+    values: np.ndarray, members: Ints, people: int, inside: LongInts, shares: int
+) -> tuple[int, int]:
+    """Return the ends of the narrowest window in which so many different members have a value.
+
+    IN: values ascend, the member that has each of them, inside (0 for every member). Both ends are
+    -1 where fewer have one. With `shares` 1 and not 0, the width is a share of the larger end; what
+    lies across 0 is at least 1 wide then, and only the shortest from each place are looked at.
+    """
+    best, end, there, low = np.inf, -1, 0, 0
+    begin = -1
+    for high in range(values.size):
+        there += inside[members[high]] == 0
+        inside[members[high]] += 1
+        while there == people:
+            width = np.float64(values[high] - values[low])
+            if shares:
+                size = max(abs(np.float64(values[low])), abs(np.float64(values[high])))
+                width = width / size if size > 0.0 else 0.0
+            if width < best:
+                best, begin, end = width, low, high
+            inside[members[low]] -= 1
+            there -= inside[members[low]] == 0
+            low += 1
+    return begin, end

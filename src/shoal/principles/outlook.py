@@ -46,12 +46,22 @@ class Outlook:
     rows: int
     sensitive: tuple[str, ...]
     principle: str
-    achievable: bool
+    achievable: bool | None
     limits: tuple[Limit, ...]
+    people: int | None = None  # with several rows: what is said is then necessary only
+
+    @property
+    def necessary_only(self) -> bool:
+        """Whether what is within the limits may still not be achievable."""
+        return self.people is not None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, as the command prints it in JSON."""
-        return asdict(self)
+        found = asdict(self)
+        if self.people is None:
+            del found["people"]
+            return found
+        return found | {"necessary_only": True}
 
 
 def outlook(principle: Principle, sensitive: Sensitive | None, rows: int) -> Outlook:

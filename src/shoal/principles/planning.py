@@ -55,10 +55,20 @@ class Plan(Shown):
     largest_m: int | None
     epsilon_bound: float | None
     frontier: tuple[Point, ...] | None
+    people: int | None = None  # with several rows: what is said is then necessary only
+
+    @property
+    def necessary_only(self) -> bool:
+        """Whether a width or share within the bounds may still not be achievable."""
+        return self.people is not None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as plain values, as the command prints it in JSON."""
-        return asdict(self)
+        found = asdict(self)
+        if self.people is None:
+            del found["people"]
+            return found
+        return found | {"necessary_only": True}
 
 
 def maxsize(column: Column, principle: OneDimensional) -> int:
@@ -78,7 +88,7 @@ def width_bound(column: Column, m: int, *, relative: bool = False) -> float | No
 
     The minimizing pair is found in doubles, its gap is then taken from the decimals as written.
     """
-    return _rounded(_gap(_sorted_values(column), column, m, relative=relative))
+    return rounded_gap(_gap(_sorted_values(column), column, m, relative=relative))
 
 
 def _sorted_values(column: Column) -> NDArray:
@@ -86,7 +96,7 @@ def _sorted_values(column: Column) -> NDArray:
     return np.repeat(column.values, column.counts)
 
 
-def _rounded(gap: Fraction | None) -> float | None:
+def rounded_gap(gap: Fraction | None) -> float | None:
     """Return the least number, as it is written, that is not under a gap.
 
     Whatever is written and strictly under it is under the gap too.
@@ -106,12 +116,18 @@ def _gap(values: NDArray, column: Column, m: int, *, relative: bool) -> Fraction
         return None
     find = narrowest_relative_gap if relative else narrowest_gap
     low = find(values.astype(np.float64) if relative else values, step)
-    near, far = (_written(column, values[place]) for place in (low, low + step))
+    return gap_between(column, values[low], values[low + step], relative=relative)
+
+
+def gap_between(column: Column, low: Any, high: Any, *, relative: bool) -> Fraction:
+    """Return how far two values of a column are apart, as they are written."""
+    near, far = _written(column, low), _written(column, high)
     gap = far - near
     if relative:
         size = max(abs(near), abs(far))
         gap = gap / size if size else Fraction(0)
-    return _less_ties(gap, near, far, relative=relative, whole=values.dtype == np.int64)
+    assert column.values is not None
+    return _less_ties(gap, near, far, relative=relative, whole=column.values.dtype == np.int64)
 
 
 def _less_ties(
@@ -138,7 +154,7 @@ def frontier(column: Column, *, relative: bool = False) -> Iterator[Point]:
     rows = len(values)
     m = 2
     while m <= rows:
-        bound = _rounded(_gap(values, column, m, relative=relative))
+        bound = rounded_gap(_gap(values, column, m, relative=relative))
         assert bound is not None
         yield Point(m, bound)
         if bound == 0:
@@ -156,7 +172,7 @@ def _width_gap(column: Column, principle: OneDimensional) -> Fraction | None:
 def _width_outlook(principle: OneDimensional, column: Column) -> Outlook:
     """Return what EM's theorems say of a principle about near numbers."""
     most = largest_share(column, principle)
-    width = _rounded(_width_gap(column, principle))
+    width = rounded_gap(_width_gap(column, principle))
     limits = (
         Limit(principle.share_name, "at most", most),
         Limit(principle.width_name, "under", width),
@@ -170,7 +186,7 @@ def check_achievable(principle: OneDimensional, column: Column) -> None:
     most = largest_share(column, principle)
     if principle.share <= most:
         return
-    scaled = _rounded(_width_gap(column, principle)) or 0
+    scaled = rounded_gap(_width_gap(column, principle)) or 0
     shown = scaled if isinstance(scaled, int) else at_least(scaled, 6)
     other = (
         f"however small {principle.width_name} is, {principle.share_name}={principle.share} "

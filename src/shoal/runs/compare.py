@@ -161,7 +161,8 @@ def compared(
     prepared = run.prepare(table)
     task, coded = prepared.task, prepared.task.coded
     chosen = [choose_method(one, asked) for one in methods] if methods else _fitting(task)
-    bound = least_loss(coded, asked)
+    # Several rows of a person share one box, and what is near goes by people.
+    bound = least_loss(coded, asked) if coded.people is None else None
     remarks: list[str] = []
     questions = _draw(table[coded.rows], schema, queries, remarks)
     learn = None
@@ -196,7 +197,7 @@ def compared(
             Entry(
                 method=repr(method),
                 loss=release.loss,
-                times_least=times_least(release.loss, bound),
+                times_least=None if bound is None else times_least(release.loss, bound),
                 query_error=_error(questions, release),
                 learning=_learned(learn, method, remarks),
                 risk=audit.worst_risk,

@@ -10,6 +10,7 @@ import numpy as np
 from shoal.engines.choice import engine_of
 from shoal.engines.spark import Spark
 from shoal.errors import UsageError
+from shoal.principles.necessary import outlook_of_people, plan_people
 from shoal.principles.planning import plan_column, plan_requirement
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import requirements
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from shoal.principles.outlook import Outlook
     from shoal.principles.planning import Plan
     from shoal.principles.requirement import Require, Requirement
-    from shoal.table.coded import Coded
+    from shoal.table.coded import Coded, Sensitive
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
 
@@ -72,7 +73,8 @@ def plan(
     For one numeric sensitive column, which (ε,m): both given, whether they are; ε given, the
     largest m; m given, the bound that ε must stay strictly under; neither, the whole frontier.
     With `require=…`, what is known about any requirement: whether it is achievable, and how far its
-    parameters can go; for `Dissimilarity`, what theorems say.
+    parameters can go; for `Dissimilarity`, what theorems say. Where people have several rows, all
+    that is said is necessary only, and of people with all of their rows published.
 
     Examples
     --------
@@ -102,15 +104,35 @@ def planned(
     if require is not None:
         coded, asked = coded_for(run, require)
         value = coded.value(asked.columns) if asked.columns else None
-        if value is not None and value.sets is not None:
-            raise UsageError(SEVERAL)
+        if (rows := _rows_of_several(coded, value)) is not None:
+            return outlook_of_people(asked.principle, value, rows, len(coded))
         return plan_requirement(asked.principle, value, len(coded))
     name = _one_column(schema)
     coded, _ = coded_for(run, EpsilonM(epsilon=0, m=1))
     value = coded.value((name,))
-    if value.sets is not None:
-        raise UsageError(SEVERAL)
+    if (rows := _rows_of_several(coded, value)) is not None:
+        asks = {"epsilon": epsilon, "m": m, "relative": relative}
+        return plan_people(value, rows=rows, **asks)
     return plan_column(value.column, epsilon=epsilon, m=m, relative=relative)
+
+
+def _rows_of_several(coded: Coded, value: Sensitive | None) -> int | None:
+    """Return how many rows there are, where people have several and no theorem says enough.
+
+    None for rows, for people with one value each and equally many rows, or of whom these are not
+    known: they are planned for as rows are.
+    """
+    if not isinstance(coded, CodedPeople):
+        return None
+    assert coded.table is not None
+    assert coded.table.people is not None
+    counts = np.bincount(coded.table.people)
+    most = coded.table.most_rows
+    if most is not None and counts.max() > most:
+        raise UsageError(BY_CHANCE)
+    apart = coded.table.rows_known and len(np.unique(counts)) > 1
+    several = value is not None and value.sets is not None
+    return len(coded.table) if apart or several else None
 
 
 def _one_column(schema: Schema) -> str:
@@ -157,9 +179,9 @@ def _planned_there(
     return plan_requirement(asked.principle, value, rows)
 
 
-SEVERAL = (
-    "A plan is about one value a person, and some people have several: what is known before a "
-    f"search is then necessary only. Rehearse the release instead: {option('dry_run', 'True')}."
+BY_CHANCE = (
+    f"Which rows stay of those with more than {option('most_rows')} is left to chance, so a plan "
+    f"does not know their values. Rehearse the release instead: {option('dry_run', 'True')}."
 )
 
 
@@ -172,16 +194,4 @@ def coded_for(run: Run, require: Require) -> tuple[Coded, Requirement]:
     linked = {name: run.linked[name] for name in schema.linked}
     table, settled = replace(run, schema=schema, require=asked, linked=linked).settled(table)
     coded = with_linked(settled, settled.coded(table), table)
-    return coded if coded.people is None else _people(coded), asked
-
-
-def _people(coded: Coded) -> Coded:
-    """Return the people of a table, who all have the same number of rows."""
-    assert coded.people is not None
-    if coded.rows_known and len(np.unique(np.bincount(coded.people))) > 1:
-        msg = (
-            "People have different numbers of rows, and those with each number are searched by "
-            f"themselves. Rehearse the release instead: {option('dry_run', 'True')}."
-        )
-        raise UsageError(msg)
-    return CodedPeople.of(coded)
+    return coded if coded.people is None else CodedPeople.of(coded), asked

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 
 SHOWN = 24  # points of a frontier
+NECESSARY = (
+    "Necessary only, with all rows published: people have several rows, and whether what is within "
+    "these bounds is achievable a search has to tell. A dry run of the release does."
+)
 MUST = {"under": "must stay under", "at most": "can be at most", "at least": "must be at least"}
 
 
@@ -46,9 +50,11 @@ def print_plan(plan: Plan) -> None:
     """Print what is achievable."""
     console = terminal_console()
     scale = "relative" if plan.relative else "absolute"
-    what = f"{plan.sensitive}, {plan.rows:,} rows, {scale} epsilon"
+    whom = "" if plan.people is None else f" about {plan.people:,} people"
+    what = f"{plan.sensitive}, {plan.rows:,} rows{whom}, {scale} epsilon"
     if plan.frontier is not None:
-        heading(console, f"What is achievable: {what}")
+        title = "What is necessary" if plan.necessary_only else "What is achievable"
+        heading(console, f"{title}: {what}")
         table = table_of("m", "epsilon must stay under")
         for point in plan.frontier[:SHOWN]:
             table.add_row(str(point.m), grouped(point.epsilon_bound))
@@ -72,6 +78,8 @@ def print_plan(plan: Plan) -> None:
         console.print(f"For m = {plan.m}, epsilon {bound}.")
     if plan.achievable is not None:
         console.print(f"Together they are {'' if plan.achievable else 'not '}achievable.")
+    if plan.necessary_only:
+        console.print(NECESSARY)
     console.print()
 
 
@@ -86,8 +94,10 @@ def print_outlook(found: Outlook) -> None:
     """Print whether a requirement is achievable, and how far its parameters can go."""
     console = terminal_console()
     on = f" on {', '.join(found.sensitive)}" if found.sensitive else ""
-    heading(console, f"{found.principle}{on}, {found.rows:,} rows")
-    console.print("Achievable." if found.achievable else "Not achievable.")
+    whom = "" if found.people is None else f" about {found.people:,} people"
+    heading(console, f"{found.principle}{on}, {found.rows:,} rows{whom}")
+    if found.achievable is not None:
+        console.print("Achievable." if found.achievable else "Not achievable.")
     for one in found.limits:
         if one.limit is None and one.must == "under":
             console.print(f"{one.parameter} is not bounded.")
@@ -95,6 +105,8 @@ def print_outlook(found: Outlook) -> None:
             console.print(f"No {one.parameter} is achievable with the other parameters.")
         else:
             console.print(f"{one.parameter} {MUST[one.must]} {one.limit}.")
+    if found.necessary_only:
+        console.print(NECESSARY)
     console.print()
 
 

@@ -8,13 +8,16 @@ a cycle is followed only as long as what was gained so far is more than what is 
 Every group stays within its bounds, and every move lowers the loss: none can cycle for ever.
 """
 
+import numpy as np
+
 from shoal.kernels.compiling import NONE, inner, lean
 from shoal.kernels.exchange.anneal import keeps, settle
 from shoal.kernels.exchange.loss import ncp_after
 from shoal.kernels.exchange.state import move_member, refresh, swap_members
 from shoal.kernels.relations import admissible, proximate
 
-NOBODY, SOMEBODY, ANYBODY = range(3)
+BITS = 62  # members of a group of whom each has a bit
+EVERYBODY, NOBODY = np.int64(-1), np.int64(0)  # all bits, and none
 
 
 @inner
@@ -28,28 +31,52 @@ def most_relieved(groups, h):
 
 @inner
 def welcome(relations, groups, h, source, enter):
-    """Say how far group h is open to member `enter` of `source` in exchange for one of its own.
+    """Say in whose place of group h member `enter` of `source` keeps all bounds: bit j is member j.
 
-    ANYBODY of h may leave for it, or NOBODY, or that depends on who leaves.
+    With many members, bits do not suffice, and whoever asks has to look at each (`fits`).
     """
-    answer = ANYBODY
     size = groups.sizes[h]
+    if size > BITS:
+        return EVERYBODY
+    places = EVERYBODY
     for r in range(relations.forms.size):
         code, bound, own = groups.codes[source, enter, r], relations.bounds[r, size], 1
+        met = NOBODY
         for v in range(size):
             other = groups.codes[h, v, r]
             near = proximate(relations, r, other, code)
             own += near
+            met |= np.int64(near) << v
             if groups.counts[h, r, v] >= bound:
                 if not relations.symmetric[r]:
                     near = proximate(relations, r, code, other)
-                if near:
-                    answer = SOMEBODY
+                if near or groups.counts[h, r, v] > bound:
+                    places &= leavers(groups, h, r, v, groups.counts[h, r, v] + near - bound)
         if own > bound + 1:
             return NOBODY
         if own > bound:
-            answer = SOMEBODY
-    return answer
+            places &= met
+        if places == NOBODY:
+            return NOBODY
+    return places
+
+
+@inner
+def leavers(groups, h, r, v, over):
+    """Return whose departure lets member v of group h stay, who is over its bound, as bits."""
+    places = np.int64(1) << v
+    if over == 1:
+        for j in range(groups.sizes[h]):
+            places |= np.int64(groups.adjacent[h, r, v, j]) << j
+    return places
+
+
+@inner
+def fits(relations, groups, h, j, source, enter, places):
+    """Say whether `enter` may take the place of member j of group h (`places` of `welcome`)."""
+    if groups.sizes[h] > BITS:
+        return keeps(relations, groups, h, j, source, enter)
+    return (places >> j) & 1 == 1
 
 
 @lean
@@ -113,7 +140,7 @@ def improve(
                     cost = size_h * (ncp_after(space, groups, h, j, g, i) - groups.ncp[h])
                     if most - cost <= gain:
                         continue
-                    if open_to == SOMEBODY and not keeps(relations, groups, h, j, g, i):
+                    if not fits(relations, groups, h, j, g, i, open_to):
                         continue
                     if relief - cost > gain:
                         found = size_g * (groups.ncp[g] - ncp_after(space, groups, g, i, h, j))
@@ -174,7 +201,7 @@ def cycle(
             if relief - paid <= gain:
                 continue
             found = size_g * (groups.ncp[g] - ncp_after(space, groups, g, i, k, m)) - paid
-            if found <= gain or (open_to == SOMEBODY and not keeps(relations, groups, k, m, h, j)):
+            if found <= gain or not fits(relations, groups, k, m, h, j, open_to):
                 continue
             if keeps(relations, groups, g, i, k, m):
                 gain, to, last = found, k, m
