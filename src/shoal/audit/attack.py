@@ -11,6 +11,7 @@ from shoal.audit.covers import CellCover
 from shoal.audit.exposure import Vulnerability, vulnerability, widths
 from shoal.audit.guessing import Lesson, learn
 from shoal.audit.linking import Intersection, Link, intersect, link
+from shoal.audit.linking_people import Candidates, link_people, whom_of
 from shoal.audit.published import Published, open_published
 from shoal.audit.together import Difference, Together, differences, intersect_all
 from shoal.audit.verify import GUESSED
@@ -44,6 +45,10 @@ BEYOND = {  # what a form tells, and this attack leaves aside
     "whoever looks for a person's own values finds the group more often. Within a group nothing "
     "changes.",
 }
+NOT_OF_PEOPLE = (
+    "Several rows may be about one person, so people are linked; vulnerability, learning and "
+    "intersection are about one row each and are not measured."
+)
 GUESSES = (0.01, 0.05, 0.1)  # of the spread: how near a guess has to be
 
 
@@ -90,7 +95,9 @@ def attack(
     Parameters
     ----------
     releases : release directories, paths of tables, or frames.
-    schema : the quasi and sensitive columns, for plain tables.
+    schema : the quasi and sensitive columns, for plain tables; the person column of the original,
+        where several rows may be about one person: then people are linked, by their rows and by how
+        many there are, and nothing else is measured.
     original : the path or frame of the original table, which the attacker links with; with it come
         linking, learning and, for several releases, their intersections, two by two and all
         together. How releases differ needs none.
@@ -107,7 +114,10 @@ def attack(
     if not releases:
         msg = "Name at least one release to attack."
         raise UsageError(msg)
-    opened = _named([open_published(one, schema, group, hierarchies) for one in releases])
+    people = schema is not None and schema.person is not None
+    opened = _named(
+        [open_published(one, schema, group, hierarchies, people=people) for one in releases]
+    )
     for other in opened[1:]:
         if other.schema.sensitive != opened[0].schema.sensitive:
             msg = (
@@ -115,7 +125,9 @@ def attack(
                 f"{option('sensitive')}."
             )
             raise UsageError(msg)
-    remarks = []
+    remarks: list[str] = []
+    if schema is not None and schema.person is not None:
+        return _against_people(opened, original, schema.person, epsilons, seed)
     if epsilons is not None:
         remarks += _unused(opened, distance)
     options: Any = {"distance": distance, "epsilons": epsilons, "deltas": deltas}
@@ -138,6 +150,47 @@ def attack(
     grid = vulnerability(opened, covers=covers, sample=sample, **options)
     own = epsilons if distance is None or isinstance(distance, Absolute) else None
     return _against(covers, people, sample, own, tuple(grid), remarks)
+
+
+def _against_people(
+    opened: list[Published],
+    original: Any,
+    person: str,
+    epsilons: Sequence[float] | None,
+    seed: int | None,
+) -> Attack:
+    """Link people who may have several rows."""
+    if original is None:
+        msg = f"People are linked with the original table: name it. {option('original')}."
+        raise UsageError(msg)
+    for one in opened:
+        if one.person is None or one.heterogeneous or not one.schema.sensitive:
+            msg = (
+                f"{one.name} does not say which of its rows are about one person, or has no "
+                "sensitive column beside them, so people cannot be linked with it."
+            )
+            raise UsageError(msg)
+    remarks = [NOT_OF_PEOPLE]
+    rows = _known(original, opened, remarks)
+    if person not in rows.columns:
+        raise UnknownColumn(person, rows.columns)
+    rows = rows.drop_nulls(person)
+    if not rows.height:
+        msg = f"No row of the original says whom it is about in column {person!r}."
+        raise InputError(msg)
+    whom = whom_of(rows[person])
+    sample = draw(int(whom.max()) + 1, PEOPLE, seed)
+    links: list[Link] = []
+    for one in opened:
+        cover = CellCover(one, _as_known(rows, one.schema))
+        assert one.person is not None
+        there = whom_of(one.table[one.person])
+        candidates = Candidates.of(cover, whom, there)
+        for name in one.schema.sensitive:
+            column = one.sensitive(name)
+            wanted = (epsilons if column.numeric else None) or widths(column, GUESSES)
+            links += link_people(candidates, rows, there, name, wanted, sample)
+    return Attack((), tuple(links), remarks=tuple(remarks))
 
 
 def _unused(releases: list[Published], distance: Distance | None) -> list[str]:

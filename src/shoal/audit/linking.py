@@ -52,6 +52,7 @@ class Link:
     candidates_error: float | None
     hits: float
     prior: float
+    knowing: str = "the quasi values of people"
 
     @property
     def people(self) -> int:
@@ -80,7 +81,7 @@ class Link:
             "prior": self.prior,
             "gain": self.hits - self.prior,
             "sentence": (
-                f"Whoever knows the quasi values of people in {self.release} guesses their "
+                f"Whoever knows {self.knowing} in {self.release} guesses their "
                 f"{self.column} {near} for {self.hits:.1%}{within(self.error)} of them; without "
                 f"the release, for {self.prior:.1%}.{drawn_from(self.sample, 'people')}"
             ),

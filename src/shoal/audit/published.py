@@ -54,6 +54,7 @@ class Published:
     heterogeneous: bool = False
     kinds: Mapping[str, str] = field(default_factory=dict)
     form: str = INTERVALS
+    person: str | None = None  # the column that says whom rows are about, where people are attacked
 
     @cached_property
     def by_cells(self) -> Groups:
@@ -83,8 +84,10 @@ class Published:
 
 
 PEOPLE = (
-    "Attacks and surveys count rows, and several rows here may be about one person: what they said "
-    "would be too good. Audit the requirements instead, which are measured among people."
+    "Several rows here may be about one person, and a survey counts rows: what it said would be "
+    "too good. Audit the requirements instead, which are measured among people. What an attacker "
+    f"learns of people needs the original table, {option('original')}, and its column "
+    f"{option('person')}."
 )
 
 
@@ -93,19 +96,23 @@ def open_published(
     schema: Schema | None = None,
     group: str | None = None,
     hierarchies: Mapping[str, Any] | None = None,
+    *,
+    people: bool = False,
 ) -> Published:
     """Read a release directory, or any table whose columns a schema names.
 
-    `hierarchies` are those that the owner of a release listed.
+    `hierarchies` are those that the owner of a release listed. With `people`, rows may be about
+    people, whom a schema names; without, that is refused.
     """
     path = Path(source) if isinstance(source, str | Path) else None
-    if schema is not None and schema.person is not None:
+    person = None if schema is None else schema.person
+    if person is not None and not people:
         raise UsageError(PEOPLE)
     if path is not None and path.is_dir():
         manifest = read_manifest(path)
         table = read_published(path, manifest)
         check_rows(table)
-        if "people" in manifest:
+        if "people" in manifest and person is None:
             table = _one_row_each(table)
         mixed = bool(manifest.get("heterogeneous", False))
         nodes = [c["name"] for c in manifest["columns"] if c.get("kind") == "node"]
@@ -113,7 +120,8 @@ def open_published(
         chosen = replace_types(manifest_schema(manifest, owned), schema)
         grouped = None if mixed else RESERVED
         kinds, form = kinds_of(manifest), manifest["form"]
-        return Published(path.name, table, chosen, grouped, mixed, kinds, form)
+        whom = PERSON if person is not None and PERSON in table.columns else None
+        return Published(path.name, table, chosen, grouped, mixed, kinds, form, whom)
     table = read_table(source) if path is not None else take_frame(source)
     if schema is None or not schema.quasi or not schema.sensitive:
         msg = (
@@ -122,7 +130,7 @@ def open_published(
             f"{option('schema')}. `shoal inspect` suggests which columns are what."
         )
         raise UsageError(msg)
-    for name in (*schema.quasi, *schema.sensitive, *([group] if group else [])):
+    for name in (*schema.quasi, *schema.sensitive, *filter(None, (group, person))):
         if name not in table.columns:
             raise UnknownColumn(name, table.columns)
     if group in (*schema.quasi, *schema.sensitive):
@@ -135,7 +143,7 @@ def open_published(
     schema = with_date_formats(texts, schema, "sensitive")
     texts = schema.read_numbers(texts, "sensitive")
     name = (name_of(source) if is_address(source) else path.name) if path else "table"
-    return Published(name, texts, schema, group)
+    return Published(name, texts, schema, group, person=person)
 
 
 def _one_row_each(table: pl.DataFrame) -> pl.DataFrame:

@@ -20,6 +20,7 @@ def attack(
     ],
     quasi: show.Quasi = None,
     sensitive: show.Sensitive = None,
+    person: show.Person = None,
     hierarchy: show.Hierarchies = None,
     original: Annotated[
         str | None,
@@ -62,8 +63,8 @@ def attack(
     from shoal.views.pages import attack_page, check_page, write_page
     from shoal.views.text import print_attack
 
-    run = show.asked(schema, quasi=quasi, sensitive=sensitive)
-    chosen = run.schema.only("quasi", "sensitive")
+    run = show.asked(schema, quasi=quasi, sensitive=sensitive, person=person)
+    chosen = run.schema.only("quasi", "sensitive", "person")
     show.announce_compiling(quiet=quiet)
     if report is not None:
         check_page(report)

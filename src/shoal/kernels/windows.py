@@ -170,12 +170,33 @@ def narrowest_crowd(
         inside[members[high]] += 1
         while there == people:
             width = np.float64(values[high] - values[low])
-            if shares:
-                size = max(abs(np.float64(values[low])), abs(np.float64(values[high])))
-                width = width / size if size > 0.0 else 0.0
+            size = max(abs(np.float64(values[low])), abs(np.float64(values[high])))
+            if shares and size > 0.0:
+                width = width / size
             if width < best:
                 best, begin, end = width, low, high
             inside[members[low]] -= 1
             there -= inside[members[low]] == 0
             low += 1
     return begin, end
+
+
+@njit("int64(int32[::1], int32[::1], int64[::1], int64[::1])", cache=True, nogil=True)
+def fullest_window(codes: Ints, members: Ints, last: LongInts, inside: LongInts) -> int:
+    """Return the code at which the window begins in which the most different members have a value.
+
+    IN: codes ascend, the member that has each of them; last, where the window from each code ends,
+    non-decreasing; inside, 0 for every member and so again in the end. The first of equals.
+    """
+    there = most = end = 0
+    best = codes[0]
+    for begin in range(codes.size):
+        while end < codes.size and codes[end] <= last[codes[begin]]:
+            there += inside[members[end]] == 0
+            inside[members[end]] += 1
+            end += 1
+        if there > most:
+            most, best = there, codes[begin]
+        inside[members[begin]] -= 1
+        there -= inside[members[begin]] == 0
+    return best

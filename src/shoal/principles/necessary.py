@@ -17,7 +17,7 @@ from shoal.principles.base import OneDimensional
 from shoal.principles.outlook import Limit, Outlook, outlook
 from shoal.principles.planning import Plan, Point, gap_between, rounded_gap
 from shoal.principles.proximity import EpsilonM
-from shoal.principles.surplus import cliques, most_together
+from shoal.principles.surplus import most_together
 from shoal.table.people import SeveralValues, ValueSets
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ def together(principle: OneDimensional, value: Sensitive) -> int:
     """Return maxsize in people: the most who have a value in one run of near ones."""
     sets = _as_sets(value)
     assert sets.sets is not None
-    classes, reach = cliques(principle.relation(value), value)
-    return most_together(classes, reach, sets.sets)
+    reach = principle.band(value).reach
+    return most_together(np.arange(len(reach)), reach, sets.sets)
 
 
 def width_bound(value: Sensitive, m: int, *, relative: bool) -> float | None:

@@ -111,8 +111,7 @@ def planned(
     coded, _ = coded_for(run, EpsilonM(epsilon=0, m=1))
     value = coded.value((name,))
     if (rows := _rows_of_several(coded, value)) is not None:
-        asks = {"epsilon": epsilon, "m": m, "relative": relative}
-        return plan_people(value, rows=rows, **asks)
+        return plan_people(value, rows=rows, epsilon=epsilon, m=m, relative=relative)
     return plan_column(value.column, epsilon=epsilon, m=m, relative=relative)
 
 

@@ -71,8 +71,9 @@ def propose(
     if not schema.quasi or (policy == "drop" and _incomplete(table, used)):
         return []
     proposals: list[Proposal] = []
+    some = _some(table, schema)
     for promise, why in _candidates(table, schema, policy, least):
-        require = (*promise, f"KAnonymity(k={min(least, _rows(table, schema, policy))})")
+        require = (*promise, f"KAnonymity(k={min(least, _members(table, schema, policy))})")
         try:
             run = Run(schema=schema, require=require, missing=policy)
             run.ready(table)
@@ -81,7 +82,10 @@ def propose(
         method, speed = _method(require, found, schema)
         shared = (f"At least {least} people share every description, as far as there are so many.",)
         reasons = (*why, *(shared if promise else ()), *reason, *speed)
-        price = _price(table, run) if count > 1 else None
+        price = _price(some, run) if count > 1 else None
+        known = [one.loss for one in proposals if one.loss is not None]
+        if not promise and price is not None and price >= min(known, default=math.inf):
+            continue  # it promises less than another and loses no less
         proposals.append(Proposal(require, method, policy, reasons, price))
         if sum(one.loss is not None for one in proposals) == count or count == 1:
             break
@@ -89,20 +93,44 @@ def propose(
     return sorted(proposals, key=lambda one: one.loss is None)[:count]
 
 
-def _rows(table: pl.DataFrame, schema: Schema, policy: Missing) -> int:
-    """Return how many rows are complete enough to be published."""
+def _members(table: pl.DataFrame, schema: Schema, policy: Missing) -> int:
+    """Return how many people, or rows, are complete enough to be published."""
     kept, settled = settle(table, schema)
     keep = complete_rows(kept, (*settled.quasi, *settled.sensitive), policy)
-    return int(keep.sum())
+    return int(keep.sum()) if schema.person is None else kept.filter(keep)[schema.person].n_unique()
 
 
-def _price(table: pl.DataFrame, run: Run) -> float | None:
-    """Return what keeping a promise loses on some rows; None where they cannot keep it."""
-    some = table[np.sort(draw(table.height, SAMPLE).places)]
+def _some(table: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """Return the rows that every promise is tried on: those of whole people, where there are."""
+    if schema.person is None or table.height <= SAMPLE:
+        return table[np.sort(draw(table.height, SAMPLE).places)]
+    whom = table[schema.person].unique(maintain_order=True)
+    share = len(whom) * SAMPLE // table.height
+    some = whom[np.sort(draw(len(whom), max(share, 1)).places)]
+    return table.filter(table[schema.person].is_in(some.implode()))
+
+
+def _price(some: pl.DataFrame, run: Run) -> float | None:
+    """Return what keeping a promise loses on some rows; None where they cannot keep it.
+
+    A row of a person that the search leaves out is lost whole, like one that is suppressed: else
+    what leaves out more rows would seem to lose less. What the cap leaves out is the same for all.
+    """
     try:
-        return replace(run, table=some, seconds=SECONDS).release().loss
+        release = replace(run, table=some, seconds=SECONDS).release()
     except NotAchievable:
         return None
+    counted = release.manifest["rows"] + release.manifest["suppressed"]
+    gone = max(0, release.manifest.get("capped", 0) - _beyond_the_cap(some, run.schema))
+    return (release.loss * counted + gone) / (counted + gone)
+
+
+def _beyond_the_cap(some: pl.DataFrame, schema: Schema) -> int:
+    """Return how many rows are more than one person may have."""
+    if schema.person is None or schema.most_rows is None:
+        return 0
+    counts = some[schema.person].value_counts()["count"].to_numpy()
+    return int(np.maximum(counts - schema.most_rows, 0).sum())
 
 
 def _incomplete(table: pl.DataFrame, names: tuple[str, ...]) -> bool:
@@ -155,10 +183,12 @@ def _candidates(
         if kind == "code":
             yield from _alike(column)
         yield from _shares(column)
-    k = min(least, kept.height)
+    k, whom = min(least, kept.height), "rows"
+    if schema.person is not None:
+        k, whom = min(least, kept[schema.person].n_unique()), "people"
     yield (
         (),
-        (f"Every description is shared by at least {k} rows; it promises nothing about values.",),
+        (f"Every description is shared by at least {k} {whom}; it promises nothing about values.",),
     )
 
 
