@@ -62,7 +62,10 @@ class Local(Engine):
             return [part for rows in apart(task.coded) for part in cut(task, rows, largest)]
         if task.coded.apart is not None:
             one = next(one for one in task.requirements if not one.principle.by_itself)
-            msg = f"{one!r} compares groups with the whole table, so no rows can be kept apart."
+            msg = (
+                f"{one!r} compares groups with the whole table, so no {task.coded.whom} can be "
+                "kept apart."
+            )
             raise UsageError(msg)
         return [np.arange(len(task.coded), dtype=np.int64)]
 
@@ -175,9 +178,9 @@ def _of_part(task: Task, rows: NDArray[np.int64], problem: NotAchievable) -> Not
         if len(np.unique(apart * column.distinct + column.codes)) == parts  # one value in each
     )
     return NotAchievable(
-        f"Of the rows that are kept apart, the {len(rows):,} with {where or 'equal counts'} cannot "
-        f"keep what is required by themselves: {problem.sentence} Mix more, ask for less, or let "
-        f"{option('suppress')} leave them out."
+        f"Of the {task.coded.whom} that are kept apart, the {len(rows):,} with "
+        f"{where or 'equal counts'} cannot keep what is required by themselves: "
+        f"{problem.sentence} Mix more, ask for less, or let {option('suppress')} leave them out."
     )
 
 

@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 def check_task(task: Task) -> None:
     """Raise where a requirement cannot hold on this table, before anything is searched."""
     for one, value in zip(task.requirements, task.values, strict=True):
-        check_value(one, value, len(task.coded))
+        check_value(one, value, len(task.coded), task.coded.whom)
 
 
-def check_value(one: Requirement, value: Sensitive | None, rows: int) -> None:
-    """Raise where a requirement cannot hold on the values of so many rows."""
+def check_value(one: Requirement, value: Sensitive | None, rows: int, whom: str = "rows") -> None:
+    """Raise where a requirement cannot hold on the values of so many rows, or people."""
     if rows < one.principle.least:
         msg = (
-            f"{one.principle!r} needs groups of at least {one.principle.least} rows, "
+            f"{one.principle!r} needs groups of at least {one.principle.least} {whom}, "
             f"and the table has {rows}."
         )
         raise NotAchievable(msg)
     if value is not None and value.sets is not None:
         check_crowd(one, value, rows)
     elif isinstance(one.principle, OneDimensional) and value is not None:
-        check_achievable(one.principle, value.columns[0])
+        check_achievable(one.principle, value.columns[0], whom)
     elif value is not None and (few := int(one.principle.surplus(value).sum())):
         msg = (
-            f"{one!r} is not achievable on these {rows} rows: too many of them carry the same "
-            f"{value.name} or near ones. At least {few} rows ({few / rows:.2%}) would have to "
+            f"{one!r} is not achievable on these {rows} {whom}: too many of them carry the same "
+            f"{value.name} or near ones. At least {few} {whom} ({few / rows:.2%}) would have to "
             f"be left out; {option('suppress')} says how many may be."
         )
         raise NotAchievable(msg)
@@ -71,8 +71,9 @@ def check_least_risk(task: Task, *, gone: int = 0) -> None:
         least = least_risk(principle.relation(value), value, principle.least, gone=gone)
         if least > principle.bound:
             msg = (
-                f"{principle!r} is not achievable on these {len(task.coded)} rows{few}: so many "
-                f"values of {value.name} are near to one another that every grouping has a risk "
-                f"of at least {at_most(least)}. Delta can be {at_least(1 - least)} at most."
+                f"{principle!r} is not achievable on these {len(task.coded)} {task.coded.whom}"
+                f"{few}: so many values of {value.name} are near to one another that every "
+                f"grouping has a risk of at least {at_most(least)}. Delta can be "
+                f"{at_least(1 - least)} at most."
             )
             raise NotAchievable(msg)

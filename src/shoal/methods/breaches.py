@@ -97,7 +97,9 @@ def not_reached(task: Task, groups: Groups) -> TooCrowded:
             f"groups are in breach{where}. The groups that were found "
             f"keep {one.principle.reached(measured)}."
         )
-    advice = f"Ask for less, or let {option('suppress')} leave out the rows in the way."
+    advice = (
+        f"Ask for less, or let {option('suppress')} leave out the {task.coded.whom} in the way."
+    )
     if task.seconds is not None:
         advice = f"The search had {option('seconds')} {task.seconds:g}: give it more. Or: {advice}"
     return TooCrowded(" ".join([*sentences, advice]), crowded_rows(task, groups))

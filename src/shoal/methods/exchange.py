@@ -186,7 +186,8 @@ class Exchange(Thorough):
         check_pairwise(task, repr(self))
         rows = len(task.coded)
         if self.size is not None and not task.least <= self.size <= max(rows, task.least):
-            msg = f"Groups of {self.size} are not possible: {task.least} to {rows} rows are."
+            possible = f"{task.least} to {rows} {task.coded.whom}"
+            msg = f"Groups of {self.size} are not possible: {possible} are."
             raise UsageError(msg)
 
     def find(self, task: Task) -> Groups:

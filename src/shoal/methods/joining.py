@@ -293,7 +293,8 @@ class Joining:
         ]
         required = " and ".join(repr(one.principle) for one in self.task.requirements)
         msg = (
-            f"No grouping was found on {len(self.task.coded)} rows in which {required} hold. "
+            f"No grouping was found on {len(self.task.coded)} {self.task.coded.whom} in which "
+            f"{required} hold. "
             f"Splitting begins with the whole table, which does not keep {' and '.join(failing)}. "
             "Ask for less of it."
         )

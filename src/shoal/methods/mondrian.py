@@ -90,7 +90,7 @@ class Mondrian(Thorough):
         rule = Rule.of_demands(task, repr(self))
         if not task.holds(Groups(np.zeros(len(task.coded), np.int64))):
             required = " and ".join(repr(one.principle) for one in task.requirements)
-            msg = f"{required} cannot hold on these {len(task.coded)} rows together."
+            msg = f"{required} cannot hold on these {len(task.coded)} {task.coded.whom} together."
             raise NotAchievable(msg)
         ties: Ties = "divided" if self.relaxed else "lower"
         buckets = split(task, rule, widest=widest, ties=ties)

@@ -108,15 +108,16 @@ class Oblivious(Method):
         rows = len(task.coded)
         if self.block is None:
             msg = (
-                f"{self!r} cannot reach {required} on these {rows} rows: too many values are near "
-                "to one another to be dealt. Lower a parameter; `shoal plan` shows what is "
-                "achievable."
+                f"{self!r} cannot reach {required} on these {rows} {task.coded.whom}: too many "
+                "values are near to one another to be dealt. Lower a parameter; `shoal plan` shows "
+                "what is achievable."
             )
         else:
             pooled = int(nodes.sizes[nodes.parts == 0].sum())
             msg = (
                 f"{self!r} cannot reach {required}: the blocks that cannot be dealt have {pooled} "
-                f"of the {rows} rows, and together they do not hold. Oblivious() has no blocks."
+                f"of the {rows} {task.coded.whom}, and together they do not hold. Oblivious() has "
+                "no blocks."
             )
         return NotAchievable(msg)
 

@@ -196,8 +196,8 @@ def _achieve(
             reason = problem.sentence
     dropped = rows - len(kept)
     msg = (
-        f"{reason} Leaving out {dropped} rows ({dropped / rows:.2%}) or more would be needed, and "
-        f"{option('suppress')} allows {limit}."
+        f"{reason} Leaving out {dropped} {task.coded.whom} ({dropped / rows:.2%}) or more would be "
+        f"needed, and {option('suppress')} allows {limit}."
     )
     raise NotAchievable(msg)
 

@@ -181,7 +181,7 @@ def _width_outlook(principle: OneDimensional, column: Column) -> Outlook:
     return Outlook(column.rows, (column.name,), repr(principle), achievable, limits)
 
 
-def check_achievable(principle: OneDimensional, column: Column) -> None:
+def check_achievable(principle: OneDimensional, column: Column, whom: str = "rows") -> None:
     """Raise where no grouping of these rows can keep the principle, saying what is achievable."""
     most = largest_share(column, principle)
     if principle.share <= most:
@@ -196,7 +196,7 @@ def check_achievable(principle: OneDimensional, column: Column) -> None:
         f"under {shown}"
     )
     msg = (
-        f"{principle!r} is not achievable on the {column.rows} rows of {column.name!r}: "
+        f"{principle!r} is not achievable on the {column.rows} {whom} of {column.name!r}: "
         f"the largest {principle.share_name} for this width is {most}; {other}."
     )
     raise NotAchievable(msg)

@@ -83,6 +83,8 @@ class Coded:
     rows_known: bool = True
     linked: tuple[Linked, ...] = ()
 
+    whom: ClassVar[str] = "rows"  # what is counted, for sentences
+
     def __len__(self) -> int:
         return len(self.rows)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -69,6 +69,8 @@ class CodedPeople(Coded):
     """A table of people: one point each, `rows` their numbers, and the table they are made from."""
 
     table: Coded | None = None
+
+    whom: ClassVar[str] = "people"
 
     @classmethod
     def of(cls, table: Coded) -> CodedPeople:
