@@ -3,6 +3,7 @@
 import csv
 import json
 from collections import defaultdict
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,7 +11,7 @@ import pytest
 
 import shoal
 
-ROLES = {"quasi": ["age", "sex"], "sensitive": "charges"}
+ROLES: Any = {"quasi": ["age", "sex"], "sensitive": "charges"}
 
 
 def visits(seed, people=24):

@@ -1,5 +1,7 @@
 """Promises are priced on whole people, and rows that one of them leaves out are lost."""
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -8,7 +10,7 @@ from shoal.inspection.inspect import inspect
 from shoal.runs.proposal import SAMPLE, _price, _some, propose
 from shoal.runs.run import Run
 
-ROLES = {"quasi": "age", "sensitive": "charges", "person": "who"}
+ROLES: Any = {"quasi": "age", "sensitive": "charges", "person": "who"}
 
 
 def visits(people, seed=1, most=4):

@@ -114,9 +114,9 @@ def attack(
     if not releases:
         msg = "Name at least one release to attack."
         raise UsageError(msg)
-    people = schema is not None and schema.person is not None
+    whom = None if schema is None else schema.person
     opened = _named(
-        [open_published(one, schema, group, hierarchies, people=people) for one in releases]
+        [open_published(one, schema, group, hierarchies, people=bool(whom)) for one in releases]
     )
     for other in opened[1:]:
         if other.schema.sensitive != opened[0].schema.sensitive:
@@ -126,8 +126,8 @@ def attack(
             )
             raise UsageError(msg)
     remarks: list[str] = []
-    if schema is not None and schema.person is not None:
-        return _against_people(opened, original, schema.person, epsilons, seed)
+    if whom is not None:
+        return _against_people(opened, original, whom, epsilons, seed)
     if epsilons is not None:
         remarks += _unused(opened, distance)
     options: Any = {"distance": distance, "epsilons": epsilons, "deltas": deltas}
