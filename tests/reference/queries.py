@@ -4,6 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 from json import loads
+from math import prod
 
 
 def decimals(numbers):
@@ -39,14 +40,48 @@ def steps(rows, kinds, domains):
     return found
 
 
+def chances(cells, places):
+    """Return for each interval of a column how likely each of its points is.
+
+    All alike; but where a cell is over four times as wide as is usual, which is the width that half
+    of the rows keep within, its rows are at its ends, within the usual width, at either in
+    proportion to one row and those that cells up to the usual width, spread evenly, have there.
+    """
+    whole = [points(cell, "interval", places) for cell in cells]
+    usual = sorted(map(len, whole))[(len(whole) - 1) // 2]
+    narrow = [some for some in whole if len(some) <= usual]
+    found = {}
+    for cell, some in zip(cells, whole, strict=True):
+        chance = dict.fromkeys(some, Fraction(1, len(some)))
+        if len(some) > 4 * usual:
+            ends = some[:usual], some[-usual:]
+            there: list[Fraction] = [
+                sum((Fraction(len({*other} & {*end}), len(other)) for other in narrow), Fraction(1))
+                for end in ends
+            ]
+            chance = dict.fromkeys(some, Fraction(0))
+            for end, count in zip(ends, there, strict=True):
+                for point in end:
+                    chance[point] += count / sum(there, Fraction(0)) / usual
+        found[cell] = chance
+    return found
+
+
 def expected_count(rows, kinds, domains, holds):
-    """Return the sum over rows of the share of their points for which a condition holds."""
+    """Return the sum over rows of how likely a condition holds for the points of their cells."""
     places = steps(rows, kinds, domains)
+    known = {name: chances([row[name] for row in rows], places[name]) for name in places}
     total = Fraction(0)
     for row in rows:
-        cells = [points(row[name], kind, places.get(name)) for name, kind in kinds.items()]
-        tried = [holds(dict(zip(kinds, point, strict=True))) for point in product(*cells)]
-        total += Fraction(sum(tried), len(tried))
+        cells = []
+        for name, kind in kinds.items():
+            some = points(row[name], kind, places.get(name))
+            even = dict.fromkeys(some, Fraction(1, len(some)))
+            cells.append((known[name][row[name]] if name in known else even).items())
+        for point in product(*cells):
+            values = dict(zip(kinds, (value for value, _ in point), strict=True))
+            if holds(values):
+                total += prod((chance for _, chance in point), start=Fraction(1))
     return total
 
 

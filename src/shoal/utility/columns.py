@@ -5,7 +5,8 @@ column's finest published decimal: whole numbers in steps of 1 ([20, 29] holds t
 3 in steps of 0.1; dates in days. A label in a set is any of its labels, and a node of a hierarchy
 any of the labels under it, all alike. Within a row columns are taken
 to be independent (LeFevre, DeWitt, Ramakrishnan: Mondrian. ICDE 2006; EM Section 6). Where the
-mean of a group is published beside the ends, `tilted` says how it is used.
+mean of a group is published beside the ends, `tilted` says how it is used; where a cell is several
+times as wide as is usual in its column, `gathered` says where its rows are taken to lie.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from shoal.kernels.queries import interval_shares, label_shares
 from shoal.table.coding import NUMBER, code_column
 from shoal.table.dates import not_dates
 from shoal.table.missing import MISSING_LABEL, is_missing
+from shoal.utility.gathered import Gathered
 from shoal.utility.nodes import Leaves, StatedLeaves
 from shoal.utility.sets import Numbers, Ruler, Set
 from shoal.utility.tilted import Tilted
@@ -128,6 +130,7 @@ class Intervals:
     ruler: Ruler
     extent: float  # units in the whole domain
     tilted: Tilted | None = None  # what means tell beside the ends
+    gathered: Gathered | None = None  # where rows lie in cells that are wide beside the usual ones
 
     numeric = True
     labels = pl.Series([], dtype=pl.String)
@@ -165,6 +168,12 @@ class Intervals:
         tilted = Tilted.of(lows, highs, means, rows.astype(np.float64))
         return replace(self, lows=lows, highs=highs, tilted=tilted)
 
+    def borne(self, rows: NDArray[np.float64]) -> Intervals:
+        """Return the cells with what is known of them by how many rows bear each."""
+        if self.tilted is not None:
+            return self
+        return replace(self, gathered=Gathered.of(self.lows, self.highs, rows))
+
     @property
     def dates(self) -> bool:
         """Whether the values are dates."""
@@ -183,6 +192,8 @@ class Intervals:
             return self.tilted.shares(*runs)
         shares = np.empty(len(self.lows))
         interval_shares(self.lows, self.highs, *runs, shares)
+        if self.gathered is not None:
+            self.gathered.correct(self.lows, self.highs, *runs, shares)
         return shares
 
 

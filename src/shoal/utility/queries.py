@@ -24,7 +24,7 @@ from shoal.table.forms import MEANS
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import PERSON, RESERVED
 from shoal.table.settling import settle, weights_of
-from shoal.utility.columns import Exact, Spread, read_cells
+from shoal.utility.columns import Exact, Intervals, Spread, read_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -161,7 +161,7 @@ class ExactTable:
 
 @dataclass(frozen=True, eq=False)
 class BoxTable:
-    """A published table: rows of one box stand together, and each spreads evenly over it.
+    """A published table: rows of one box stand together, and each spreads over it.
 
     Boxes are the distinct combinations of quasi cells, so that it does not matter whether groups
     are known or there are none.
@@ -172,6 +172,13 @@ class BoxTable:
     starts: NDArray[np.int64]
     rows: Rows
     weights: NDArray[np.float64] | None = None  # how many people a row of each box stands for
+
+    def __post_init__(self) -> None:
+        for (name, column), cells in zip([*self.quasi.items()], self.cells, strict=True):
+            if isinstance(column, Intervals):
+                sizes = self.sizes.astype(np.float64)
+                rows = np.bincount(cells, weights=sizes, minlength=len(column.lows))
+                self.quasi[name] = column.borne(rows.astype(np.float64))
 
     @classmethod
     def of(
