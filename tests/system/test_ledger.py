@@ -263,6 +263,10 @@ def test_refusals_have_their_codes(series, tmp_path):
     ]  # fmt: skip
     assert command(*said).code == 2  # no person column
     said += ["--person", "who"]
+    named = write_csv(tmp_path / "real.csv", [one | {"real": "1"} for one in people[5:]])
+    reserved = [named if word == table else word for word in said] + ["--other", "real"]
+    assert command(*reserved).code == 2
+    assert "Rename the input column 'real' first" in command(*reserved).said
     other = [REQUIRE.replace("m=2", "m=3") if word == REQUIRE else word for word in said]
     refused = command(*other)
     assert refused.code == 2

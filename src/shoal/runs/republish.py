@@ -49,7 +49,7 @@ from shoal.runs.publish import write_release
 from shoal.runs.release import Release
 from shoal.runs.remarks import Remark
 from shoal.table.reading import take_frame
-from shoal.table.schema import KNOWN, PERSON
+from shoal.table.schema import KNOWN, PERSON, REAL
 from shoal.table.settings import ROLES
 from shoal.wording import option
 
@@ -215,6 +215,7 @@ def _check_schema(schema: Schema) -> None:
     if schema.person is None:
         msg = f"A ledger has to know whom rows are about: name the column, {option('person')}."
         raise UsageError(msg)
+    schema.check_reserved(REAL)
     if schema.most_rows is not None or schema.rows != KNOWN:
         msg = "A ledger takes one row a person, so how many rows people have is no question."
         raise UsageError(msg)

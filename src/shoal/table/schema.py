@@ -345,11 +345,15 @@ class Schema:
         for name in (*shown, *self.identifying, *self.persons, *said):
             if name not in columns:
                 raise UnknownColumn(name, columns)
-        for own in (RESERVED, *[PERSON] * len(self.persons)):
-            if own in shown:
+        self.check_reserved(RESERVED, *[PERSON] * len(self.persons))
+
+    def check_reserved(self, *own: str) -> None:
+        """Raise where a published column has the name of one that a release has of its own."""
+        for name in own:
+            if name in (*self.published, *self.pseudonymize):
                 msg = (
-                    f"A release has a column {own!r} of its own. "
-                    f"Rename the input column {own!r} first."
+                    f"A release has a column {name!r} of its own. "
+                    f"Rename the input column {name!r} first."
                 )
                 raise UsageError(msg)
 
