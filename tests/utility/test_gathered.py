@@ -54,7 +54,7 @@ def test_rows_of_stretched_cells_lie_where_the_definition_says(
 
 def test_cells_that_are_alike_in_width_are_not_taken_for_stretched() -> None:
     lows = np.arange(40.0)
-    assert gathered.Gathered.of(lows, lows + np.arange(40) % 3 + 2, np.ones(40)) is None
+    assert gathered.Stretched.of(lows, lows + np.arange(40) % 3 + 2, np.ones(40)) is None
 
 
 def test_exchange_is_ahead_of_round_robin_and_of_itself_spread_evenly(

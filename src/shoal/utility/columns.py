@@ -26,7 +26,7 @@ from shoal.kernels.queries import interval_shares, label_shares
 from shoal.table.coding import NUMBER, code_column
 from shoal.table.dates import not_dates
 from shoal.table.missing import MISSING_LABEL, is_missing
-from shoal.utility.gathered import Gathered
+from shoal.utility.gathered import Stretched
 from shoal.utility.nodes import Leaves, StatedLeaves
 from shoal.utility.sets import Numbers, Ruler, Set
 from shoal.utility.tilted import Tilted
@@ -130,7 +130,7 @@ class Intervals:
     ruler: Ruler
     extent: float  # units in the whole domain
     tilted: Tilted | None = None  # what means tell beside the ends
-    gathered: Gathered | None = None  # where rows lie in cells that are wide beside the usual ones
+    gathered: Stretched | None = None  # where rows lie in cells that are wide beside the usual ones
 
     numeric = True
     labels = pl.Series([], dtype=pl.String)
@@ -172,7 +172,7 @@ class Intervals:
         """Return the cells with what is known of them by how many rows bear each."""
         if self.tilted is not None:
             return self
-        return replace(self, gathered=Gathered.of(self.lows, self.highs, rows))
+        return replace(self, gathered=Stretched.of(self.lows, self.highs, rows))
 
     @property
     def dates(self) -> bool:

@@ -26,7 +26,7 @@ STRETCHED = 4  # times the usual width, beyond which a cell is taken to be stret
 
 
 @dataclass(frozen=True, eq=False)
-class Gathered:
+class Stretched:
     """The stretched ones among some cells: how wide their ends are, and what lies at the low one.
 
     `which` are the numbers of those cells, `lower` the share of their rows at the low end.
@@ -37,7 +37,7 @@ class Gathered:
     lower: Reals
 
     @classmethod
-    def of(cls, lows: Reals, highs: Reals, rows: Reals) -> Gathered | None:
+    def of(cls, lows: Reals, highs: Reals, rows: Reals) -> Stretched | None:
         """Take cells in units, and how many rows bear each; None where no cell is stretched."""
         sizes = highs - lows + 1
         order = np.argsort(sizes, kind="stable")
