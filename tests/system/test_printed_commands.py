@@ -21,7 +21,10 @@ TOWNS = ("Aix", "Bari", "Cork", "Delft", "Essen")
 SIZES = ("small", "middle", "large")
 TREE = "Aix;south;*\nBari;south;*\nCork;north;*\nDelft;north;*\nEssen;north;*\n"
 HEADER = ("id", "age", "zip", "born", "town", "size", "pay", "note")
-KEPT = ("require", "method", "columns", "rows", "suppressed", "loss", "decimal", "escaped")
+KEPT = (
+    *("require", "method", "columns", "rows", "suppressed", "loss", "decimal", "escaped"),
+    *("form", "people", "rows_known", "capped"),
+)
 
 
 def rows(seed: int, header: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -83,6 +86,21 @@ CASES = {
     "names with commas": ("--schema", "SCHEMA"),
     "a population": ("--quasi", "zip,town", "--sensitive", "pay", "--population", "PEOPLE",
                      "--require", "KMap(k=2)"),
+    "bounds of rounded numbers": ("--quasi", "zip,town,pay", "--sensitive", "note", "--form",
+                                  "bounds", "--round", "pay=0.5", "--top", "pay=95%", "--bottom",
+                                  "pay=1", "--missing", "drop", "--title", "Our people's pay"),
+    "two tables": ("--quasi", "zip,town", "--sensitive", "pay", "--form", "two-tables",
+                   "--require", "FrequencyL(l=2)", "--other", "note", "--keep-other", "--method",
+                   "Exchange()"),
+    "dates as they are written": ("--quasi", "born,zip", "--sensitive", "pay", "--form", "means",
+                                  "--date-format", "born=yyyy-mm-dd"),
+    "people": ("--quasi", "zip,town", "--sensitive", "pay", "--person", "id", "--most-rows", "2",
+               "--method", "Exchange()"),
+    "people whose rows nobody counts": ("--quasi", "zip", "--sensitive", "pay", "--person", "id",
+                                        "--rows", "unknown", "--method", "Exchange()"),
+    "never mixed": ("--quasi", "zip", "--never-mix", "town", "--sensitive", "pay", "--suppress",
+                    "30%", "--method", "Exchange()"),
+    "survey weights": ("--quasi", "zip,town", "--sensitive", "note", "--survey-weight", "pay"),
     "no groups": ("--quasi", "zip,town", "--sensitive", "pay", "--method", "Ring()"),
 }  # fmt: skip
 
@@ -122,7 +140,7 @@ def test_the_command_of_a_report_makes_the_release_again(
     assert found
     words = shlex.split(html.unescape(found.group(1)).replace("\\\n", " "))
     monkeypatch.chdir(second)
-    places |= {"DIR": "again", "FILE": places["TREE"]}
+    places |= {"DIR": "again", "FILE": places["TREE"], "COLUMN": "id"}
     again = shoal(*(_placed(word, places) for word in words[1:]))
     assert again.code == 0, again.said
     one, two = (

@@ -127,3 +127,25 @@ def test_a_number_that_was_not_treated_so_is_found(
 def test_a_step_that_no_manifest_can_say_is_refused() -> None:
     with pytest.raises(shoal.UsageError, match="at most 15 digits"):
         shoal.Schema(quasi="age", round={"age": "0.12345678901234567890"})
+
+
+def test_a_codebook_with_long_labels_is_read(tmp_path: Path) -> None:
+    draw = random.Random(4)
+    texts = ["x" * 90_000, 'two\n"lines", and a comma' * 5000, "=short"]
+    frame = people(draw).with_columns(note=pl.Series([texts[row % 3] for row in range(50)]))
+    schema = shoal.Schema(quasi="age", sensitive="pay", other="note", round={"age": 10})
+    for escaped in (False, True):
+        release = shoal.anonymize(frame, schema, require="KAnonymity(k=3)", escape_formulas=escaped)
+        assert release.write(tmp_path / str(escaped)).holds
+        assert shoal.audit(tmp_path / str(escaped)).holds
+
+
+@pytest.mark.parametrize("text", ["", "name\n", "name,done\nage\n", "\xff\xfe", "a,b\n1,2\n"])
+def test_a_codebook_that_says_nothing_of_it_is_found(text: str, tmp_path: Path) -> None:
+    manifest = published(tmp_path / "out")
+    path = tmp_path / "out" / "codebook.csv"
+    path.write_bytes(text.encode("latin-1"))
+    manifest["digests"]["codebook.csv"] = f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+    (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest))
+    found = shoal.audit(tmp_path / "out")
+    assert any("codebook" in one for one in found.problems)

@@ -6,7 +6,6 @@ thresholds. What the table cannot show, as a threshold that nobody reached, the 
 
 from __future__ import annotations
 
-import csv
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -52,10 +51,10 @@ def check_codebook(directory: Path, manifest: Mapping[str, Any], schema: Schema)
         return []
     named = unescape_name if manifest.get("escaped") else str
     try:
-        with (directory / CODEBOOK).open(encoding="utf-8", newline="") as file:
-            said = {named(line["name"]): line["done"] for line in csv.DictReader(file)}
-    except (OSError, ValueError, KeyError, TypeError, csv.Error):
+        lines = pl.read_csv(directory / CODEBOOK, columns=["name", "done"], infer_schema=False)
+    except (OSError, pl.exceptions.PolarsError):
         return ["The codebook cannot be read."]
+    said = {named(name): done for name, done in lines.fill_null("").iter_rows()}
     problems = []
     for column in manifest["columns"]:
         before = WEIGHED if column.get("survey_weight") else schema.done_to(column["name"])
