@@ -53,12 +53,19 @@ def extents(quasi: Sequence[Column], rows: NDArray[np.int64]) -> list[float]:
 
 def total_loss(quasi: Sequence[Column], found: Found, covered: Sequence[float]) -> float:
     """Return the sum of NCP over published rows and columns, as shares of what is covered."""
+    return float(loss_of_each(quasi, found, covered).sum())
+
+
+def loss_of_each(
+    quasi: Sequence[Column], found: Found, covered: Sequence[float]
+) -> NDArray[np.float64]:
+    """Return the same of each group, or of each row where there are none."""
     bearers = found.sizes if isinstance(found, Groups) else np.ones(len(found))
-    total = 0.0
+    total = np.zeros(len(bearers))
     for column, extent in zip(quasi, covered, strict=True):
         ncp = ncp_by_group(column, spans(column, found))
         share = np.minimum(ncp / extent, 1) if extent > 0 else (ncp > 0).astype(np.float64)
-        total += float(share @ bearers)
+        total += share * bearers
     return total
 
 

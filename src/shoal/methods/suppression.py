@@ -13,7 +13,14 @@ import numpy as np
 
 from shoal.errors import NotAchievable, TooCrowded, UsageError
 from shoal.methods.base import Task
-from shoal.methods.leaving_out import costly_rows, extents, leave_groups, of_rows, total_loss
+from shoal.methods.leaving_out import (
+    costly_rows,
+    extents,
+    leave_groups,
+    loss_of_each,
+    of_rows,
+    total_loss,
+)
 from shoal.methods.mondrian import Mondrian
 from shoal.principles.groups import Groups
 from shoal.principles.surveyed import of_size
@@ -29,6 +36,7 @@ if TYPE_CHECKING:
     from shoal.methods.leaving_out import Found
 
 STEPS = (8, 2, 1)  # an eighth, a half and all of what may still go of a crowd are tried
+WORTH = 0.01  # of the loss that a search could spare, at least
 PART = 64  # rows, at least, of the parts of quasi space in which a crowd is looked at
 SHARE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
 
@@ -275,18 +283,27 @@ def _relieve(search: Again, solved: Solved, most: int) -> Solved:
     """Leave out rows that cost the others more, where the total loss gets lower.
 
     They leave their groups where these still hold; and, since groups are often as small as they
-    may be, the table without them is searched anew. The least total loss wins.
+    may be, the table without them is searched anew, unless all that their groups lose is little of
+    the whole. The least total loss wins.
     """
     if most <= 0:
         return solved
     task = search.task
-    costly = costly_rows(of_rows(task.coded.quasi, solved.kept), solved.found, most)
+    quasi = of_rows(task.coded.quasi, solved.kept)
+    costly = costly_rows(quasi, solved.found, most)
     if not len(costly):
         return solved
-    tried = [search.on(np.delete(solved.kept, costly))]
+    left = np.delete(solved.kept, costly)
+    tried: list[Solved | None] = []
     if isinstance(solved.found, Groups):
+        each = loss_of_each(quasi, solved.found, extents(task.coded.quasi, left))
+        theirs = each[np.unique(solved.found.labels[costly])].sum()
+        if theirs >= WORTH * each.sum():
+            tried.append(search.on(left))
         leaving = leave_groups(solved.task, solved.found, costly)
         tried.append(_without(task, solved, leaving))
+    else:
+        tried.append(search.on(left))
     return _best(solved, tried)
 
 
