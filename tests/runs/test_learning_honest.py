@@ -155,12 +155,13 @@ def persons(people=80, rows=8, seed=2):
     )[mixed], who[mixed]
 
 
-@pytest.mark.parametrize("role", ["identifying", "pseudonymize"])
+@pytest.mark.parametrize("role", ["identifying", "pseudonymize", "person"])
 def test_nobody_is_trained_on_and_asked_about(role):
     table, who = persons()
-    named: Any = {role: ["patient", "visit"]}
+    named: Any = {role: "patient" if role == "person" else ["patient", "visit"]}
     schema = shoal.Schema(quasi=["x", "town"], sensitive="y", **named)
-    trial, train, _ = part(table, schema, target=None, missing="error", seed=0)
+    trial, train, fixed = part(table, schema, target=None, missing="error", seed=0)
+    assert fixed.person == schema.person  # what is trained on protects people as well
     assert train.group_by("patient").len()["len"].to_list() == [8] * train["patient"].n_unique()
     assert len(np.unique(trial.who)) == len(trial.who) // 8
     scores = trial._scores(trial.original)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from system.shell import ROLES, shoal
+from system.shell import ROLES, shoal, write_csv
 
 SAID = (*ROLES, "--sensitive", "salary", "--require", "KAnonymity(k=3)")
 
@@ -80,3 +80,19 @@ def test_a_population_that_the_finer_release_speaks_of_is_refused(table, place):
         "coarsen", place / "map", "--require", "KAnonymity(k=7)", "--output", place / "coarse"
     )
     assert done.code == 2
+
+
+def test_what_stands_beside_people_apart_does_not_come_to_stand_beside_values(place):
+    rows = [{"age": str(20 + i), "pay": str(100 * i), "oth": "ab"[i % 2]} for i in range(12)]
+    table = write_csv(place / "t.csv", rows)
+    apart = ("--other", "oth", "--keep-other", "--form", "two-tables")
+    done = shoal(
+        "anonymize", table, "--quasi", "age", "--sensitive", "pay", *apart, "--require",
+        "EpsilonM(epsilon=1, m=2)", "--output", place / "apart",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    coarser = place / "coarser"
+    done = shoal("coarsen", place / "apart", "--require", "DistinctL(l=4)", "--output", coarser)
+    assert done.code == 0, done.err
+    assert (coarser / "release.csv").read_text().splitlines()[0] == "group,age,pay"
+    assert shoal("audit", place / "apart", coarser).code == 0

@@ -286,3 +286,46 @@ def test_refusals_have_their_codes(series, tmp_path):
     checked = command("audit", *(where / n for n in "abcd"), "--ledger", where / "ledger")
     assert checked.code == 0, checked.out
     assert command("coarsen", where / "d", "--require", REQUIRE, "--output", where / "x").code == 2
+
+
+@pytest.mark.parametrize("said", ["", "x", "-1", "0", "1", "99"])
+def test_one_release_tells_which_numbers_of_real_people_are_wrong(series, said):
+    where, _ = series
+    rows = _rows(where / "b")
+    for place, row in enumerate(rows):
+        inside = [one for one in rows if one["group"] == row["group"]]
+        if row["real"] == said or len(inside) < 2:
+            continue
+        other = [dict(one) for one in rows]
+        other[place]["real"] = said
+        redone(where / "b", other)
+        assert not shoal.audit(where / "b").holds
+    redone(where / "b", rows)
+    assert shoal.audit(where / "b").holds
+
+
+@pytest.mark.parametrize("built", ["Quantiles(parts=2)", "Grouped(size=2)"])
+def test_what_is_gathered_anew_from_every_table_is_refused_at_once(tmp_path, built):
+    people = [somebody(random.Random(1), number) for number in range(40)]
+    table = write_csv(tmp_path / "now.csv", people)
+    said = [
+        "anonymize", table, "--person", "who", "--quasi", "age", "--sensitive", "pay",
+        "--hierarchy", f"age={built}", "--require", REQUIRE, "--ledger", tmp_path / "ledger",
+        "--output", tmp_path / "out",
+    ]  # fmt: skip
+    refused = command(*said)
+    assert refused.code == 2
+    assert "from release to release" in refused.said
+    assert not (tmp_path / "ledger").exists()
+
+
+def test_what_is_said_of_a_series_needs_one(tmp_path):
+    people = [somebody(random.Random(1), number) for number in range(40)]
+    table = write_csv(tmp_path / "now.csv", people)
+    for more in (["--batch", "5"], ["--least-real", "2"]):
+        refused = command(
+            "anonymize", table, "--quasi", "age", "--sensitive", "pay", "--require", REQUIRE,
+            "--output", tmp_path / "out", *more,
+        )  # fmt: skip
+        assert refused.code == 2
+        assert "--ledger" in refused.said

@@ -497,3 +497,32 @@ def test_json_lines_and_hierarchies_with_a_key_twice_are_refused(tmp_path: Path)
     outcome = anonymize(table, tmp_path / "out", "--hierarchy", tree, require=EPSILON_M)
     assert outcome.code == 2
     assert "twice" in outcome.said
+
+
+@pytest.mark.parametrize("form", ["intervals", "bounds", "means"])
+@pytest.mark.parametrize("said", ["intervals", "bounds", "means", "two-tables"])
+def test_another_form_than_that_of_the_files_is_told_in_words(place, form, said):
+    rows = [{"age": str(20 + i), "pay": str(100 * i)} for i in range(12)]
+    asked = ("--require", "EpsilonM(epsilon=1, m=2)", "--form", form, "--output", place / "out")
+    table = write_csv(place / "t.csv", rows)
+    assert run("anonymize", table, "--quasi", "age", "--sensitive", "pay", *asked).code == 0
+    path = place / "out" / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"form": said}))
+    told = run("audit", place / "out")
+    assert told.code == (0 if said == form else told.code)
+    assert said == form or (told.code in {1, 2} and "unforeseen" not in told.said)
+
+
+@pytest.mark.parametrize("suppressed", [-1, 1, 7])
+def test_people_who_were_left_out_have_rows_that_were(place, suppressed):
+    rows = [{"who": str(i // 2), "age": str(20 + i // 2), "pay": str(i)} for i in range(24)]
+    rows += [{"who": "far", "age": "99", "pay": "3"}]
+    asked = ("--require", "KAnonymity(k=3)", "--suppress", "10%", "--output", place / "out")
+    roles = ("--person", "who", "--quasi", "age", "--sensitive", "pay")
+    assert run("anonymize", write_csv(place / "t.csv", rows), *roles, *asked).code == 0
+    path = place / "out" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    assert (manifest["suppressed"], manifest["suppressed_people"]) == (1, 1)
+    manifest["suppressed_people"] += suppressed
+    path.write_text(json.dumps(manifest))
+    assert run("audit", place / "out").code == 1

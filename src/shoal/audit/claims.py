@@ -18,7 +18,7 @@ from shoal.table.forms import TWO_TABLES
 from shoal.table.schema import PERSON, REAL, RESERVED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 CLOSE = 1e-9  # losses are means of doubles, added up in another order
@@ -59,6 +59,31 @@ def _people(published: pl.DataFrame, *, series: bool) -> int:
     return int(by_group[REAL].sum())
 
 
+def check_real(parts: Iterable[pl.DataFrame]) -> list[str]:
+    """Return a sentence for numbers of real people that rows of a group do not agree on.
+
+    `parts` are the tables of a release of a series; the first has a row for each one there.
+    """
+    group = pl.col(RESERVED).cast(pl.String)
+    told = [
+        part.select(group, pl.col(REAL).cast(pl.String), rows=pl.lit(place == 0))
+        for place, part in enumerate(parts)
+        if REAL in part.columns
+    ]
+    if not told:
+        return []
+    by_group = pl.concat(told).group_by(RESERVED).agg(pl.col(REAL).unique(), pl.col("rows").sum())
+    wrong = []
+    real = pl.col(REAL).list.first().cast(pl.Int64, strict=False)
+    odd = by_group.select((pl.col(REAL).list.len() > 1) | real.is_null()).to_series()
+    many = by_group.filter(~odd).select(~real.is_between(1, pl.col("rows"))).to_series()
+    if odd.any():
+        wrong.append(f"{odd.sum()} groups say different numbers of real people.")
+    if many.any():
+        wrong.append(f"{many.sum()} groups say more real people than they have rows, or none.")
+    return wrong
+
+
 def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
     """Return a sentence for everything that a manifest says wrongly of its table."""
     series = "previous" in manifest  # rows may stand for nobody there
@@ -81,10 +106,14 @@ def check_rows_in(manifest: dict[str, Any]) -> list[str]:
     """Return a sentence where the numbers of a manifest do not add up."""
     parts = ["people" if "previous" in manifest else "rows", "suppressed", "dropped"]
     parts += ["capped"] * ("capped" in manifest)
-    if manifest["rows_in"] == sum(manifest[part] for part in parts):
-        return []
-    named = f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return [f"The manifest's {named} do not add up to rows_in."]
+    wrong = []
+    if manifest["rows_in"] != sum(manifest[part] for part in parts):
+        named = f"{', '.join(parts[:-1])} and {parts[-1]}"
+        wrong.append(f"The manifest's {named} do not add up to rows_in.")
+    rows, people = manifest["suppressed"], manifest.get("suppressed_people", 0)
+    if "people" in manifest and not min(rows, 1) <= people <= rows:
+        wrong.append(f"The manifest says that {rows} rows of {people} people were suppressed.")
+    return wrong
 
 
 def check_counts(

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import as_text
-from shoal.audit.claims import check_linked, check_manifest, linked_whole
+from shoal.audit.claims import check_linked, check_manifest, check_real, linked_whole
 from shoal.audit.digests import check_digests, files_beside, is_ordinary
 from shoal.audit.done import check_codebook, check_done
 from shoal.audit.manifest import read_manifest
@@ -33,6 +33,8 @@ from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from shoal.audit.forms import Tables
 
 
 def audit_files(
@@ -128,14 +130,8 @@ def _measure(
     check_rows(published)
     schema = manifest_schema(manifest, hierarchies)
     asked = requirements(require or manifest["require"], *schema.protected)
-    problems = [*changed, *tables.problems]
+    problems = [*changed, *_untrue(directory, tables, manifest, schema)]
     del tables
-    problems += check_manifest(published, manifest) + check_linked(linked, manifest)
-    problems += check_done(published, manifest["columns"])
-    for name, table in linked.items():
-        columns = manifest["tables"][name]["columns"]
-        problems += check_done(table, [one | {"name": f"{name}.{one['name']}"} for one in columns])
-    problems += check_codebook(directory, manifest, schema)
     if not manifest.get("heterogeneous", False):
         if original is not None:
             msg = (
@@ -168,6 +164,20 @@ def _measure(
             f"rows, there are {found.alone}."
         )
     return replace(found, problems=(*found.problems, *problems))
+
+
+def _untrue(directory: Path, tables: Tables, manifest: dict[str, Any], schema: Schema) -> list[str]:
+    """Return a sentence for everything that a manifest says wrongly of its files."""
+    published, linked = tables.rows, tables.linked
+    problems = [*tables.problems, *check_manifest(published, manifest)]
+    problems += check_linked(linked, manifest)
+    if "previous" in manifest:
+        problems += check_real([one for one in (published, tables.people) if one is not None])
+    problems += check_done(published, manifest["columns"])
+    for name, table in linked.items():
+        columns = manifest["tables"][name]["columns"]
+        problems += check_done(table, [one | {"name": f"{name}.{one['name']}"} for one in columns])
+    return problems + check_codebook(directory, manifest, schema)
 
 
 WITHOUT_ORIGINAL = (

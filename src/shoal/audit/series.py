@@ -226,31 +226,10 @@ def _check_series(series: list[Part], problems: list[str], warnings: list[str]) 
         warnings.append(f"{first.name}: the release before it was not given.")
     used: set[int] = set()
     for place, part in enumerate(series):
-        problems += [f"{part.name}: {said}" for said in _wrong_alone(part)]
         if place:
             before = series[place - 1]
             problems += [f"{part.name}: {said}" for said in _wrong_after(before, part, used)]
         used |= set(part.groups)
-
-
-def _wrong_alone(part: Part) -> list[str]:
-    """Return what is wrong with the numbers of real people."""
-    wrong = []
-    odd = [group for group, said in part.real.items() if len(said) != 1 or said[0] is None]
-    many = [
-        group
-        for group, said in part.real.items()
-        if group not in odd and not 0 < said[0] <= part.sizes[group]
-    ]
-    if odd:
-        wrong.append(f"{len(odd)} groups say different numbers of real people.")
-    if many:
-        wrong.append(f"{len(many)} groups say more real people than they have rows, or none.")
-    if not odd:
-        people = sum(said[0] for said in part.real.values())
-        if people != part.manifest.get("people"):
-            wrong.append(f"The manifest says {part.manifest.get('people')} people, rows {people}.")
-    return wrong
 
 
 def _wrong_after(before: Part, part: Part, used: set[int]) -> list[str]:

@@ -98,7 +98,7 @@ def read_spelled(
             table = without_escapes(table, stated["columns"])
         linked[name] = under_both_names(table, name)
     problems = wrong_headers(tables, manifest) if form != INTERVALS else ()
-    rows = one_cell_each(tables[RELEASE], manifest)
+    rows = tables[RELEASE] if problems else one_cell_each(tables[RELEASE], manifest)
     if manifest.get("escaped"):
         rows = without_escapes(rows, manifest["columns"])
     return Tables(rows, tuple(problems), linked=linked)

@@ -82,6 +82,14 @@ def named_output(run: Run) -> str:
     raise UsageError(msg)
 
 
+def check_alone(run: Run) -> None:
+    """Raise where something is said of a series that is none."""
+    for name in ("batch", "least_real"):
+        if run.ledger is None and getattr(run, name) != 1:
+            msg = f"{option(name)} is about a series of releases: name its {option('ledger')} too."
+            raise UsageError(msg)
+
+
 def check_linked(run: Run) -> None:
     """Raise where linked tables cannot be published with what else is asked for."""
     if not run.linked:

@@ -30,7 +30,7 @@ from shoal.release.layout import Randomness, Suppression
 from shoal.release.statement import check_title
 from shoal.runs.release import Release
 from shoal.table.coding import code_persons
-from shoal.table.forms import BOUNDS, INTERVALS
+from shoal.table.forms import BOUNDS, INTERVALS, TWO_TABLES
 from shoal.table.schema import PERSON, RESERVED
 from shoal.wording import option
 
@@ -55,7 +55,8 @@ def coarsen(
 
     Both together tell what the finer one tells: the coarser is made from it and fresh chance.
     What the finer release promises is kept as well. The form is kept where it shows boxes alone
-    (`intervals`, `bounds`), and is `intervals` otherwise.
+    (`intervals`, `bounds`), and is `intervals` otherwise. Other columns that stand beside
+    the people of two tables are left out: beside values they would tell whose those are.
 
     Parameters
     ----------
@@ -74,6 +75,8 @@ def coarsen(
         msg = f"{finer.name!r} does not hold what it promises. " + " ".join(found.complaints())
         raise AuditFailed(msg)
     schema = manifest_schema(manifest)
+    if manifest["form"] == TWO_TABLES:  # beside values they would tell whose those are
+        schema = replace(schema, other=())
     kept = requirements(manifest["require"], schema.sensitive)
     _check_people(kept)
     more = [one for one in requirements(require, schema.sensitive) if one not in kept]
@@ -185,8 +188,5 @@ def _left_out(manifest: Mapping[str, Any]) -> Suppression:
 
 def _columns(finer: Mapping[str, Any], coarser: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return what is said of the columns of the finer release, with what is covered now."""
-    domains = {c["name"]: c["domain"] for c in coarser["columns"] if "domain" in c}
-    return [
-        {**column, "domain": domains[column["name"]]} if column["name"] in domains else column
-        for column in finer["columns"]
-    ]
+    covered = {c["name"]: {k: c[k] for k in ("domain",) if k in c} for c in coarser["columns"]}
+    return [c | covered[c["name"]] for c in finer["columns"] if c["name"] in covered]

@@ -132,9 +132,9 @@ HELD_OUT = 0.2  # of the rows
 def about_whom(table: pl.DataFrame, schema: Schema) -> NDArray[np.int64]:
     """Return a number for whom each row is about, as far as the columns that name people tell.
 
-    Rows with an equal cell in any identifying or pseudonymized column are about one person, and so
-    are all that are linked by such rows. A column with a value in more rows than are held out names
-    nobody, and a missing cell neither.
+    Rows with an equal cell in any identifying, pseudonymized or person column are about one person,
+    and so are all that are linked by such rows. Another than a person column names nobody where a
+    value has more rows than are held out, and a missing cell neither.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -142,12 +142,13 @@ def about_whom(table: pl.DataFrame, schema: Schema) -> NDArray[np.int64]:
     rows = np.arange(table.height)
     ends: list[NDArray[np.int64]] = []
     begins: list[NDArray[np.int64]] = []
-    for name in (*schema.identifying, *schema.pseudonymize):
+    for name in (*schema.identifying, *schema.pseudonymize, *schema.persons):
         if table[name].dtype.is_nested() or table[name].dtype.is_object():
             continue
         known = ~is_missing(table[name]).to_numpy()
         codes = table[name].rank("dense").fill_null(0).to_numpy().astype(np.int64)
-        if not known.any() or np.bincount(codes[known]).max() > HELD_OUT * table.height:
+        rare = known.any() and np.bincount(codes[known]).max() <= HELD_OUT * table.height
+        if not rare and name not in schema.persons:
             continue
         first = np.empty(int(codes.max()) + 1, np.int64)
         first[codes[::-1]] = rows[::-1]  # the first row of each value links all of them

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 MOST_TRAINED = 10_000  # rows that a model is trained on
 READ = ("quasi", "sensitive", "other")  # whose numbers may be written in any way
+ABOUT_PEOPLE = ("person", "most_rows", "rows", "never_mix")  # as they are protected
 MOST_ASKED = 10_000  # held-out rows that it is asked about
 
 
@@ -234,7 +235,7 @@ def part(
     """Part the rows of a table; return the trial, the rows to anonymize, and their schema.
 
     Whether a column is numeric, the whole table decides, not one part of it. `who` says whom each
-    row is about; else identifying columns do. Nobody has rows in both parts.
+    row is about; else the columns that name people do. Nobody has rows in both parts.
     """
     table, schema = settle(take_frame(frame), schema)
     table = schema.read_numbers(table, *READ)
@@ -249,12 +250,14 @@ def part(
         column: kind_of(code_known(table[column], order=schema.order.get(column)))
         for column in (*schema.quasi, *schema.sensitive)
     }
-    fixed = Schema(
+    fixed = Schema(  # numbers are read, rounded and cut off already
         **{role: getattr(schema, role) for role in ("quasi", "sensitive", "identifying", "other")},
+        **{said: getattr(schema, said) for said in ABOUT_PEOPLE},
         types=kinds | dict(schema.types),
         order=schema.order,
         hierarchies=schema.hierarchies,
         weights=schema.weights,
+        survey_weight=schema.survey_weight,
     )
     known = about_whom(table, schema) if who is None else np.asarray(who)[kept]
     rows, held_out = part_rows(known, seed)

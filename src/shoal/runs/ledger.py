@@ -259,7 +259,7 @@ def of_newcomers(run: Run, newcomers: pl.DataFrame, ledger: Ledger) -> Run:
     """
     plain = without_person(run.schema, ledger.fixed.get("types"))
     plain = replace(plain, round={}, bottom={}, top={})
-    return replace(run, table=newcomers, schema=plain, ledger=None)
+    return replace(run, table=newcomers, schema=plain, ledger=None, batch=1, least_real=1)
 
 
 def _respelled(old: pl.Series, new: pl.Series, kind: str, schema: Schema) -> pl.Series:

@@ -48,6 +48,7 @@ from shoal.runs.outlets import is_outlet
 from shoal.runs.publish import write_release
 from shoal.runs.release import Release
 from shoal.runs.remarks import Remark
+from shoal.table.groupings import Runs
 from shoal.table.reading import take_frame
 from shoal.table.schema import KNOWN, PERSON, REAL
 from shoal.table.settings import ROLES
@@ -222,6 +223,14 @@ def _check_schema(schema: Schema) -> None:
     if schema.survey_weight is not None:
         msg = "Survey weights change from release to release, and groups of a series must not."
         raise UsageError(msg)
+    for name, one in schema.hierarchies.items():
+        if isinstance(one, Runs):
+            msg = (
+                f"{one!r} of column {name!r} gathers what is in a table, and so differs from "
+                "release to release, which groups of a series must not. Choose Bins, Prefix or "
+                "Calendar, or list the hierarchy."
+            )
+            raise UsageError(msg)
     if schema.pseudonymize:
         msg = "Pseudonyms tie rows of one person together, and a series must not. Leave them out."
         raise UsageError(msg)

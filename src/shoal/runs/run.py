@@ -29,6 +29,7 @@ from shoal.release.forms import check_form
 from shoal.release.layout import Randomness
 from shoal.release.statement import check_title
 from shoal.runs.checks import (
+    check_alone,
     check_budget,
     check_linked,
     check_places,
@@ -184,6 +185,7 @@ class Run:
         check_population(self.asked, given=self.population is not None)
         check_form(self.form, self.asked, self.schema, keep_other=self.keep_other)
         check_linked(self)
+        check_alone(self)
         choose_method(self.method, self.asked)
         read_share(self.suppress)
         check_budget(self.seconds)
