@@ -1,8 +1,8 @@
 """How honest the bar and the estimate before are: python benchmarks/bar.py [NAME …].
 
 For each table the share that the bar shows is compared with the share of the time that has passed,
-both by the processor's clock, from the first fifth on; it is to be within a fifth. The seconds that
-a dry run names are to be within a factor of two. `--rows`: of each table (20,000).
+from the first fifth on; it is to be within a fifth. The seconds that a dry run names are to be
+within a factor of two. `--rows`: of each table (20,000).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def main() -> None:
 
 def watch(run: shoal.Run) -> list[tuple[float, str, float]]:
     """Publish; return when the bar was told what, and what it showed."""
-    now = time.process_time
+    now = time.monotonic
     whole, told = Whole(now), []
     begun = now()
 

@@ -82,3 +82,15 @@ def test_a_table_smaller_than_a_sample_is_searched_whole_and_a_sample_may_fail()
         table=census(3000), schema=SCHEMA, require="EpsilonM(epsilon=7000, m=5)", method="Split()"
     ).rehearse()
     assert facts["seconds"] >= 1
+
+
+@pytest.mark.parametrize("at", [250, 1000, 4000])
+def test_code_that_a_larger_sample_loads_is_not_taken_for_work(task: Task, at: int) -> None:
+    class Loading(Clockwork):
+        def takes(self, rows: int) -> float:
+            first = rows == at and self.sizes.count(at) == 1
+            return super().takes(rows) + 30 * first
+
+    method = Loading(0.02, 1.2, 0.1, 1)
+    found = search_seconds(method, task, method.now)
+    assert 0.5 < found / method.takes(len(task.coded)) < 2

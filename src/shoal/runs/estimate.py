@@ -68,6 +68,8 @@ def _by_samples(method: Method, task: Task, now: Callable[[], float]) -> float:
     while True:
         sizes.append(size)
         times.append(_searched(method, task, order[:size], now))
+        if times[-1] > ENOUGH:  # a search that is new to a size may have been loading code
+            times[-1] = min(times[-1], _searched(method, task, order[:size], now))
         if size == rows or (len(sizes) >= FEWEST and times[-1] > ENOUGH):
             return continued(sizes[-FITTED:], times[-FITTED:], rows)
         size = min(rows, FACTOR * size)

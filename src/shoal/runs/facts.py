@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 POINTS = 60  # of the frontier
 MOST = 100_000  # rows of which the least loss is looked for, in about two seconds
 # Seconds that parts of a report take, whatever the table and by a row of it, about.
-COSTS = {"least": (0.0, 2.5e-5), "exposure": (0.05, 1e-6), "fidelity": (0.1, 8e-6),
-         "queries": (0.1, 5e-6)}  # fmt: skip
+COSTS = {"least": (0.0, 2.5e-5), "exposure": (0.01, 5e-7), "fidelity": (0.03, 8e-6),
+         "queries": (0.35, 2e-6)}  # fmt: skip
 GATHERING = 0.9  # of the report: the rest is writing it down
 ROWS = 8  # of a group that is shown as an example
 LOOSE = 6  # rows that are shown where there are no groups
