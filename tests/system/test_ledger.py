@@ -329,3 +329,17 @@ def test_what_is_said_of_a_series_needs_one(tmp_path):
         )  # fmt: skip
         assert refused.code == 2
         assert "--ledger" in refused.said
+
+
+def test_a_column_keeps_its_type_for_good(series):
+    where, people = series
+    table = write_csv(where / "now.csv", people[5:])
+    said = [
+        "anonymize", table, "--person", "who", "--quasi", "age,town", "--sensitive", "pay",
+        "--other", "note", "--require", REQUIRE, "--ledger", where / "ledger",
+    ]  # fmt: skip
+    refused = command(*said, "--type", "age=categorical", "--output", where / "d")
+    assert refused.code == 2, refused.said
+    assert "fixes column 'age' as numeric" in refused.said
+    done = command(*said, "--type", "age=numeric", "--output", where / "d")
+    assert done.code == 0, done.said

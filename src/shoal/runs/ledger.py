@@ -93,6 +93,18 @@ def check_fixed(ledger: Ledger, now: Mapping[str, Any]) -> None:
             raise UsageError(msg)
 
 
+def check_types(ledger: Ledger, schema: Schema) -> None:
+    """Raise where a run says another type of a column than it has for good."""
+    for name, said in schema.types.items():
+        before = ledger.fixed.get("types", {}).get(name, said)
+        if before != said:
+            msg = (
+                f"The ledger fixes column {name!r} as {before}, and this run says {said}. Ask for "
+                f"the same, or leave it out: it stays so. Got {option('type', f'{name}={said}')}."
+            )
+            raise UsageError(msg)
+
+
 def _shown(said: Any) -> str:
     if isinstance(said, dict):
         said = [f"{name}={one}" for name, one in said.items()]

@@ -38,6 +38,7 @@ from shoal.runs.ledger import (
     as_before,
     check_fixed,
     check_people,
+    check_types,
     fixed_by,
     of_newcomers,
     take_turn,
@@ -132,6 +133,7 @@ def _memory(run: Run, table: pl.DataFrame) -> tuple[Ledger, pl.DataFrame, Run]:
         return Ledger.begin(now | decided, columns), table, run
     memory = read_ledger(ledger)
     check_fixed(memory, now)
+    check_types(memory, run.schema)
     table, run = replace(run, schema=as_before(run.schema, memory)).settled(table)
     check_fixed(memory, {"date_formats": dict(run.schema.date_formats)})
     return memory, table, run
