@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
@@ -91,12 +92,8 @@ def read_rows(
 
 
 def _is_parquet(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(PARQUET)) == PARQUET
-    except OSError as problem:
-        msg = f"Cannot read {path.name!r}: {problem.strerror or problem}."
-        raise InputError(msg) from None
+    with _readable(path), path.open("rb") as file:
+        return file.read(len(PARQUET)) == PARQUET
 
 
 def _header(files: Sequence[Path]) -> tuple[str, ...]:
@@ -267,17 +264,16 @@ def copy_files(
 def _copy(
     path: Path, at: int, wanted: Sequence[str] | None, place: Path, how: dict[str, str | None]
 ) -> FileCopied:
-    try:
-        with path.open("rb") as raw:
+    with _readable(path):
+        raw = path.open("rb")
+    with raw:
+        with _readable(path):
             header, frames = _frames(raw, path, wanted, how)
-            check_header(header, path.name)
-            kinds = tuple(name for name in header if wanted is None or name in wanted)
-            file = f"{at:08d}.parquet"
-            if kinds:
-                write_parquet(_filled(frames, kinds), place / file, lambda _: None)
-    except OSError as problem:
-        msg = f"Cannot read {path.name!r}: {problem.strerror or problem}."
-        raise InputError(msg) from None
+        check_header(header, path.name)
+        kinds = tuple(name for name in header if wanted is None or name in wanted)
+        file = f"{at:08d}.parquet"
+        if kinds:
+            write_parquet(_filled(frames, kinds, path), place / file, lambda _: None)
     return FileCopied(at, path.name, tuple(header), kinds, file)
 
 
@@ -304,10 +300,26 @@ def _frames(
     return parts.header, (batch for batch, _ in parts.batches(wanted))
 
 
-def _filled(frames: Iterator[pl.DataFrame], names: Sequence[str]) -> Iterator[pl.DataFrame]:
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Say which file cannot be read; what cannot be written is another matter."""
+    try:
+        yield
+    except OSError as problem:
+        msg = f"Cannot read {path.name!r}: {problem.strerror or problem}."
+        raise InputError(msg) from None
+
+
+def _filled(
+    frames: Iterator[pl.DataFrame], names: Sequence[str], path: Path
+) -> Iterator[pl.DataFrame]:
     """Yield frames, or one without rows where there is none."""
     some = False
-    for frame in frames:
+    while True:
+        with _readable(path):
+            frame = next(frames, None)
+        if frame is None:
+            break
         some = True
         yield frame.rename({name: f"c{at}" for at, name in enumerate(frame.columns)})
     if not some:

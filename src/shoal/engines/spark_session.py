@@ -6,16 +6,21 @@ silent: what its machines have to say is said by the error that is raised.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
+import signal
 import sys
+import threading
+import time
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import shoal
 from shoal.errors import OutputError, ShoalError, UsageError
+from shoal.release.staging import undisturbed
 from shoal.table.files import load
 
 if TYPE_CHECKING:
@@ -31,6 +36,7 @@ TRIES = 4
 CAUSE = re.compile(r"(?:Caused by: )?([\w.$]+(?:Error|Exception))(?:: (.*))?")
 FULL = "No space left on device"
 PANDAS = "PySpark does not yet fully support pandas"
+PATIENCE = 10.0  # seconds that tasks have to end when they are told to
 
 
 class SparkFailed(OutputError):
@@ -40,6 +46,7 @@ class SparkFailed(OutputError):
 def session_of(engine: Spark) -> SparkSession:
     """Return the session of an engine, started where there is none."""
     load("pyspark", extra="spark", what="The engine Spark")
+    logging.getLogger().addFilter(_worth_logging)
     if engine.session is not None:
         return engine.session
     from pyspark.sql import SparkSession
@@ -68,7 +75,8 @@ def _start(engine: Spark) -> SparkSession:
     builder = SparkSession.builder.appName(NAME)
     for key, value in settings.items():
         builder = builder.config(key, value)
-    with _quiet():
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+    with _quiet(), _own_signals():
         try:
             return builder.getOrCreate()
         except (PySparkException, OSError) as problem:
@@ -99,6 +107,7 @@ def _settings(engine: Spark) -> dict[str, str]:
         "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
         "spark.sql.parquet.enableVectorizedReader": "true",
         "spark.python.worker.faulthandler.enabled": "false",
+        "spark.python.task.killTimeout": "200ms",  # of a worker whose task is not wanted any more
         "spark.executorEnv.POLARS_MAX_THREADS": threads,
         "spark.executorEnv.OMP_NUM_THREADS": threads,
         "spark.executorEnv.PYTHONWARNINGS": "ignore",
@@ -135,6 +144,52 @@ def _quiet() -> Iterator[None]:
             os.dup2(descriptor, place)
             os.close(descriptor)
         os.close(nowhere)
+
+
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """Keep whoever asks the process to stop from being heard by Spark, which listens as well."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    kept = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, kept)
+
+
+def _worth_logging(record: logging.LogRecord) -> bool:
+    """Return whether a record is none of py4j's about an interrupt, which is raised anyway."""
+    problem = record.exc_info[0] if record.exc_info else None
+    return not (
+        problem is not None
+        and issubclass(problem, KeyboardInterrupt)
+        and "py4j" in Path(record.pathname).parts
+    )
+
+
+@contextmanager
+def tagged(session: SparkSession, tag: str) -> Iterator[None]:
+    """Run jobs under a tag; an interrupt stops them, and waits until no worker may still write."""
+    from py4j.protocol import Py4JError
+
+    context = session.sparkContext
+    context.addJobTag(tag)
+    try:
+        yield
+    except KeyboardInterrupt:
+        with undisturbed(), suppress(Py4JError, OSError):  # where Java is gone, so are its jobs
+            context.cancelJobsWithTag(tag)
+            tracker, end = context.statusTracker(), time.monotonic() + PATIENCE
+            while time.monotonic() < end and any(
+                one.numRunningTasks for one in tracker.getExecutorInfos()
+            ):
+                time.sleep(0.05)
+        raise
+    finally:
+        with suppress(Py4JError, OSError):
+            context.removeJobTag(tag)
 
 
 @contextmanager

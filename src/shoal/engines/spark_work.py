@@ -26,7 +26,7 @@ from shoal.engines.spark_parts import (
     with_losses,
     write_part,
 )
-from shoal.engines.spark_session import on_spark, session_of
+from shoal.engines.spark_session import on_spark, session_of, tagged
 from shoal.engines.spark_shard import BLOB, FILE, KEY, ROW, SHARD, Errand, assign, search, unpickled
 from shoal.errors import UsageError
 from shoal.methods.base import Task
@@ -86,6 +86,7 @@ class Work:
     progress: Progress = silent
     seen: Callable[[tuple[str, ...]], None] = unseen  # called with the columns of the table
     seconds: dict[str, float] = field(default_factory=dict)
+    tag: str = field(default_factory=lambda: f"shoal-{secrets.token_hex(8)}")
 
     @property
     def session(self) -> SparkSession:
@@ -102,7 +103,7 @@ class Work:
         """Note how long a phase takes, report its beginning and end, and say what goes wrong."""
         start = time.perf_counter()
         self.progress(name, 0.0)
-        with on_spark():
+        with on_spark(), tagged(self.session, self.tag):
             yield
         self.progress(name, 1.0)
         self.seconds[name] = round(self.seconds.get(name, 0) + time.perf_counter() - start, 3)
