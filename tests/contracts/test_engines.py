@@ -129,6 +129,9 @@ def test_one_shard_has_the_groups_and_cells_of_one_machine(name, tmp_path):
     assert there.manifest.keys() == here.manifest.keys()
     assert there.loss == pytest.approx(here.loss, abs=1e-12)
     assert there.audit().measured() == here.audit().measured()
+    assert shoal.audit(there).measured() == here.audit().measured()
+    counted = "income >= 5000"
+    assert there.count(counted) == pytest.approx(shoal.count(here, counted))
 
 
 @pytest.mark.parametrize("name", cases("several, composite", "never mixed", "hierarchies"))

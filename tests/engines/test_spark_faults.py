@@ -158,7 +158,7 @@ RECOVERED = {
     "workers are killed in a search": ("shoal.engines.spark_shard _search killed", 2, LOCAL),
     "a worker is killed after a copy": ("shoal.engines.spark_reading _copy killed", 1, LOCAL),
     "a worker is killed after a part": ("shoal.engines.spark_parts digest_of killed", 1, LOCAL),
-    "a worker is killed in an audit": ("shoal.engines.spark_audit _audited killed", 1, LOCAL),
+    "a worker is killed in an audit": ("shoal.engines.spark_parts audit_slice killed", 1, LOCAL),
     "an executor is killed in a search": ("shoal.engines.spark_shard _search above", 1, CLUSTER),
     "an executor is killed after a part": ("shoal.engines.spark_parts digest_of above", 1, CLUSTER),
 }
@@ -215,6 +215,14 @@ def children(of: int) -> set[int]:
     return found - {of}
 
 
+def gone(processes: set[int]) -> None:
+    """Wait until none of some processes is there any more."""
+    end = time.monotonic() + 60
+    while any(os.path.exists(f"/proc/{one}") for one in processes):  # noqa: PTH110
+        assert time.monotonic() < end, "Java or workers outlive their driver"
+        time.sleep(0.2)
+
+
 @pytest.mark.parametrize("what", ["rows/*", "found/*", "release.parquet/*"])
 def test_after_a_driver_that_was_killed_the_next_run_clears_up(what, tmp_path):
     table = people(tmp_path)
@@ -226,12 +234,20 @@ def test_after_a_driver_that_was_killed_the_next_run_clears_up(what, tmp_path):
     process.communicate()
     assert "out" not in names_in(tmp_path / "to")
     assert len(names_in(tmp_path / "to")) == 1
-    end = time.monotonic() + 60
-    while any(os.path.exists(f"/proc/{one}") for one in under):  # noqa: PTH110
-        assert time.monotonic() < end, "Java or workers outlive their driver"
-        time.sleep(0.2)
+    gone(under)
     assert ended(published(tmp_path))[0] == 0
     assert_whole(tmp_path, table)
+
+
+def test_a_java_that_is_just_starting_does_not_stay_behind(tmp_path):
+    people(tmp_path)
+    process = published(tmp_path)
+    while not (under := children(process.pid)):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.terminate()
+    assert ended(process)[0] == 130
+    gone(under)
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])

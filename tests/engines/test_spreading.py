@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 from collections import Counter
 from fractions import Fraction
 from typing import Any
@@ -305,3 +306,23 @@ def test_never_is_more_left_out_than_the_share_and_what_can_be_had_is_had(seed):
     assert sum(gone.values()) <= limit
     for number, (members, needed, _) in shards.items():
         assert gone[number] >= min(needed, members)
+
+
+def test_an_interrupt_stays_one_whatever_it_becomes_on_its_way():
+    session = pytest.importorskip("shoal.engines.spark_session")
+    protocol = pytest.importorskip("py4j.protocol")
+
+    def lost() -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise protocol.Py4JNetworkError("closed")  # noqa: B904 - as py4j does
+
+    with pytest.raises(KeyboardInterrupt), session.on_spark():
+        lost()
+    with pytest.raises(session.SparkFailed, match="Py4JNetworkError"), session.on_spark():
+        raise protocol.Py4JNetworkError("closed")
+    with pytest.raises(session.SparkFailed, match="ConnectionRefusedError"), session.on_spark():
+        raise ConnectionRefusedError(111, "Connection refused")
+    with pytest.raises(FileNotFoundError), session.on_spark():
+        raise FileNotFoundError

@@ -18,6 +18,7 @@ from shoal.audit.digests import check_digests, files_beside, is_ordinary
 from shoal.audit.done import check_codebook, check_done
 from shoal.audit.manifest import read_manifest
 from shoal.audit.matches import audit_matches, published_among
+from shoal.audit.slices import audit_parts, is_sliced
 from shoal.audit.stated import kinds_of, manifest_schema, readings
 from shoal.audit.tables import read_tables
 from shoal.audit.verify import Audit, audit_table, check_rows
@@ -32,7 +33,7 @@ from shoal.table.settling import trimmed, with_date_formats
 from shoal.wording import option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from shoal.audit.forms import Tables
 
@@ -125,11 +126,16 @@ def _measure(
     hierarchies: Mapping[str, Any] | None,
 ) -> Audit:
     """Measure what a manifest speaks of; `changed` is what is wrong with the files already."""
+    schema = manifest_schema(manifest, hierarchies)
+    asked = requirements(require or manifest["require"], *schema.protected)
+    by_owner = original is not None or population is not None or hierarchies
+    if not by_owner and is_sliced(directory, manifest, asked):
+        found = audit_parts(directory, manifest, asked)
+        problems = [*changed, *check_codebook(directory, manifest, schema)]
+        return _compared(found, manifest, problems, stated=require is None)
     tables = read_tables(directory, manifest, lean=True)
     published, linked = tables.rows, tables.linked
     check_rows(published)
-    schema = manifest_schema(manifest, hierarchies)
-    asked = requirements(require or manifest["require"], *schema.protected)
     problems = [*changed, *_untrue(directory, tables, manifest, schema)]
     del tables
     if not manifest.get("heterogeneous", False):
@@ -156,7 +162,15 @@ def _measure(
             coded = published_among(published, coded, manifest["suppressed"])
         problems += check_domains(coded, manifest)
         found = audit_matches(published, coded, asked, candidates=True)
-    if require is None and found.measured() != manifest["measured"]:
+    return _compared(found, manifest, problems, stated=require is None)
+
+
+def _compared(
+    found: Audit, manifest: dict[str, Any], problems: Sequence[str], *, stated: bool
+) -> Audit:
+    """Return an audit with what is wrong already, and where a manifest measured something else."""
+    problems = list(problems)
+    if stated and found.measured() != manifest["measured"]:
         problems.append("The manifest's measurements are not those of the published table.")
     if manifest.get("alone", found.alone) != found.alone:
         problems.append(

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shoal.audit.cells import without_escapes
-from shoal.audit.digests import is_ordinary
+from shoal.audit.digests import check_part, is_ordinary
 from shoal.audit.forms import (
     Tables,
     flat_cells,
@@ -109,19 +109,17 @@ def _read_parts(
 ) -> pl.DataFrame:
     """Read the parts of a table as one, a part at a time."""
     gathered = Gathered(lean=True)
-    header: list[str] = []
+    first: pl.Schema | None = None
     for place, name in enumerate(names, 1):
         if not is_ordinary(directory / name):
             msg = f"{directory.name!r} has no {name}, or it is no ordinary file."
             raise InputError(msg)
         part = flat_cells(read_table(directory / name), manifest)
-        if header and part.columns != header:
-            msg = f"{name} has other columns than {names[0]}."
-            raise InputError(msg)
-        header = part.columns
+        check_part(part.schema, first, name, names[0])
+        first = part.schema
         gathered.add(part)
         progress("audit", place / len(names))
-    return gathered.table(header, manifest["rows"])
+    return gathered.table(list(first or ()), manifest["rows"])
 
 
 def as_meant(published: pl.DataFrame, manifest: dict[str, Any]) -> pl.DataFrame:

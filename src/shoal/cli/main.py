@@ -106,7 +106,8 @@ def main() -> None:
     except (Exception, KeyboardInterrupt) as problem:
         if os.environ.get("SHOAL_DEBUG"):
             raise
-        finish(*explain(problem))
+        # An interrupt may be lost in foreign code, and what came of it be heard of first.
+        finish(*explain(KeyboardInterrupt() if show.interrupted.is_set() else problem))
     else:
         finish(INTERRUPTED if code == 130 else "", code if isinstance(code, int) else 0)
 

@@ -16,8 +16,8 @@ from shoal.errors import BadParameter
 from shoal.notation import whole_number
 
 if TYPE_CHECKING:
+    from shoal.audit.slices import SliceAudited
     from shoal.audit.verify import Audit
-    from shoal.engines.spark_audit import SliceAudited
     from shoal.engines.spark_scan import Scan
     from shoal.engines.spark_shard import ShardFound
     from shoal.engines.spark_work import Forest, Work

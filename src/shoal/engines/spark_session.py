@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import shoal
 from shoal.errors import OutputError, ShoalError, UsageError
-from shoal.release.staging import undisturbed
+from shoal.release.staging import STOPS, undisturbed
 from shoal.table.files import load
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def session_of(engine: Spark) -> SparkSession:
 
 
 def _start(engine: Spark) -> SparkSession:
+    from pyspark.accumulators import AccumulatorTCPServer
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
@@ -76,7 +77,9 @@ def _start(engine: Spark) -> SparkSession:
     for key, value in settings.items():
         builder = builder.config(key, value)
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
-    with _quiet(), _own_signals():
+    # It prints a traceback when Java is gone.
+    setattr(AccumulatorTCPServer, "handle_error", _unheard)  # noqa: B010 - a method
+    with _heard_later(), _quiet():
         try:
             return builder.getOrCreate()
         except (PySparkException, OSError) as problem:
@@ -147,16 +150,26 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def _own_signals() -> Iterator[None]:
-    """Keep whoever asks the process to stop from being heard by Spark, which listens as well."""
+def _heard_later() -> Iterator[None]:
+    """Let whoever asks the process to stop be heard after Java has started, and not by Spark.
+
+    A Java that is just starting would stay behind for ever.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    kept = signal.getsignal(signal.SIGINT)
+    asked: list[int] = []
+    kept = {stop: signal.getsignal(stop) for stop in STOPS}
+    for stop, handler in kept.items():
+        if callable(handler):
+            signal.signal(stop, lambda number, _frame: asked.append(number))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, kept)
+        for stop, handler in kept.items():
+            signal.signal(stop, handler)
+    if asked:
+        signal.raise_signal(asked[0])
 
 
 def _worth_logging(record: logging.LogRecord) -> bool:
@@ -167,6 +180,10 @@ def _worth_logging(record: logging.LogRecord) -> bool:
         and issubclass(problem, KeyboardInterrupt)
         and "py4j" in Path(record.pathname).parts
     )
+
+
+def _unheard(*_told: object) -> None:
+    """Say nothing."""
 
 
 @contextmanager
@@ -204,11 +221,22 @@ def on_spark() -> Iterator[None]:
         except Exception as problem:
             if not _of_spark(problem):
                 raise
+            if _interrupted(problem):
+                raise KeyboardInterrupt from None
             raise _failed(problem) from None
 
 
 def _of_spark(problem: Exception) -> bool:
-    return type(problem).__module__.startswith(("pyspark", "py4j"))
+    """Return whether Spark, or the way to its Java, is what failed."""
+    foreign = type(problem).__module__.startswith(("pyspark", "py4j"))
+    return foreign or isinstance(problem, ConnectionError)
+
+
+def _interrupted(problem: BaseException | None) -> bool:
+    """Return whether something came of an interrupt, which py4j may lose on its way."""
+    while problem is not None and not isinstance(problem, KeyboardInterrupt):
+        problem = problem.__context__
+    return problem is not None
 
 
 def _failed(problem: Any) -> SparkFailed:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.audit.slices import Reading, joined_audit
 from shoal.engines.people import as_people, check_method
-from shoal.engines.spark_audit import Reading, audit_slice, joined_audit
 from shoal.engines.spark_cuts import LEAF, Cuts
 from shoal.engines.spark_joining import ShardJoining
 from shoal.engines.spark_parts import (
     Printing,
+    audit_batches,
     describing,
     published_kinds,
     settle_columns,
@@ -44,9 +45,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from shoal.audit.slices import SliceAudited
     from shoal.audit.verify import Audit
     from shoal.engines.spark import Spark
-    from shoal.engines.spark_audit import SliceAudited
     from shoal.engines.spark_parts import PartWritten
     from shoal.engines.spark_scan import Scan
     from shoal.engines.spark_shard import ShardFound
@@ -393,6 +394,7 @@ def audit_parts(
         cores = work.session.sparkContext.defaultParallelism
         if whole and manifest["rows"] > LEAST:
             count = max(count, cores)
-        reading = Reading(manifest, work.requirements, names, labels, work.engine.threads)
-        slices = work.spread(frame.repartition(count, *cells), audit_slice, reading)
+        reading = Reading(manifest, work.requirements, names, labels)
+        told = (reading, work.engine.threads)
+        slices = work.spread(frame.repartition(count, *cells), audit_batches, told)
         return joined_audit(reading, slices), slices

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 from shoal.audit.files import audit_files
 from shoal.audit.survey import survey
 from shoal.errors import UsageError
-from shoal.runs.release import Release
+from shoal.showing import Shown
 from shoal.wording import option
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shoal.audit.survey import Survey
     from shoal.audit.verify import Audit
     from shoal.principles.requirement import Require
+    from shoal.runs.release import Release
     from shoal.table.schema import Schema
 
 
@@ -86,11 +87,12 @@ def audit(
     True
     """
     released = isinstance(what, str | Path) and Path(what).is_dir()
-    plain = not released and not isinstance(what, Release)
+    made = isinstance(what, Shown) and hasattr(what, "audit")  # here, or on Spark
+    plain = not released and not made
     if group is not None and (require is not None or not plain):
         msg = f"{option('group')} is for a plain table of which nothing is required."
         raise UsageError(msg)
-    if isinstance(what, Release):
+    if made:
         given = {"schema": schema, "require": require, "original": original}
         given |= {"population": population, "hierarchies": hierarchies}
         if named := [name for name, value in given.items() if value is not None]:

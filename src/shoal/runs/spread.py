@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.audit.digests import digest_of
 from shoal.audit.manifest import REPORT
-from shoal.engines.spark_audit import group_sizes_of, held_by
+from shoal.audit.slices import group_sizes_of, held_by
 from shoal.engines.spark_reading import is_spark_frame
 from shoal.engines.spark_scan import scan_columns, value_of
 from shoal.engines.spark_work import TABLE, Work, suppressed

@@ -1,6 +1,7 @@
-"""What a worker does in an audit: it measures the rows of a slice, as a stranger reads them.
+"""An audit in slices: rows with equal published cells are in one slice, so whole groups are.
 
-Rows with equal published cells are in one slice, so whole groups are. What slices measure adds up.
+Each slice is measured as a stranger reads it, and what slices measure adds up; so no one has to
+hold a release that comes in part files.
 """
 
 from __future__ import annotations
@@ -21,37 +22,43 @@ from shoal.audit.claims import (
     check_rows_in,
     count_cells,
 )
+from shoal.audit.digests import check_part
+from shoal.audit.done import check_done
 from shoal.audit.forms import flat_cells, one_cell_each, wrong_headers
 from shoal.audit.stated import kinds_of, manifest_schema
 from shoal.audit.verify import Audit, Finding, audit_table, unknown_rows
-from shoal.engines.spark_shard import pickled
 from shoal.principles.groups import Totals
-from shoal.progress import limit_threads
+from shoal.principles.requirement import asked_of
 from shoal.release.codebook import HeldCells
+from shoal.table.coding import code_lenient
+from shoal.table.files import part_files
 from shoal.table.forms import INTERVALS, RELEASE
-from shoal.table.schema import RESERVED
+from shoal.table.schema import PERSON, RESERVED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from fractions import Fraction
+    from pathlib import Path
 
     from shoal.principles.groups import Summary
     from shoal.principles.requirement import Requirement
 
 
+AT_ONCE = 2_000_000  # rows, about, that one machine audits together
+
+
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Everything that a worker has to know to audit a slice: what is stated, and what is asked.
+    """Everything that one has to know to audit a slice: what is stated, and what is asked.
 
     `labels` are the sensitive columns that hold labels: a slice that happens to hold numbers alone
     does not make numbers of them.
     """
 
     manifest: dict[str, Any]
-    requirements: tuple[Requirement, ...]
+    requirements: Sequence[Requirement]
     names: tuple[str, ...]  # of the columns, in the order of the files
     labels: tuple[str, ...]
-    threads: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,21 +77,8 @@ class SliceAudited:
     held: dict[str, HeldCells]  # what carried columns hold
 
 
-def audit_slice(reading: Reading, batches: Iterable[Any]) -> Iterator[Any]:
-    """Audit the rows of some batches; yield what was measured."""
-    import pyarrow as pa
-
-    limit_threads(reading.threads)
-    held = [batch for batch in batches if batch.num_rows]
-    if not held:
-        return
-    table = pl.DataFrame(pl.from_arrow(pa.Table.from_batches(held)))
-    del held
-    table.columns = list(reading.names)
-    yield pa.RecordBatch.from_pydict({"slice": [pickled(_audited(reading, table))]})
-
-
-def _audited(reading: Reading, table: pl.DataFrame) -> SliceAudited:
+def audit_slice(reading: Reading, table: pl.DataFrame) -> SliceAudited:
+    """Measure the rows of a slice."""
     manifest = reading.manifest
     schema = manifest_schema(manifest)
     labels = {name: "categorical" for name in reading.labels if name not in schema.types}
@@ -95,7 +89,7 @@ def _audited(reading: Reading, table: pl.DataFrame) -> SliceAudited:
     problems += check_columns(rows, manifest)
     if problems:
         return SliceAudited(rows.height, 0, 0, 0, (), tuple(problems), {}, Counter(), Counter(), {})
-    problems += check_groups(rows, manifest)
+    problems += check_groups(rows, manifest) + check_done(rows, manifest["columns"])
     cells = {c["name"]: count_cells(rows, c) for c in manifest["columns"] if c["role"] == "quasi"}
     sizes = rows[RESERVED].value_counts()["count"]
     plain = schema.read_numbers(rows, "sensitive")
@@ -180,6 +174,66 @@ def held_by(slices: Sequence[SliceAudited]) -> dict[str, HeldCells]:
         name: sum((one.held[name] for one in others), start=held)
         for name, held in first.held.items()
     }
+
+
+# Part files on one machine
+
+
+def is_sliced(directory: Path, manifest: dict[str, Any], asked: Sequence[Requirement]) -> bool:
+    """Return whether a release comes in parts, with more rows than are audited together."""
+    grouped = manifest["groups"] is not None and "previous" not in manifest
+    if not (grouped and all(one.principle.by_itself for one in asked)):
+        return False
+    paths = _paths(directory, manifest)
+    return bool(paths) and _rows(paths) > AT_ONCE
+
+
+def audit_parts(directory: Path, manifest: dict[str, Any], asked: Sequence[Requirement]) -> Audit:
+    """Audit part files slice by slice; each takes a look at all of them, and memory for itself."""
+    paths = _paths(directory, manifest)
+    schemas = [pl.read_parquet_schema(path) for path in paths]
+    for path, schema in zip(paths, schemas, strict=True):
+        check_part(schema, schemas[0], path.name, paths[0].name)
+    names = tuple(schemas[0])
+    reading = Reading(manifest, asked, names, tuple(_labels(paths, manifest, asked)))
+    count = -(-_rows(paths) // AT_ONCE)
+    carried = {c["name"] for c in manifest["columns"] if c["role"] != "quasi"}
+    cells = [one for one in names if one not in {RESERVED, PERSON, *carried}]
+    slices = []
+    for number in range(count):
+        held = []
+        for path in paths:
+            part = pl.read_parquet(path)
+            held.append(part.filter(part.select(cells).hash_rows() % count == number))
+        table = pl.concat(held)
+        del held
+        if table.height:
+            slices.append(audit_slice(reading, table))
+    return joined_audit(reading, slices)
+
+
+def _paths(directory: Path, manifest: dict[str, Any]) -> list[Path]:
+    return [directory / name for name in part_files(RELEASE, manifest["digests"])]
+
+
+def _rows(paths: Sequence[Path]) -> int:
+    return sum(int(pl.scan_parquet(path).select(pl.len()).collect().item()) for path in paths)
+
+
+def _labels(
+    paths: Sequence[Path], manifest: dict[str, Any], asked: Sequence[Requirement]
+) -> Iterator[str]:
+    """Yield the sensitive columns whose cells are labels, as all parts together decide."""
+    schema = manifest_schema(manifest)
+    numbers = asked_of(asked)
+    for name in schema.sensitive:
+        if numbers.get(name):
+            continue
+        parts = [pl.scan_parquet(path).select(pl.col(name).unique()) for path in paths]
+        found = pl.concat([part.collect() for part in parts]).unique()
+        plain = schema.read_numbers(found, "sensitive")[name]
+        if not code_lenient(plain, kind=schema.types.get(name)).numeric:
+            yield name
 
 
 def group_sizes_of(slices: Sequence[SliceAudited]) -> list[dict[str, int]]:
