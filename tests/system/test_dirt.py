@@ -234,3 +234,24 @@ def test_any_table_ends_in_a_checked_release_or_a_sentence(tmp_path_factory, dra
     assert shoal("audit", out, *original).code == 0
     if (out / "release.csv").exists() and not freeform:
         assert oracle.problems(out, [ASKED]) == []
+
+
+@pytest.mark.parametrize("form", ["intervals", "bounds", "two-tables"])
+@pytest.mark.parametrize("kind", ["numeric", "latitude", "date", None])
+@pytest.mark.parametrize("empty", [1, 6])
+def test_numbers_of_which_some_are_missing_are_labels_whatever_type_was_said(
+    form, kind, empty, tmp_path
+):
+    known = ["1990-02-01", "1991-01-05"] if kind == "date" else ["20", "31.5"]
+    table = [
+        {"age": "" if row < empty else known[row % 2], "town": "a", "salary": str(row)}
+        for row in range(6)
+    ]
+    options = ["--missing", "value", "--form", form, "--require", "FrequencyL(l=2)"]
+    options += ["--type", f"age={kind}"] if kind else []
+    done = shoal(
+        "anonymize", write_csv(tmp_path / "t.csv", table), "--quasi", "age,town",
+        "--sensitive", "salary", *options, "--output", tmp_path / "out",
+    )  # fmt: skip
+    assert done.code == 0, done.said
+    assert shoal("audit", tmp_path / "out").code == 0

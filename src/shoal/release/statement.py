@@ -12,6 +12,7 @@ from shoal.release.cells import (
     domain,
     kind_of,
 )
+from shoal.table.schema import LABELS
 from shoal.version import __version__
 
 if TYPE_CHECKING:
@@ -125,7 +126,10 @@ def describe(name: str, recoding: Recoding) -> dict[str, Any]:
             entry["never_mix"] = True
         if name in recoding.schema.weights:
             entry["weight"] = recoding.schema.weights[name]
-    return entry | _describe_cells(name, recoding.schema)
+    entry |= _describe_cells(name, recoding.schema)
+    if entry.get("kind") == "set" and entry.get("type") not in LABELS:
+        entry.pop("type", None)  # numbers and dates of which some are missing are labels
+    return entry
 
 
 def _describe_cells(name: str, schema: Schema) -> dict[str, Any]:
