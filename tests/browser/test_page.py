@@ -174,6 +174,21 @@ def test_an_alternative_is_taken_with_a_click(started, served):
         expect(page.locator("#most-11")).to_be_checked()
 
 
+def test_an_alternative_has_its_letter_in_the_curve(started, served):
+    with tab(started, served) as page:
+        demo(page)
+        wider = page.locator("#alternatives form", has_text="Hide a wider range")
+        letter = wider.locator("b").inner_text()[0]
+        expect(page.locator("#letters-0 text")).to_have_text(letter)
+        dot, other = (page.locator(f"figure {one}").first for one in (".dot", "#letters-0 circle"))
+        beside, above = (
+            [float(one.get_attribute(at).removesuffix("%")) for one in (dot, other)]
+            for at in ("cx", "cy")
+        )
+        assert beside[0] == pytest.approx(beside[1])  # as sure, and wider
+        assert above[1] < above[0]
+
+
 def test_what_is_out_of_reach_has_a_remedy_that_works(started, served):
     with tab(started, served) as page:
         choose(page)
@@ -291,7 +306,7 @@ def test_every_step_is_open_to_everybody(started, served):
         look(page)
         choose(page)
         expect(page.locator("#price")).to_contain_text("Tried on")
-        expect(page.locator("#alternatives")).to_contain_text("As you asked")
+        expect(page.locator("#alternatives")).to_contain_text("A: as you asked")
         page.get_by_text("The same as a schema file").click()
         page.get_by_text("Type and more").first.click()
         look(page)

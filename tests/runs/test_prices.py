@@ -48,7 +48,7 @@ def test_every_alternative_can_be_published_and_is_something_else(people, decide
     found = prices.alternatives(people, file, lost)
     assert [one["kind"] for one in found] == ["everybody", "wider", "suppress", "drop"]
     for one in found:
-        changes = {key: value for key, value in one.items() if key not in {"kind", "drop"}}
+        changes = {key: value for key, value in one.items() if key not in {"kind", "drop", "at"}}
         if one["kind"] == "drop":
             assert lost[one["drop"]] == max(lost.values())
             changes["quasi"] = [name for name in lost if name != one["drop"]]

@@ -73,6 +73,12 @@ def test_the_page_is_open_on_this_machine_alone(page):
     assert bound == [f"0100007F:{port:04X}"]
 
 
+def test_what_the_page_cannot_do_is_said_on_its_first_page(page):
+    with page.client() as client:
+        said = client.get("/").text
+    assert all(word in said for word in ("linked tables", "a ledger", "Spark", "command line"))
+
+
 def test_a_token_is_exchanged_for_a_cookie_that_no_script_and_no_site_can_use(page):
     answer = httpx.get(page.address)
     assert answer.status_code == 303

@@ -72,6 +72,8 @@ def alternatives(
 ) -> list[dict[str, Any]]:
     """Return what else could be asked for: a kind, and the changes that `price` takes.
 
+    `at` says where in the picture of what is achievable it stands, where it has another place.
+
     `lost` says what each quasi column loses now; the one that loses most could be left out.
     """
     run = Run.load(file, table=table)
@@ -105,7 +107,11 @@ def _wider(table: pl.DataFrame, run: Run, texts: list[str]) -> dict[str, Any] | 
         most = WIDER * width if bound is None else min(WIDER * width, _short(ROOM * bound))
         if most > width:
             other = changed(text, run.schema.sensitive, {"epsilon": str(most)})
-            return {"kind": "wider", "require": [*texts[:place], other, *texts[place + 1 :]]}
+            return {
+                "kind": "wider",
+                "require": [*texts[:place], other, *texts[place + 1 :]],
+                "at": {"place": place, "m": numbers["m"], "epsilon": most},
+            }
     return None
 
 

@@ -244,14 +244,17 @@ async def _requirements(request: Request, table: Table) -> list[dict[str, Any]]:
     """Return what is known of every requirement."""
     shelf: Shelf = request.app.state.shelf
     draft = table.asked
+    table.considered = []
     if not draft.require:
         return []
+    known = {"path": str(table.path), "file": table.note()}
     try:
-        return await _desk(shelf, table, "consider", path=str(table.path), file=table.note())
+        table.considered = await _desk(shelf, table, "consider", **known)
     except Refused as refused:
         problem = refused.refusal
         told = {"problem": problem.sentence, "fix": problem.fix}
-        return [{"text": text, **told} for text in draft.require]
+        table.considered = [{"text": text, **told} for text in draft.require]
+    return table.considered
 
 
 async def requirements_part(request: Request) -> Response:

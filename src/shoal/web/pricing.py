@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from shoal.web.state import Shelf, Table
 
+LETTERS = "BCDEFG"  # of what could be instead; A is what was asked for
 PATIENCE = {"suppress": 1.5}  # seconds of a trial that searches several times
 
 
@@ -93,10 +94,17 @@ async def _alternatives(trials: Trials) -> dict[str, Any]:
     now = known.get("loss") if text == trials.text else None
     found = await trials.ask("alternatives", lost=now["ncp"] if now else {})
     for one in found:
-        changes = {key: value for key, value in one.items() if key != "kind"}
+        changes = {key: value for key, value in one.items() if key not in {"kind", "at"}}
         patience = PATIENCE.get(one["kind"])
         one["price"] = await trials.price(**changes, patience=patience)
-    return {"now": now["gcp"] if now else None, "found": found}
+    for letter, one in zip(LETTERS, found, strict=False):
+        one["letter"] = letter
+    marked = [
+        (place, asked, [one for one in found if one.get("at", {}).get("place") == place])
+        for place, asked in enumerate(trials.table.considered)
+        if asked.get("frontier")
+    ]
+    return {"now": now["gcp"] if now else None, "found": found, "marked": marked}
 
 
 async def _methods(trials: Trials) -> dict[str, Any]:

@@ -77,6 +77,7 @@ class Table:
     problem: Refusal | None = None
     draft: Draft | None = None
     priced: tuple[str, dict[str, Any]] = ("", {})  # the last price, and of what
+    considered: list[dict[str, Any]] = field(default_factory=list)  # what is shown as required
     reading: threading.Lock = field(default_factory=threading.Lock)
     noting: threading.Lock = field(default_factory=threading.Lock)
     noted: str = ""
