@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -162,3 +163,28 @@ def test_the_report_says_how_far_from_the_least_a_release_is_unless_rows_are_lef
         if not release.manifest["suppressed"]:
             bound = least_loss(release.coded, release.requirements)
             assert 0 < bound <= release.loss
+
+
+def test_a_comparison_says_it_too_unless_a_person_may_have_several_rows():
+    frame = table(np.random.default_rng(2), 120).with_columns(who=pl.int_range(120) // 2)
+    alone = shoal.compare(frame, schema(hierarchy=False), require="KAnonymity(k=3)", queries=0)
+    assert alone.least_loss is not None
+    assert alone.least_loss > 0
+    for entry in alone.entries:
+        assert entry.loss is not None
+        assert entry.times_least == pytest.approx(entry.loss / alone.least_loss)
+        assert entry.times_least >= 1
+    people = replace(schema(hierarchy=False), person="who")
+    several = shoal.compare(frame, people, require="KAnonymity(k=3)", queries=0)
+    assert several.least_loss is None
+    assert [entry.times_least for entry in several.entries] == [None] * len(several.entries)
+
+
+def test_a_coarser_release_says_nothing_of_rows_that_it_was_not_made_from(tmp_path):
+    frame = table(np.random.default_rng(3), 120)
+    release = shoal.anonymize(frame, schema(hierarchy=False), require="KAnonymity(k=3)")
+    release.write(tmp_path / "fine")
+    shoal.coarsen(tmp_path / "fine", require="KAnonymity(k=9)").write(tmp_path / "coarse")
+    for name, said in (("fine", True), ("coarse", False)):
+        page = (tmp_path / name / "report.html").read_text("utf-8")
+        assert ("any release of these rows has to lose" in page) == said
