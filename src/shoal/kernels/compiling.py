@@ -42,7 +42,7 @@ def without_linear_algebra() -> None:
 without_linear_algebra()
 
 # Nobody, no group. A bare -1 is a type of its own to Numba while it infers the others, and every
-# kernel that is handed one would be compiled for it too: half of all that was compiled.
+# kernel that is handed one would be compiled for it too: a third of all that was compiled.
 NONE = np.int64(-1)
 
 RUN, DISTINCT, ENTROPY, RECURSIVE, APART, ORDERED = range(6)
