@@ -172,6 +172,7 @@ def test_a_comparison_says_it_too_unless_a_person_may_have_several_rows():
     assert alone.least_loss > 0
     for entry in alone.entries:
         assert entry.loss is not None
+        assert entry.times_least is not None
         assert entry.times_least == pytest.approx(entry.loss / alone.least_loss)
         assert entry.times_least >= 1
     people = replace(schema(hierarchy=False), person="who")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 WHOLE = 2_000
 BLOCK = 32_000
 NEAR = 35
-FEW = 20  # where there are several blocks: two thirds of the time, for half a per cent of the loss
+FEW = 18  # where there are several blocks: two thirds of the time, for half a per cent of the loss
 GOLDEN = 0.6180339887498949
 PRICE_BITS = 60  # that cost scaling may use
 
@@ -84,7 +84,7 @@ def candidates(n: int, matches: int) -> int:
 
     The more matches a record has, the more of them are taken already.
     """
-    return NEAR if n <= BLOCK else min(NEAR, max(FEW, 2 * matches))
+    return NEAR if n <= BLOCK else min(NEAR, max(FEW, 3 * matches // 2))
 
 
 def _solve_blocks(
