@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 WHOLE = 2_000
 BLOCK = 32_000
 NEAR = 35
-FEW = 18  # where there are several blocks: two thirds of the time, for half a per cent of the loss
+FEW = 18  # where there are several blocks: 0.7 of the time, for 0.7 per cent of the loss
 GOLDEN = 0.6180339887498949
 PRICE_BITS = 60  # that cost scaling may use
 
