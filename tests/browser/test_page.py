@@ -306,7 +306,7 @@ def test_every_step_is_open_to_everybody(started, served):
         look(page)
         choose(page)
         expect(page.locator("#price")).to_contain_text("Tried on")
-        expect(page.locator("#alternatives")).to_contain_text("A: as you asked")
+        expect(page.locator("#alternatives")).to_contain_text("A: As you asked")
         page.get_by_text("The same as a schema file").click()
         page.get_by_text("Type and more").first.click()
         look(page)
