@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import warnings
 from functools import cache
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from shoal import Spark
 
 REQUIRED = "SHOAL_REQUIRE_JAVA"
+MASTER = "SHOAL_SPARK_MASTER"
 
 
 def binary() -> str | None:
@@ -21,11 +23,11 @@ def binary() -> str | None:
 
 @cache
 def session() -> Any:
-    """Return a session of two cores on this machine."""
+    """Return a session of two cores on this machine, or on the master that tests are to run on."""
     import shoal
     from shoal.engines.spark_session import session_of
 
-    return session_of(shoal.Spark(master="local[2]", memory="1g"))
+    return session_of(shoal.Spark(master=os.environ.get(MASTER, "local[2]"), memory="1g"))
 
 
 def engine(shard: int = 500_000) -> Spark:

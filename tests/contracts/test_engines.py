@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import subprocess
+import sys
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -167,6 +170,20 @@ def test_several_shards_keep_every_row_once_and_what_is_required(name, tmp_path)
     assert {one.name for one in target.iterdir()} == {
         "release.parquet", "manifest.json", "report.html", "codebook.csv",
     }  # fmt: skip
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", CASES)
+def test_the_cases_hold_on_executors_that_are_processes_of_their_own(name):
+    known = f"test_several_shards_keep_every_row_once_and_what_is_required[{name}]"
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-m", "", f"{__file__}::{known}"],
+        env=os.environ | {jvm.MASTER: "local-cluster[2,1,1024]"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout
 
 
 def with_people(rows: int = 900) -> pl.DataFrame:

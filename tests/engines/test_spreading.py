@@ -200,6 +200,7 @@ def test_what_parts_hold_adds_up_in_the_codebook():
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "seed": ({"seed": 1}, "seed"),
+    "seed 0": ({"seed": 0}, "seed"),
     "seconds": ({"seconds": 3}, "seconds"),
     "linkage": ({"linkage": "x.csv"}, "linkage"),
     "format": ({"format": "csv"}, "Parquet"),
@@ -207,6 +208,20 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "method": ({"method": "Freeform(k=3)", "require": "KAnonymity(k=3)"}, "no groups"),
     "escape": ({"escape_formulas": True}, "escape_formulas"),
     "output": ({"output": "-"}, "directory"),
+    "population": ({"population": people(10)}, "population"),
+    "owner_report": ({"owner_report": "x.html"}, "owner_report"),
+    "history": ({"history": "x.db"}, "history"),
+    "ledger": ({"ledger": "x.ledger"}, "ledger"),
+    "trials": ({"trials": True}, "trials"),
+    "query": ({"query": "select 1"}, "query"),
+    "sheet": ({"sheet": "1"}, "sheet"),
+    "pseudonyms": (
+        {
+            "schema": shoal.Schema(quasi="age", sensitive="pay", pseudonymize="zip"),
+            "key": bytes(16),
+        },
+        "pseudonymize",
+    ),
     "rounding": ({"schema": shoal.Schema(quasi="age", sensitive="pay", round={"age": 5})}, "round"),
 }
 

@@ -69,8 +69,10 @@ REFUSED = {
 
 def check_spread(run: Run) -> None:
     """Raise before any work is done where something is asked that Spark cannot do."""
+    usual = {one.name: one.default for one in fields(run)}
     for name, reason in REFUSED.items():
-        if getattr(run, name):
+        given = getattr(run, name)  # a seed may be 0, and nobody knows whether a frame is true
+        if given is not usual[name] and not (isinstance(given, dict) and not given):
             msg = f"{reason}: {option(name)} cannot be had with Spark(). {ELSEWHERE}"
             raise UsageError(msg)
     if run.form == TWO_TABLES:
