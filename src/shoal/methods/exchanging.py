@@ -33,6 +33,7 @@ KEPT_FAR = 128  # and at the later ones
 FAR = 256
 HEAVY = 1e6  # price of one unit of excess that no loss outweighs
 PRICES = (0.3, 1.0, 4.0)  # rising prices of the first passes, in mean losses of a member
+CHAINS = 1e8  # pairs of pairs that chains may try: seconds, where all groups could take hours
 MOST_WRONG = 3 / 4  # of all groups after the first passes, of which too many stay
 FEW_WRONG = 1 / 32  # of all groups after near ones were asked, of which most can be mended
 PASSES = 12  # about as many as a run makes, for the progress bar
@@ -168,9 +169,14 @@ class Exchanging:
                 repair(*self.state, one, around, HEAVY, self.now, *self.crossing())
 
     def chains(self, reach: int, near: NearGroups) -> None:
-        """Try two exchanges in a row with groups in reach."""
+        """Try two exchanges in a row with groups in reach, where not too many are wrong.
+
+        Every pair of members is tried with every pair of the next groups in reach.
+        """
         wrong = np.flatnonzero(self.groups.excess)
         around = near.ring(wrong, 0, reach, KEPT)
+        if around.shape[1] * around.size * float(self.groups.sizes.max()) ** 4 > CHAINS:
+            return
         self.now += 1
         chain(*self.state, wrong, around, self.now, *self.crossing())
 
