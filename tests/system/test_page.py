@@ -530,7 +530,7 @@ def test_prices_that_were_overtaken_are_not_shown(page):
             turn = 0
             while not asked.done() and time.monotonic() < until:
                 turn += 1
-                said = {"require": f"FrequencyL(l={3 + turn % 2})"}
+                said = {"require": f"FrequencyL(l={2 + turn % 2})"}  # never again what it was
                 client.post(f"{place}/require", data=said)
             assert asked.result().status_code == 204
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FIRST = 125  # rows of the first sample
 FACTOR = 2  # by which samples grow
 ENOUGH = 0.7  # seconds; a search that takes so long tells what a larger one takes
+LEAP = 10  # times the sample before: so much more is code that was loaded, not work
 FEWEST, FITTED = 3, 4  # samples at least, and how many of the largest are continued
 POWERS = (0.9, 2.2)  # of the rows, that searches grow by
 SETUP = 1.0  # seconds of loading code, and
@@ -68,7 +69,7 @@ def _by_samples(method: Method, task: Task, now: Callable[[], float]) -> float:
     while True:
         sizes.append(size)
         times.append(_searched(method, task, order[:size], now))
-        if times[-1] > ENOUGH:  # a search that is new to a size may have been loading code
+        if times[-1] > ENOUGH and len(times) > 1 and times[-1] > LEAP * times[-2]:
             times[-1] = min(times[-1], _searched(method, task, order[:size], now))
         if size == rows or (len(sizes) >= FEWEST and times[-1] > ENOUGH):
             return continued(sizes[-FITTED:], times[-FITTED:], rows)
