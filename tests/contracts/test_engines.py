@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -375,7 +376,7 @@ def test_nothing_of_rows_left_out_stands_in_any_file(name, tmp_path):
         json.loads((tmp_path / place / "manifest.json").read_text()) for place in ("here", "there")
     )
     assert there["suppressed"] >= 1
-    shown = every_text(tmp_path / "there")
+    shown = re.sub("[0-9a-f]{32,}", "", every_text(tmp_path / "there"))  # digests, and the id
     for mark in ("FARMARK", "2031", "777777", "NOTEMARK", "1000000000", "1e9", "1e+09"):
         assert mark not in shown, mark
     domains = {one["name"]: one.get("domain") for one in there["columns"]}

@@ -96,6 +96,7 @@ def main() -> None:
     # What is loaded stays: to look through it for garbage again and again takes a tenth of the
     # time of a small run, and of compiling.
     gc.set_threshold(200_000, 50, 50)
+    show.interrupted.clear()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, interrupt)
         for stop in STOPS:
