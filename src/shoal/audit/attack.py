@@ -11,7 +11,7 @@ from shoal.audit.covers import CellCover
 from shoal.audit.exposure import Vulnerability, vulnerability, widths
 from shoal.audit.guessing import Lesson, learn
 from shoal.audit.linking import Intersection, Link, intersect, link
-from shoal.audit.linking_people import Candidates, link_people, whom_of
+from shoal.audit.linking_people import Candidates, link_people
 from shoal.audit.published import Published, open_published
 from shoal.audit.together import Difference, Together, differences, intersect_all
 from shoal.audit.verify import GUESSED
@@ -20,6 +20,7 @@ from shoal.distances.labels import Equality
 from shoal.distances.numeric import Absolute
 from shoal.errors import InputError, UnknownColumn, UsageError
 from shoal.sampling import draw
+from shoal.table.coding import code_persons
 from shoal.table.forms import MEANS, TWO_TABLES
 from shoal.table.reading import read_table, take_frame
 from shoal.table.settling import trimmed
@@ -178,13 +179,13 @@ def _against_people(
     if not rows.height:
         msg = f"No row of the original says whom it is about in column {person!r}."
         raise InputError(msg)
-    whom = whom_of(rows[person])
+    whom = code_persons(rows[person])
     sample = draw(int(whom.max()) + 1, PEOPLE, seed)
     links: list[Link] = []
     for one in opened:
         cover = CellCover(one, _as_known(rows, one.schema))
         assert one.person is not None
-        there = whom_of(one.table[one.person])
+        there = code_persons(one.table[one.person])
         candidates = Candidates.of(cover, whom, there)
         for name in one.schema.sensitive:
             column = one.sensitive(name)

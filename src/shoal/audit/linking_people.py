@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from shoal.audit.linking import Link, code_both, windows
 from shoal.table.people import by_person
@@ -22,17 +21,13 @@ from shoal.table.people import by_person
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from shoal.audit.covers import CellCover
     from shoal.sampling import Sample
 
 KNOWING = "the quasi values of people, and how many rows each has,"
-
-
-def whom_of(people: pl.Series) -> NDArray[np.int64]:
-    """Return the number of the person of each row."""
-    return np.unique(people.cast(pl.String).to_numpy(), return_inverse=True)[1].astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
