@@ -25,7 +25,7 @@ def binary() -> str | None:
 def session() -> Any:
     """Return a session of two cores on this machine, or on the master that tests are to run on."""
     import shoal
-    from shoal.engines.spark_session import session_of
+    from shoal.engines.spark.session import session_of
 
     return session_of(shoal.Spark(master=os.environ.get(MASTER, "local[2]"), memory="1g"))
 

@@ -20,7 +20,7 @@ from shoal.distances.numeric import Lp as Lp
 from shoal.distances.numeric import SmallestDifference as SmallestDifference
 from shoal.distances.numeric import TotalVariation as TotalVariation
 from shoal.engines.local import Local as Local
-from shoal.engines.spark import Spark as Spark
+from shoal.engines.spark.engine import Spark as Spark
 from shoal.errors import AuditFailed as AuditFailed
 from shoal.errors import InputError as InputError
 from shoal.errors import NotAchievable as NotAchievable

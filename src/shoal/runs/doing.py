@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from shoal.audit.manifest import REPORT
 from shoal.engines.choice import choose_engine, engine_of
-from shoal.engines.spark import Spark
+from shoal.engines.spark.engine import Spark
 from shoal.methods.achievable import check_least_risk
 from shoal.methods.suppression import read_share
 from shoal.progress import Progress, silent, timed

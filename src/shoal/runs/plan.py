@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from shoal.engines.choice import engine_of
-from shoal.engines.spark import Spark
+from shoal.engines.spark.engine import Spark
 from shoal.errors import UsageError
 from shoal.principles.necessary import outlook_of_people, plan_people
 from shoal.principles.planning import plan_column, plan_requirement

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from shoal.audit.identification import check_threshold
 from shoal.engines.choice import engine_of
 from shoal.engines.people import as_people, check_method, check_people
-from shoal.engines.spark import Spark
+from shoal.engines.spark.engine import Spark
 from shoal.errors import UsageError
 from shoal.methods.achievable import check_least_risk, check_task
 from shoal.methods.base import Method, Task

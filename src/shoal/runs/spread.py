@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from shoal.audit.digests import digest_of
 from shoal.audit.manifest import REPORT
 from shoal.audit.slices import group_sizes_of, held_by
-from shoal.engines.spark_reading import is_spark_frame
-from shoal.engines.spark_scan import scan_columns, value_of
-from shoal.engines.spark_work import TABLE, Work, suppressed
+from shoal.engines.spark.reading import is_spark_frame
+from shoal.engines.spark.scan import scan_columns, value_of
+from shoal.engines.spark.work import TABLE, Work, suppressed
 from shoal.errors import AuditFailed, UsageError
 from shoal.methods.choice import choose_method
 from shoal.methods.suppression import read_share
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shoal.audit.verify import Audit
-    from shoal.engines.spark import Spark
-    from shoal.engines.spark_scan import Scan
+    from shoal.engines.spark.engine import Spark
+    from shoal.engines.spark.scan import Scan
     from shoal.principles.requirement import Require, Requirement
     from shoal.release.layout import Suppression
     from shoal.runs.remarks import Tell

@@ -18,9 +18,9 @@ from shoal.notation import whole_number
 if TYPE_CHECKING:
     from shoal.audit.slices import SliceAudited
     from shoal.audit.verify import Audit
-    from shoal.engines.spark_scan import Scan
-    from shoal.engines.spark_shard import ShardFound
-    from shoal.engines.spark_work import Forest, Work
+    from shoal.engines.spark.scan import Scan
+    from shoal.engines.spark.shard import ShardFound
+    from shoal.engines.spark.work import Forest, Work
     from shoal.release.recoding import Recoding
 
 MEMORY = re.compile(r"[1-9][0-9]*[mg]")
@@ -64,19 +64,19 @@ class Spark(Engine):
 
     def domains(self, work: Work) -> Scan:
         """Scan a table: how many rows, what its columns hold, and how often."""
-        from shoal.engines.spark_scan import scan
+        from shoal.engines.spark.scan import scan
 
         return scan(work)
 
     def shards(self, work: Work, scan: Scan) -> Forest:
         """Cut a table by its quasi columns, from a sample of them."""
-        from shoal.engines.spark_work import cut_table
+        from shoal.engines.spark.work import cut_table
 
         return cut_table(work, scan)
 
     def search(self, work: Work, scan: Scan, forest: Forest) -> list[ShardFound]:
         """Search every shard, each by a worker; those that cannot hold are joined to others."""
-        from shoal.engines.spark_work import search_shards
+        from shoal.engines.spark.work import search_shards
 
         return search_shards(work, scan, forest)
 
@@ -84,7 +84,7 @@ class Spark(Engine):
         self, work: Work, scan: Scan, forest: Forest, found: list[ShardFound]
     ) -> tuple[dict[str, Any], Recoding]:
         """Write what was found as part files, in random order; return what is stated of them."""
-        from shoal.engines.spark_work import scatter
+        from shoal.engines.spark.work import scatter
 
         return scatter(work, scan, forest, found)
 
@@ -92,6 +92,6 @@ class Spark(Engine):
         self, work: Work, manifest: dict[str, Any], labels: tuple[str, ...] = ()
     ) -> tuple[Audit, list[SliceAudited]]:
         """Audit part files, each slice by a worker."""
-        from shoal.engines.spark_work import audit_parts
+        from shoal.engines.spark.work import audit_parts
 
         return audit_parts(work, manifest, labels)

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from shoal.engines.local import Local as Here
-from shoal.engines.spark_cuts import deal
+from shoal.engines.spark.cuts import deal
 from shoal.errors import NotAchievable
 from shoal.methods.base import Task
 from shoal.progress import limit_threads
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.engines.spark_cells import Domains
-    from shoal.engines.spark_cuts import Cuts
+    from shoal.engines.spark.cells import Domains
+    from shoal.engines.spark.cuts import Cuts
     from shoal.methods.base import Method
     from shoal.principles.groups import Groups
     from shoal.principles.requirement import Requirement

@@ -17,8 +17,8 @@ import polars as pl
 
 from shoal.audit.digests import digest_of
 from shoal.audit.slices import audit_slice
-from shoal.engines.spark_cells import only_published
-from shoal.engines.spark_shard import GROUP, PERSON, as_they_came, pickled
+from shoal.engines.spark.cells import only_published
+from shoal.engines.spark.shard import GROUP, PERSON, as_they_came, pickled
 from shoal.progress import limit_threads
 from shoal.release.carried import integer_type
 from shoal.release.cells import Kinds, Spans, kinds, ncp_by_group
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.audit.slices import Reading
-    from shoal.engines.spark_cells import Domains
-    from shoal.engines.spark_shard import Carried, ShardFound
+    from shoal.engines.spark.cells import Domains
+    from shoal.engines.spark.shard import Carried, ShardFound
     from shoal.table.column import Column
 
 BATCH = 2**16  # rows that are put together at a time

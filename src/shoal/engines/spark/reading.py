@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import polars as pl
 
-from shoal.engines.spark_session import on_spark
-from shoal.engines.spark_shard import FILE, ROW, pickled, unpickled
+from shoal.engines.spark.session import on_spark
+from shoal.engines.spark.shard import FILE, ROW, pickled, unpickled
 from shoal.errors import InputError, ShoalError, UsageError
 from shoal.release.writing import write_parquet
 from shoal.table.databases.access import is_address

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.engines.spark_cuts import LEAF
-from shoal.engines.spark_shard import ShardFound
+from shoal.engines.spark.cuts import LEAF
+from shoal.engines.spark.shard import ShardFound
 from shoal.errors import NotAchievable
 from shoal.release.layout import Suppression
 from shoal.wording import option
@@ -27,7 +27,7 @@ from shoal.wording import option
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shoal.engines.spark_cuts import Cuts
+    from shoal.engines.spark.cuts import Cuts
 
 
 @dataclass(eq=False)

@@ -16,11 +16,11 @@ import pytest
 import shoal
 from reference.feistel import permuted as slowly
 from shoal.audit.claims import check_cells, count_cells
-from shoal.engines.spark_cells import Cells, only_published
-from shoal.engines.spark_cuts import Cuts, deal
-from shoal.engines.spark_joining import ShardJoining
-from shoal.engines.spark_parts import _together
-from shoal.engines.spark_shard import ShardFound
+from shoal.engines.spark.cells import Cells, only_published
+from shoal.engines.spark.cuts import Cuts, deal
+from shoal.engines.spark.joining import ShardJoining
+from shoal.engines.spark.parts import _together
+from shoal.engines.spark.shard import ShardFound
 from shoal.errors import NotAchievable, UsageError
 from shoal.kernels.permuting import permuted
 from shoal.release.codebook import HeldCells
@@ -324,7 +324,7 @@ def test_never_is_more_left_out_than_the_share_and_what_can_be_had_is_had(seed):
 
 
 def test_an_interrupt_stays_one_whatever_it_becomes_on_its_way():
-    session = pytest.importorskip("shoal.engines.spark_session")
+    session = pytest.importorskip("shoal.engines.spark.session")
     protocol = pytest.importorskip("py4j.protocol")
 
     def lost() -> None:

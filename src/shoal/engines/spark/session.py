@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from shoal.engines.spark import Spark
+    from shoal.engines.spark.engine import Spark
 
 NAME = "shoal"
 LOCAL = re.compile(r"local\[(\d+|\*)\]")  # a master that would not try a lost task again

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.engines.spark_cells import Cells, Domains
-from shoal.engines.spark_reading import read_rows
-from shoal.engines.spark_shard import FILE, ROW, Carried
+from shoal.engines.spark.cells import Cells, Domains
+from shoal.engines.spark.reading import read_rows
+from shoal.engines.spark.shard import FILE, ROW, Carried
 from shoal.errors import BadCells, InputError, NotAchievable
 from shoal.methods.achievable import check_value
 from shoal.principles.requirement import asked_of
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column as Expression
     from pyspark.sql import DataFrame
 
-    from shoal.engines.spark_reading import SparkRows
-    from shoal.engines.spark_work import Work
+    from shoal.engines.spark.reading import SparkRows
+    from shoal.engines.spark.work import Work
     from shoal.principles.requirement import Requirement
     from shoal.table.schema import Schema
 

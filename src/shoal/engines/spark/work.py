@@ -15,9 +15,9 @@ import polars as pl
 
 from shoal.audit.slices import Reading, joined_audit
 from shoal.engines.people import as_people, check_method
-from shoal.engines.spark_cuts import LEAF, Cuts
-from shoal.engines.spark_joining import ShardJoining
-from shoal.engines.spark_parts import (
+from shoal.engines.spark.cuts import LEAF, Cuts
+from shoal.engines.spark.joining import ShardJoining
+from shoal.engines.spark.parts import (
     Printing,
     audit_batches,
     describing,
@@ -27,8 +27,8 @@ from shoal.engines.spark_parts import (
     with_losses,
     write_part,
 )
-from shoal.engines.spark_session import on_spark, session_of, tagged
-from shoal.engines.spark_shard import BLOB, FILE, KEY, ROW, SHARD, Errand, assign, search, unpickled
+from shoal.engines.spark.session import on_spark, session_of, tagged
+from shoal.engines.spark.shard import BLOB, FILE, KEY, ROW, SHARD, Errand, assign, search, unpickled
 from shoal.errors import UsageError
 from shoal.methods.base import Task
 from shoal.methods.choice import choose_method, method_for
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
 
     from shoal.audit.slices import SliceAudited
     from shoal.audit.verify import Audit
-    from shoal.engines.spark import Spark
-    from shoal.engines.spark_parts import PartWritten
-    from shoal.engines.spark_scan import Scan
-    from shoal.engines.spark_shard import ShardFound
+    from shoal.engines.spark.engine import Spark
+    from shoal.engines.spark.parts import PartWritten
+    from shoal.engines.spark.scan import Scan
+    from shoal.engines.spark.shard import ShardFound
     from shoal.methods.base import Method
     from shoal.principles.requirement import Requirement
     from shoal.release.recoding import Recoding
