@@ -7,13 +7,17 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import pytest
 
+from shoal.cli import main, show
+from shoal.release import staging
 from system.shell import Outcome, names_in, start
 
 if TYPE_CHECKING:
@@ -96,3 +100,34 @@ def test_clearing_away_is_not_disturbed(tmp_path: Path, stop: signal.Signals) ->
     code = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path), str(int(stop))]
     assert subprocess.run(code, check=False).returncode == 0
     assert names_in(tmp_path) == []
+
+
+def test_what_is_written_by_others_while_it_is_cleared_away_is_cleared_away_too(
+    tmp_path: Path,
+) -> None:
+    """As by workers who were told to stop, and have not heard it yet."""
+    with staging.staging(tmp_path / "out") as staged:
+        writing = threading.Thread(target=written_for_a_while, args=(staged,))
+        writing.start()
+    writing.join()
+    assert names_in(tmp_path) == []
+
+
+def written_for_a_while(staged: Path) -> None:
+    end, number = time.monotonic() + 0.5, 0
+    with suppress(FileNotFoundError):  # there is nothing left to write into
+        while time.monotonic() < end:
+            number += 1
+            (staged / str(number)).mkdir()
+
+
+def test_whoever_asks_twice_at_once_is_heard_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(main, "Heard", type("Heard", (), {"until": 0.0}))
+    monkeypatch.setattr(main, "IMPATIENCE", 0.05)
+    monkeypatch.setattr(show, "interrupted", threading.Event())
+    with pytest.raises(KeyboardInterrupt):
+        main.interrupt(signal.SIGTERM, None)
+    main.interrupt(signal.SIGTERM, None)
+    time.sleep(0.06)
+    with pytest.raises(KeyboardInterrupt):
+        main.interrupt(signal.SIGTERM, None)

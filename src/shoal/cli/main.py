@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from contextlib import suppress
 from copy import copy
 from functools import cache
@@ -37,6 +38,7 @@ from shoal.views.terminal import plain_lines
 STOPS = tuple(  # how the system, or whoever sits at it, asks a command to stop
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
+IMPATIENCE = 1.0  # seconds after which whoever asks again is not just impatient
 INTERRUPTED = "shoal: interrupted; nothing was left half-written."
 
 app = typer.Typer(
@@ -117,8 +119,21 @@ def main() -> None:
         finish(INTERRUPTED if code == 130 else "", code if isinstance(code, int) else 0)
 
 
+class Heard:
+    """Until when somebody who asks to stop has just been heard."""
+
+    until = 0.0
+
+
 def interrupt(_signal: int, _frame: object) -> None:
-    """Stop at once; should the exception be lost in foreign code, stop at the next progress."""
+    """Stop at once; should the exception be lost in foreign code, stop at the next progress.
+
+    Whoever is impatient is heard again only after a while: until then, what the first has begun to
+    clear away would be left half cleared.
+    """
+    if show.interrupted.is_set() and time.monotonic() < Heard.until:
+        return
+    Heard.until = time.monotonic() + IMPATIENCE
     show.interrupted.set()
     raise KeyboardInterrupt
 

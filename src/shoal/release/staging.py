@@ -14,6 +14,7 @@ import shutil
 import signal
 import sys
 import threading
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".partial"
 OWNER = 0o700
+PATIENCE = 5.0  # seconds in which what was told to stop has stopped
 EXCHANGE = 2  # RENAME_EXCHANGE of <linux/fs.h>
 HERE = -100  # AT_FDCWD of <fcntl.h>
 STOPS = tuple(  # how the system, or whoever sits at it, asks a run to stop
@@ -45,9 +47,19 @@ def staging(target: Path) -> Iterator[Path]:
         yield staged
     finally:
         with undisturbed():
-            shutil.rmtree(staged, ignore_errors=True)
+            _remove(staged)
             if lock is not None:
                 os.close(lock)
+
+
+def _remove(staged: Path) -> None:
+    """Remove a directory, again where somebody who was told to stop wrote into it meanwhile."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        shutil.rmtree(staged, ignore_errors=True)
+        if not staged.exists() or time.monotonic() > end:
+            return
+        time.sleep(0.05)
 
 
 def swap_in(staged: Path, target: Path) -> None:

@@ -188,19 +188,23 @@ def _unheard(*_told: object) -> None:
 
 @contextmanager
 def tagged(session: SparkSession, tag: str) -> Iterator[None]:
-    """Run jobs under a tag; an interrupt stops them, and waits until no worker may still write."""
+    """Run jobs under a tag; whatever ends them early waits until no worker may still write.
+
+    An interrupt may be lost in py4j and come out as an error of Spark's, so all are alike here.
+    """
     from py4j.protocol import Py4JError
 
     context = session.sparkContext
     context.addJobTag(tag)
     try:
         yield
-    except KeyboardInterrupt:
+    except BaseException:
         with undisturbed(), suppress(Py4JError, OSError):  # where Java is gone, so are its jobs
             context.cancelJobsWithTag(tag)
             tracker, end = context.statusTracker(), time.monotonic() + PATIENCE
-            while time.monotonic() < end and any(
-                one.numRunningTasks for one in tracker.getExecutorInfos()
+            while time.monotonic() < end and (
+                tracker.getActiveJobsIds()
+                or any(one.numRunningTasks for one in tracker.getExecutorInfos())
             ):
                 time.sleep(0.05)
         raise
