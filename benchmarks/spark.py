@@ -2,9 +2,10 @@
 
 `python benchmarks/spark.py` publishes the benchmark table (or several copies of it, each with its
 own small shift of the values) by both engines, and prints for each run rows, method, engine,
-processor seconds of all processes, seconds, the most memory of the driver, of Java and of the
-largest worker, and the loss; then the loss as a ratio, the fixed cost and the processor time of a
-further row. `--rows`, `--shard`, `--method` and `--master` choose other sizes.
+processor seconds of all processes, seconds, the most memory in MB of the driver, of its Java, of
+the largest executor (where these are processes of their own) and of the largest worker, and the
+loss; then the loss as a ratio, the fixed cost and the processor time of a further row. `--rows`,
+`--shard`, `--method` and `--master` choose other sizes.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ QUASI, SENSITIVE = ["age", "puma", "occupation"], "income"
 REQUIRE = "EpsilonM(epsilon=2000, m=5)"
 TICK = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
+KINDS = ("driver", "java", "executor", "worker")
 
 
 def table(rows: int, path: Path) -> None:
@@ -54,7 +56,7 @@ class Watch(threading.Thread):
         super().__init__(daemon=True)
         self.root = root
         self.cpu: dict[int, float] = {}
-        self.peak = {"driver": 0, "java": 0, "worker": 0}
+        self.peak = dict.fromkeys(KINDS, 0)
         self.ended = threading.Event()
 
     def run(self) -> None:
@@ -85,8 +87,15 @@ class Watch(threading.Thread):
             if above != self.root:
                 continue
             self.cpu[pid] = max(self.cpu.get(pid, 0.0), cpu)
-            kind = "driver" if pid == self.root else "java" if "java" in words else "worker"
+            kind = "driver" if pid == self.root else _kind(words)
             self.peak[kind] = max(self.peak[kind], memory)
+
+
+def _kind(words: str) -> str:
+    """Return what the command of a process makes it."""
+    if "CoarseGrainedExecutorBackend" in words:
+        return "executor"
+    return "java" if "java" in words.partition("\0")[0] else "worker"
 
 
 def measured(path: Path, method: str, engine: str) -> dict[str, float]:
@@ -128,7 +137,7 @@ def main() -> None:
     asked = parser.parse_args()
     spark = f'Spark(master="{asked.master}", shard={asked.shard})'
     engines = [spark] if asked.alone else ["Local()", spark]
-    print("rows method engine cpu seconds driver java worker loss")
+    print("rows method engine cpu seconds", *KINDS, "loss phases")
     for method in asked.method:
         found: dict[str, list[tuple[int, float]]] = {}
         for rows in asked.rows:
@@ -143,7 +152,7 @@ def main() -> None:
                     losses[name] = one["loss"]
                     print(
                         f"{rows:,} {method} {name} {one['cpu']:.1f} {one['seconds']:.1f} "
-                        f"{one['driver']} {one['java']} {one['worker']} {one['loss']:.6f} "
+                        f"{' '.join(str(one[kind]) for kind in KINDS)} {one['loss']:.6f} "
                         f"{one['phases']}",
                         flush=True,
                     )

@@ -14,7 +14,8 @@ from shoal.audit.manifest import REPORT
 from shoal.audit.slices import group_sizes_of, held_by
 from shoal.engines.spark.reading import is_spark_frame
 from shoal.engines.spark.scan import scan_columns, value_of
-from shoal.engines.spark.work import TABLE, Work, suppressed
+from shoal.engines.spark.scattering import suppressed
+from shoal.engines.spark.work import TABLE, Work
 from shoal.errors import AuditFailed, UsageError
 from shoal.methods.choice import choose_method
 from shoal.methods.suppression import read_share

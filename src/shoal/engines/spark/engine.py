@@ -18,9 +18,10 @@ from shoal.notation import whole_number
 if TYPE_CHECKING:
     from shoal.audit.slices import SliceAudited
     from shoal.audit.verify import Audit
+    from shoal.engines.spark.errand import ShardFound
+    from shoal.engines.spark.forest import Forest
     from shoal.engines.spark.scan import Scan
-    from shoal.engines.spark.shard import ShardFound
-    from shoal.engines.spark.work import Forest, Work
+    from shoal.engines.spark.work import Work
     from shoal.release.recoding import Recoding
 
 MEMORY = re.compile(r"[1-9][0-9]*[mg]")
@@ -70,13 +71,13 @@ class Spark(Engine):
 
     def shards(self, work: Work, scan: Scan) -> Forest:
         """Cut a table by its quasi columns, from a sample of them."""
-        from shoal.engines.spark.work import cut_table
+        from shoal.engines.spark.forest import cut_table
 
         return cut_table(work, scan)
 
     def search(self, work: Work, scan: Scan, forest: Forest) -> list[ShardFound]:
         """Search every shard, each by a worker; those that cannot hold are joined to others."""
-        from shoal.engines.spark.work import search_shards
+        from shoal.engines.spark.searching import search_shards
 
         return search_shards(work, scan, forest)
 
@@ -84,7 +85,7 @@ class Spark(Engine):
         self, work: Work, scan: Scan, forest: Forest, found: list[ShardFound]
     ) -> tuple[dict[str, Any], Recoding]:
         """Write what was found as part files, in random order; return what is stated of them."""
-        from shoal.engines.spark.work import scatter
+        from shoal.engines.spark.scattering import scatter
 
         return scatter(work, scan, forest, found)
 
@@ -92,6 +93,6 @@ class Spark(Engine):
         self, work: Work, manifest: dict[str, Any], labels: tuple[str, ...] = ()
     ) -> tuple[Audit, list[SliceAudited]]:
         """Audit part files, each slice by a worker."""
-        from shoal.engines.spark.work import audit_parts
+        from shoal.engines.spark.auditing import audit_parts
 
         return audit_parts(work, manifest, labels)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.engines.spark.cuts import LEAF
-from shoal.engines.spark.shard import ShardFound
+from shoal.engines.spark.errand import ShardFound
 from shoal.errors import NotAchievable
 from shoal.release.layout import Suppression
 from shoal.wording import option

@@ -1,7 +1,7 @@
-"""What a worker does with what was found: published rows, in files under random names, audited.
+"""What a worker does with what was found: published rows, in files under random names.
 
 Rows come in the order of their random keys, from all shards alike, so neither a file nor a place in
-it tells where a row was before. An audit reads the files again, as a stranger would.
+it tells where a row was before.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.digests import digest_of
-from shoal.audit.slices import audit_slice
 from shoal.engines.spark.cells import only_published
-from shoal.engines.spark.shard import GROUP, PERSON, as_they_came, pickled
+from shoal.engines.spark.errand import GROUP, PERSON, pickled
+from shoal.engines.spark.shard import as_they_came
 from shoal.progress import limit_threads
 from shoal.release.carried import integer_type
 from shoal.release.cells import Kinds, Spans, kinds, ncp_by_group
@@ -35,9 +35,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.audit.slices import Reading
     from shoal.engines.spark.cells import Domains
-    from shoal.engines.spark.shard import Carried, ShardFound
+    from shoal.engines.spark.errand import Carried, ShardFound
     from shoal.table.column import Column
 
 BATCH = 2**16  # rows that are put together at a time
@@ -167,21 +166,6 @@ def _covered(found: pl.DataFrame, at: int, moved: NDArray[np.int32] | None) -> S
     ranks = now(listed.explode().to_numpy())
     ends = np.cumsum(sizes)
     return Spans(ranks[ends - sizes], ranks[ends - 1], ranks, sizes)
-
-
-def audit_batches(told: tuple[Reading, int], batches: Iterable[Any]) -> Iterator[Any]:
-    """Audit the rows of some batches, on so many threads; yield what was measured."""
-    import pyarrow as pa
-
-    reading, threads = told
-    limit_threads(threads)
-    held = [batch for batch in batches if batch.num_rows]
-    if not held:
-        return
-    table = pl.DataFrame(pl.from_arrow(pa.Table.from_batches(held)))
-    del held
-    table.columns = list(reading.names)
-    yield pa.RecordBatch.from_pydict({"slice": [pickled(audit_slice(reading, table))]})
 
 
 # What the driver puts together

@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from shoal.engines.spark.cells import Cells, Domains
+from shoal.engines.spark.errand import FILE, ROW, Carried
 from shoal.engines.spark.reading import read_rows
-from shoal.engines.spark.shard import FILE, ROW, Carried
 from shoal.errors import BadCells, InputError, NotAchievable
 from shoal.methods.achievable import check_value
 from shoal.principles.requirement import asked_of
