@@ -32,7 +32,7 @@ check: $(READY) $(SPARK)
 
 # What takes minutes: large tables, clusters.
 test-long: $(READY) $(SPARK)
-	$(BIN)/pytest -m long
+	$(BIN)/pytest -m long -n auto --dist loadfile
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

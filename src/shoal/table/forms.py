@@ -7,7 +7,7 @@ or every value as it was, in a table of its own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import UsageError, nearest
 from shoal.table.schema import PERSON, PSEUDONYM, RESERVED
@@ -15,7 +15,6 @@ from shoal.table.schema import PERSON, PSEUDONYM, RESERVED
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-Form = Literal["intervals", "bounds", "means", "two-tables"]
 FORMS = ("intervals", "bounds", "means", "two-tables")
 INTERVALS, BOUNDS, MEANS, TWO_TABLES = FORMS
 RELEASE, PEOPLE, VALUES = "release", "people", "values"  # files, without their endings
