@@ -12,8 +12,10 @@ import shoal
 from graphs import ALL, EXACT, GREEDY, SORT, coded, graph, kinds, people, random_table
 from reference import assignments, heterogeneous
 from shoal.kernels.freeform.boxes import SCALE, cover, fixed_point, total_loss
+from shoal.methods.base import Task
 from shoal.methods.freeform import exact
 from shoal.methods.freeform.field import Field, themselves
+from shoal.principles.requirement import requirements
 
 NAIVE = [(GREEDY, assignments.greedy), (SORT, assignments.sort_greedy)]
 
@@ -146,16 +148,38 @@ def test_sparse_rounds_with_all_pairs_as_candidates_are_exact(monkeypatch):
     assert both[0] == both[1]
 
 
-def test_blocks_partition_the_records_and_move_between_rounds(monkeypatch):
-    monkeypatch.setattr(exact, "BLOCK", 100)
+def test_blocks_partition_the_records_and_move_between_rounds():
     field = Field.of(coded(people(3000)).space)
     borders = []
     for turn in (1, 2):
-        parts = exact.blocks(field.points, np.arange(3000), turn)
+        parts = exact.blocks(field.points, np.arange(3000), turn, 100)
         assert (np.sort(np.concatenate(parts)) == np.arange(3000)).all()
         assert max(map(len, parts)) <= 100
         borders.append({tuple(part) for part in parts})
     assert borders[0] != borders[1]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_table_in_stretches_is_one_regular_graph(seed, monkeypatch):
+    monkeypatch.setattr(exact, "STRETCH", 30)
+    k = 1 + seed % 4
+    frame = random_table(150 + seed, seed)
+    asked: list[float] = []
+    task = Task(
+        coded(frame),
+        tuple(requirements(shoal.KAnonymity(k=k), [])),
+        progress=lambda phase, share: asked.append(share) if phase == "search" else None,
+    )
+    assert len(exact.stretches(task.coded.line, k)) > 2
+    assert heterogeneous.is_regular(lists(EXACT.search(task)), k)
+    assert asked == sorted(asked)
+
+
+def test_stretches_lose_little(monkeypatch):
+    frame = people(4000)
+    whole = graph(frame, 5).gcp
+    monkeypatch.setattr(exact, "STRETCH", 1500)
+    assert graph(frame, 5).gcp <= 1.1 * whole
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -2,8 +2,9 @@
 
 Up to WHOLE records a round is solved over all pairs. Beyond, it is solved over some of the cheapest
 originals of each record and one perfect matching that makes it feasible, in blocks of records that
-are near in quasi space; what a border kept apart is solved once more across it. OR-tools proves its
-answer optimal on those pairs (cost scaling over integers) or says that it could not.
+are near in quasi space; what a border kept apart is solved once more across it. Beyond STRETCH, a
+table is solved stretch by stretch. OR-tools proves its answer optimal on those pairs (cost scaling
+over integers) or says that it could not.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from shoal.kernels.freeform.boxes import (
     assigned_losses,
     cover,
     enlarge,
+    fixed_point,
 )
 from shoal.kernels.freeform.matchings import list_arcs, mark_seam, spare_assignment
 from shoal.methods.assignments import assignments
@@ -32,8 +34,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shoal.table.coded import Space
+
 WHOLE = 2_000
 BLOCK = 32_000
+STRETCH = 200_000  # rows of a large table that are searched together
 NEAR = 35
 FEW = 18  # where there are several blocks: 0.7 of the time, for 0.7 per cent of the loss
 GOLDEN = 0.6180339887498949
@@ -65,7 +70,7 @@ def solve_round(
     n, used = matches.shape
     if n <= WHOLE or n < 4 * (used + 1):
         return _solve_whole(field, boxes, matches)
-    parts = blocks(field.points, np.arange(n), used)
+    parts = blocks(field.points, np.arange(n), used, BLOCK)
     if known is None:
         known = np.empty(n, np.int32)
         for members in parts:
@@ -74,7 +79,7 @@ def solve_round(
     assignment = _solve_blocks(field, boxes, matches, keys, known, parts, search=True)
     if len(parts) > 1:
         seam = _seam(field, boxes, keys, assignment, parts)
-        parts = blocks(field.points, seam, used + 1)
+        parts = blocks(field.points, seam, used + 1, BLOCK)
         assignment = _solve_blocks(field, boxes, matches, keys, assignment, parts, search=False)
     return assignment
 
@@ -154,7 +159,18 @@ def losses_of(field: Field, boxes: Boxes, assignment: NDArray[np.int32]) -> NDAr
     return losses
 
 
-def blocks(points: FixedPoints, members: NDArray[np.int64], turn: int) -> list[NDArray[np.int64]]:
+def stretches(space: Space, k: int) -> list[NDArray[np.int64]]:
+    """Return rows in parts, near in quasi space, that are searched one after the other.
+
+    Graphs of parts are one graph together, and what is at hand at once is that of one part.
+    """
+    points = fixed_point(space.ranks, *space.shape_arrays)
+    return blocks(points, np.arange(len(space.ranks)), 0, max(STRETCH, 8 * k))
+
+
+def blocks(
+    points: FixedPoints, members: NDArray[np.int64], turn: int, most: int
+) -> list[NDArray[np.int64]]:
     """Cut records into blocks near in quasi space; another `turn` moves the borders.
 
     Multiples of the golden ratio spread the cuts of successive turns evenly.
@@ -163,7 +179,7 @@ def blocks(points: FixedPoints, members: NDArray[np.int64], turn: int) -> list[N
     pending, done = [members], []
     while pending:
         members = pending.pop()
-        if len(members) <= BLOCK:
+        if len(members) <= most:
             done.append(np.sort(members))
             continue
         spans, masks = points.spans[members], points.masks[members]

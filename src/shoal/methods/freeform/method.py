@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +14,11 @@ from shoal.notation import whole_number
 from shoal.release.graph import GeneralizationGraph
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
+
+    from shoal.table.coded import Space
 
 ASSIGNMENTS = ("exact", "greedy", "sort")
 
@@ -108,7 +112,6 @@ class Freeform(Heterogeneous):
         from shoal.methods.freeform.field import Field
 
         space = task.coded.line
-        field = Field.of(space)
 
         def watch(share: float) -> None:
             task.progress("search", share)
@@ -117,14 +120,32 @@ class Freeform(Heterogeneous):
         if self.assignment != "exact":
             from shoal.methods.freeform.improve import greedy_graph
 
+            field = Field.of(space)
             return field.in_rows(greedy_graph(space, field, k, self.assignment, watch))
-        from shoal.methods.freeform.exact import exact_graph
-        from shoal.methods.freeform.improve import Budget, improve
+        from shoal.methods.freeform.exact import stretches
 
-        found = exact_graph(field, k, watch)
-        budget = Budget(len(field), task.seconds, task.enough)
-        better = improve(field, found, budget, lambda share: task.progress("improve", share))
-        return field.in_rows(better)
+        matches = np.empty((len(task.coded), k), np.int32)
+        parts = stretches(space, k)
+        for number, rows in enumerate(parts):
+            part = replace(space, codes=tuple(codes[rows] for codes in space.codes))
+            matches[rows] = rows[_least(part, k, task, number, len(parts))]
+        return matches
+
+
+def _least(space: Space, k: int, task: Task, number: int, parts: int) -> NDArray[np.int32]:
+    """Return the graph of one stretch of a table, of least loss in its share of the time."""
+    from shoal.methods.freeform.exact import exact_graph
+    from shoal.methods.freeform.field import Field
+    from shoal.methods.freeform.improve import Budget, improve
+
+    def watch(phase: str) -> Callable[[float], None]:
+        return lambda share: task.progress(phase, (number + share) / parts)
+
+    field = Field.of(space)
+    found = exact_graph(field, k, watch("search"))
+    seconds = None if task.seconds is None else task.seconds / parts
+    budget = Budget(len(field), seconds, task.enough)
+    return field.in_rows(improve(field, found, budget, watch("improve")))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
