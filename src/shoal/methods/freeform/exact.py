@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 WHOLE = 2_000
 BLOCK = 32_000
-STRETCH = 200_000  # rows of a large table that are searched together
+STRETCH = 100_000  # rows of a large table that are searched together
 NEAR = 35
 FEW = 18  # where there are several blocks: 0.7 of the time, for 0.7 per cent of the loss
 GOLDEN = 0.6180339887498949
