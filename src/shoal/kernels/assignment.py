@@ -1,14 +1,13 @@
 """Cheapest assignment of few rows to few columns, inside kernels; of its own, as one algorithm."""
 
 import numpy as np
-from numba import njit
 
-from shoal.kernels.compiling import LongInts, Reals
+from shoal.kernels.compiling import LongInts, Reals, compiled
 
 FORBIDDEN = np.inf
 
 
-@njit("void(float64[:,::1], int64, int64, int64[::1])", cache=True, nogil=True)
+@compiled("void(float64[:,::1], int64, int64, int64[::1])")
 def cheapest_assignment(costs: Reals, rows: int, columns: int, chosen: LongInts) -> None:
     """Choose for each row a column of its own so that the sum of costs is least.
 

@@ -8,14 +8,16 @@ Python call it, which for tuples of arrays take longer to compile than the kerne
 Python all the same, it would crash.
 """
 
-import sys
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
 from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.core.typeinfer import register_dispatcher
 from numpy.typing import NDArray
+
+from shoal.kernels.keeping import Kept
 
 Bytes = NDArray[np.int8]
 Ints = NDArray[np.int32]
@@ -23,23 +25,6 @@ LongInts = NDArray[np.int64]
 Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-
-def without_linear_algebra() -> None:
-    """Have Numba load its own parts without SciPy's linear algebra, half of what they take.
-
-    While they load they ask whether it is there, and do without it where it is not; a program that
-    uses it is asked for it again, and finds it.
-    """
-    asked = "scipy.linalg.cython_blas"
-    if "scipy.linalg" not in sys.modules:
-        sys.modules[asked] = None  # type: ignore[assignment]
-        try:
-            import numba.np.arraymath  # noqa: F401
-        finally:
-            del sys.modules[asked]
-
-
-without_linear_algebra()
 
 # Nobody, no group. A bare -1 is a type of its own to Numba while it infers the others, and every
 # kernel that is handed one would be compiled for it too: a third of all that was compiled.
@@ -49,29 +34,38 @@ RUN, DISTINCT, ENTROPY, RECURSIVE, APART, ORDERED = range(6)
 SPREAD, VARIANCE, DISCLOSURE, LIKENESS = range(6, 10)
 
 
-lean = njit(cache=True, nogil=True, _nrt=False, no_cfunc_wrapper=True)  # type: ignore[call-overload]
-inner = njit(  # type: ignore[call-overload]
-    cache=True, nogil=True, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
-)
+def compiled(*signatures: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Return what makes a loop a kernel: for some types at once, else for those it is called with.
+
+    Nothing here is called from C, so there are no wrappers for that.
+    """
+
+    def make(function: Callable[..., Any]) -> Any:
+        kernel = njit(nogil=True, no_cfunc_wrapper=True, **options)(function)  # type: ignore[call-overload]
+        if not hasattr(kernel, "compile"):  # as whoever looks for a fault in a loop may ask
+            return kernel
+        kernel._cache = Kept(function)  # noqa: SLF001 - Numba's own `enable_caching` does no more
+        if signatures:
+            with register_dispatcher(kernel):
+                for signature in signatures:
+                    kernel.compile(signature)
+            kernel.disable_compile()
+        return kernel
+
+    return make
 
 
-def lean_as(signature: str) -> Callable[[Callable[..., Any]], Any]:
-    """Return `lean` for one signature, so that importing the kernel compiles it."""
-    return njit(  # type: ignore[call-overload]
-        signature, cache=True, nogil=True, _nrt=False, no_cfunc_wrapper=True
-    )
+def lean_as(*signatures: str) -> Callable[[Callable[..., Any]], Any]:
+    """Return what makes a loop that allocates nothing a kernel."""
+    return compiled(*signatures, _nrt=False)
 
 
-def inner_as(signature: str) -> Callable[[Callable[..., Any]], Any]:
-    """Return `inner` for one signature."""
-    return njit(  # type: ignore[call-overload]
-        signature,
-        cache=True,
-        nogil=True,
-        _nrt=False,
-        no_cpython_wrapper=True,
-        no_cfunc_wrapper=True,
-    )
+def inner_as(*signatures: str) -> Callable[[Callable[..., Any]], Any]:
+    """Return what makes a loop that allocates nothing a kernel for other kernels alone."""
+    return compiled(*signatures, _nrt=False, no_cpython_wrapper=True)
+
+
+lean, inner = lean_as(), inner_as()
 
 
 LATER: list["Later"] = []  # all of them
@@ -94,7 +88,7 @@ class Later:
     @cached_property
     def kernel(self) -> Any:
         """The loop, compiled."""
-        return njit([*self.signatures], cache=True, nogil=True)(self.__wrapped__)  # type: ignore[attr-defined]
+        return compiled(*self.signatures)(self.__wrapped__)  # type: ignore[attr-defined]
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the loop."""

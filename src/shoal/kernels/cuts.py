@@ -4,16 +4,15 @@ A column is cut at its median, or between a node's children.
 """
 
 import numpy as np
-from numba import njit
 
-from shoal.kernels.compiling import Bytes, Ints, LongInts, Reals
+from shoal.kernels.compiling import Bytes, Ints, LongInts, Reals, compiled
 from shoal.kernels.space import NODE, SET, extent, highest_gap, promise
 
 TIE = 1e-9
 TOP = 2**31 - 1
 
 
-@njit("boolean(int64, int64, int64)", cache=True, nogil=True)
+@compiled("boolean(int64, int64, int64)")
 def goes_left(tie: int, room: int, ties: int) -> bool:
     """Return whether the tie with this number is one of the `room` among `ties` that go left.
 
@@ -22,7 +21,7 @@ def goes_left(tie: int, room: int, ties: int) -> bool:
     return (tie + 1) * room // ties > tie * room // ties
 
 
-@njit("UniTuple(int64, 2)(int32[:,::1], int64, int32)", cache=True, nogil=True)
+@compiled("UniTuple(int64, 2)(int32[:,::1], int64, int32)")
 def tied(ranks: Ints, column: int, cut: int) -> tuple[int, int]:
     """Return how many ties with the cut make the left half as large as the right, and all ties.
 
@@ -36,11 +35,9 @@ def tied(ranks: Ints, column: int, cut: int) -> tuple[int, int]:
     return (0, 0) if room == ties else (room, ties)
 
 
-@njit(
+@compiled(
     "float64(int32[:,::1], int64, int32, int64, int64, int8[::1], float64[::1], int64[::1],"
     " float64[::1], int32[:,::1], int64, int32[:,::1], int32[:,::1], int32[:,::1], int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def cut_loss(
     ranks: Ints,
@@ -118,7 +115,7 @@ def cut_loss(
     return total
 
 
-@njit("int64(float64[::1], int64)", cache=True, nogil=True)
+@compiled("int64(float64[::1], int64)")
 def earliest_least(scores: Reals, count: int) -> int:
     """Return the first of the least scores; what rounding alone tells apart counts as equal."""
     least = scores[0]
@@ -133,9 +130,7 @@ def earliest_least(scores: Reals, count: int) -> int:
 HISTOGRAM = 4  # a median is counted when the span is at most this many times the bucket
 
 
-@njit(
-    ["int32(int32[::1], int64, int64)", "int64(int64[::1], int64, int64)"], cache=True, nogil=True
-)
+@compiled("int32(int32[::1], int64, int64)", "int64(int64[::1], int64, int64)")
 def select(values: Ints | LongInts, size: int, place: int) -> int:
     """Return the element at `place` of the sorted values[:size] (Hoare's selection; IN/OUT)."""
     low, high = 0, size - 1
@@ -160,7 +155,7 @@ def select(values: Ints | LongInts, size: int, place: int) -> int:
     return values[place]
 
 
-@njit("int32(int32[:,::1], int64, int32, int32, int32[::1], int32[::1])", cache=True, nogil=True)
+@compiled("int32(int32[:,::1], int64, int32, int32, int32[::1], int32[::1])")
 def lower_median(ranks: Ints, column: int, low: int, high: int, histogram: Ints, copy: Ints) -> int:
     """Return the element (size - 1) // 2 of the sorted column (IN: ranks; scratch: the rest)."""
     size = ranks.shape[0]
@@ -180,10 +175,8 @@ def lower_median(ranks: Ints, column: int, low: int, high: int, histogram: Ints,
     return rank + low
 
 
-@njit(
+@compiled(
     "int32(int32[:,::1], int64, int32, int32, float64[::1], int64, int64, int32[::1])",
-    cache=True,
-    nogil=True,
 )
 def child_cut(
     ranks: Ints,

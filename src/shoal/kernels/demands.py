@@ -7,7 +7,6 @@ are logarithms, they refuse what is too near to the bound to tell.
 """
 
 import numpy as np
-from numba import njit
 
 from shoal.kernels.compiling import (
     APART,
@@ -22,6 +21,7 @@ from shoal.kernels.compiling import (
     Ints,
     LongInts,
     Reals,
+    compiled,
 )
 
 LARGEST = 2**62
@@ -31,7 +31,7 @@ SUMMED = 1e-9  # what rounding may add to a sum of many squares
 COUNTED = 4  # codes are counted when there are at most this many times the bucket of them
 
 
-@njit("boolean(int64, int64, int64, int64)", cache=True, nogil=True)
+@compiled("boolean(int64, int64, int64, int64)")
 def within(part: int, whole: int, top: int, bottom: int) -> bool:
     """Return whether part / whole <= top / bottom."""
     if part <= LARGEST // bottom and whole <= LARGEST // max(top, 1):
@@ -39,7 +39,7 @@ def within(part: int, whole: int, top: int, bottom: int) -> bool:
     return float(part) * bottom * (1.0 + DOUBT) <= float(whole) * top
 
 
-@njit("int64(int32[::1], int64)", cache=True, nogil=True)
+@compiled("int64(int32[::1], int64)")
 def run_end(codes: Ints, begin: int) -> int:
     """Return where the run of equal codes that begins at `begin` ends (IN: codes)."""
     end = begin + 1
@@ -48,7 +48,7 @@ def run_end(codes: Ints, begin: int) -> int:
     return end
 
 
-@njit("int64(int32[::1], float64[::1])", cache=True, nogil=True)
+@compiled("int64(int32[::1], float64[::1])")
 def longest(codes: Ints, reach: Reals) -> int:
     """Return the most members of a run whose ends are near (IN: codes, reach of each code)."""
     low = 0
@@ -58,7 +58,7 @@ def longest(codes: Ints, reach: Reals) -> int:
     return codes.size - low
 
 
-@njit("int64(int32[::1])", cache=True, nogil=True)
+@compiled("int64(int32[::1])")
 def different(codes: Ints) -> int:
     """Return the number of different codes (IN: codes)."""
     found = 1
@@ -67,7 +67,7 @@ def different(codes: Ints) -> int:
     return found
 
 
-@njit("boolean(int32[::1], int64, int64, float64)", cache=True, nogil=True)
+@compiled("boolean(int32[::1], int64, int64, float64)")
 def uncertain(codes: Ints, top: int, bottom: int, level: float) -> bool:
     """Return whether n ln n - Σ c ln c >= n ln l; top / bottom is 1 / l, level is ln l."""
     size = codes.size
@@ -84,7 +84,7 @@ def uncertain(codes: Ints, top: int, bottom: int, level: float) -> bool:
     return size * np.log(size) - total >= size * level * (1.0 + DOUBT)
 
 
-@njit("boolean(int32[::1], int64, int64, int64)", cache=True, nogil=True)
+@compiled("boolean(int32[::1], int64, int64, int64)")
 def recursive(codes: Ints, l: int, top: int, bottom: int) -> bool:
     """Return whether r1 < (top / bottom) (r_l + … + r_d), the counts falling."""
     size = codes.size
@@ -107,7 +107,7 @@ def recursive(codes: Ints, l: int, top: int, bottom: int) -> bool:
     return largest[0] * bottom < tail * top
 
 
-@njit("boolean(int32[::1], float64[::1], int64, int64, int64, int64)", cache=True, nogil=True)
+@compiled("boolean(int32[::1], float64[::1], int64, int64, int64, int64)")
 def close(codes: Ints, table: Reals, values: int, rows: int, top: int, bottom: int) -> bool:
     """Return whether the mean over levels of ½ Σ |p - q| is at most top / bottom.
 
@@ -134,7 +134,7 @@ def close(codes: Ints, table: Reals, values: int, rows: int, top: int, bottom: i
     return within(part, 2 * size * rows * max(levels, 1), top, bottom)
 
 
-@njit("boolean(int32[::1], float64[::1], int64, int64, int64, int64)", cache=True, nogil=True)
+@compiled("boolean(int32[::1], float64[::1], int64, int64, int64, int64)")
 def close_in_order(
     codes: Ints, table: Reals, values: int, rows: int, top: int, bottom: int
 ) -> bool:
@@ -167,7 +167,7 @@ def close_in_order(
     return within(part, size * rows * max(values - 1, 1), top, bottom)
 
 
-@njit("boolean(int32[::1], float64[::1], float64)", cache=True, nogil=True)
+@compiled("boolean(int32[::1], float64[::1], float64)")
 def varied(codes: Ints, numbers: Reals, level: float) -> bool:
     """Return whether n Σ v² - (Σ v)² >= n² level (IN: codes, the number of each code)."""
     first, second = 0.0, 0.0
@@ -181,7 +181,7 @@ def varied(codes: Ints, numbers: Reals, level: float) -> bool:
     return whole - first * first - slack >= size * size * level
 
 
-@njit("boolean(int32[::1], float64[::1], int64, int64, float64)", cache=True, nogil=True)
+@compiled("boolean(int32[::1], float64[::1], int64, int64, float64)")
 def undisclosed(codes: Ints, totals: Reals, values: int, rows: int, level: float) -> bool:
     """Return whether level < p/q < 1/level for every value (IN: codes, count of each code)."""
     size = codes.size
@@ -197,7 +197,7 @@ def undisclosed(codes: Ints, totals: Reals, values: int, rows: int, level: float
     return found == values
 
 
-@njit("boolean(int32[::1], float64[::1], int64, int64, int64, int64)", cache=True, nogil=True)
+@compiled("boolean(int32[::1], float64[::1], int64, int64, int64, int64)")
 def alike(codes: Ints, table: Reals, values: int, rows: int, top: int, bottom: int) -> bool:
     """Return whether (p - q) / q is at most what each value may gain.
 
@@ -221,10 +221,8 @@ def alike(codes: Ints, table: Reals, values: int, rows: int, top: int, bottom: i
     return True
 
 
-@njit(
+@compiled(
     "boolean(int32[::1], float64[::1], int64, int64, int64, int64, int64, int64, float64)",
-    cache=True,
-    nogil=True,
 )
 def keeps(
     codes: Ints,
@@ -261,7 +259,7 @@ def keeps(
     return alike(codes, table, values, rows, top, bottom)
 
 
-@njit("void(int32[::1], int64, int32[::1])", cache=True, nogil=True)
+@compiled("void(int32[::1], int64, int32[::1])")
 def ascend(codes: Ints, values: int, histogram: Ints) -> None:
     """Sort codes below `values`: by counting where they are dense, else in runs that are halved.
 
@@ -291,11 +289,9 @@ def ascend(codes: Ints, values: int, histogram: Ints) -> None:
         gap = 1 if gap == 2 else gap * 5 // 11
 
 
-@njit(
+@compiled(
     "boolean(int32[::1], int32[::1], int64[:,::1], float64[::1], float64[::1], int32[:,::1],"
     " int32[::1], int32[::1])",
-    cache=True,
-    nogil=True,
 )
 def all_kept(
     codes: Ints,

@@ -9,9 +9,8 @@ Rows are moved, not gathered: every node is a contiguous range, ascending in its
 """
 
 import numpy as np
-from numba import njit
 
-from shoal.kernels.compiling import Ints, LongInts, Reals
+from shoal.kernels.compiling import Ints, LongInts, Reals, compiled
 from shoal.kernels.cuts import select
 from shoal.kernels.demands import ascend
 from shoal.kernels.windows import longest_run
@@ -20,7 +19,7 @@ LEAST_PART = 4  # a part has a quarter of the rows or more: small ones could not
 STACK = 128  # nodes that wait, one a level: 3 / 4 to the 126th of 2**31 rows is less than one
 
 
-@njit("int64(int32[::1], int64, int64, float64[::1], int64)", cache=True, nogil=True)
+@compiled("int64(int32[::1], int64, int64, float64[::1], int64)")
 def best_place(ascending: Ints, low: int, high: int, coords: Reals, start: int) -> int:
     """Return the place of least loss, from low to high, to cut a column of ascending ranks (IN).
 
@@ -39,10 +38,8 @@ def best_place(ascending: Ints, low: int, high: int, coords: Reals, start: int) 
     return best
 
 
-@njit(
+@compiled(
     "float64(int32[:,::1], int64, int32[::1], int64, float64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def loss_of_cut(
     ranks: Ints, column: int, ascending: Ints, left: int, coords: Reals, offsets: LongInts
@@ -69,11 +66,9 @@ def loss_of_cut(
     return loss
 
 
-@njit(
+@compiled(
     "UniTuple(int64, 2)(int32[:,::1], int64, int64, float64[::1], int64[::1], int32[::1],"
     " int32[::1])",
-    cache=True,
-    nogil=True,
 )
 def cheapest(
     ranks: Ints,
@@ -102,11 +97,9 @@ def cheapest(
     return best, best_left
 
 
-@njit(
+@compiled(
     "void(int32[:,::1], int32[::1], int32[::1], int32[:,::1], int32[::1], int32[::1], int32[::1],"
     " int64, int64, int32[::1])",
-    cache=True,
-    nogil=True,
 )
 def cut(
     ranks: Ints,
@@ -155,7 +148,7 @@ def cut(
         rows[row] = rows_out[row]
 
 
-@njit("int64(int64, int64, int64[::1], int64[::1])", cache=True, nogil=True)
+@compiled("int64(int64, int64, int64[::1], int64[::1])")
 def guarded_rows(size: int, most: int, sizes: LongInts, widths: LongInts) -> int:
     """Return how many rows each part of a cut needs, 0 where no cut is sure to hold (IN)."""
     for choice in range(sizes.size):
@@ -166,7 +159,7 @@ def guarded_rows(size: int, most: int, sizes: LongInts, widths: LongInts) -> int
     return 0
 
 
-@njit("int64(int64, int64, int64[::1], int64[::1])", cache=True, nogil=True)
+@compiled("int64(int64, int64, int64[::1], int64[::1])")
 def groups_of(size: int, most: int, sizes: LongInts, widths: LongInts) -> int:
     """Return into how many groups a node can be dealt, 0 where it cannot (IN)."""
     for choice in range(sizes.size):
@@ -176,12 +169,10 @@ def groups_of(size: int, most: int, sizes: LongInts, widths: LongInts) -> int:
     return 0
 
 
-@njit(
+@compiled(
     "void(int64, int32[:,::1], int32[::1], int32[::1], int32[:,::1], int32[::1], int32[::1],"
     " int32[::1], int32[::1], int32[::1], float64[::1], int64[::1], int32[::1], int64[::1],"
     " int64[::1], int64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def guarded_cuts(
     blocks: int,

@@ -7,10 +7,9 @@ chosen by loss.
 """
 
 import numpy as np
-from numba import njit
 
 from shoal.kernels.assignment import FORBIDDEN, cheapest_assignment
-from shoal.kernels.compiling import Bytes, Ints, LongInts, Reals
+from shoal.kernels.compiling import Bytes, Ints, LongInts, Reals, compiled
 from shoal.kernels.cuts import select
 from shoal.kernels.space import SET, extent
 from shoal.kernels.windows import longest_run, most_proximate
@@ -19,10 +18,8 @@ EXACT = 32  # runs up to this long are matched exactly; the cost grows with its 
 POOL = 256  # longer runs look at no more parts than this for each member
 
 
-@njit(
+@compiled(
     "void(int32[::1], int64[::1], int32[::1], int32[::1], int32[::1], int64, int32[::1])",
-    cache=True,
-    nogil=True,
 )
 def deal_round_robin(
     codes: Ints,
@@ -51,11 +48,9 @@ def deal_round_robin(
             labels[row] = start + (row - start) % parts
 
 
-@njit(
+@compiled(
     "float64(int32[:,::1], int64, int64[::1], int64, int32[:,::1], int32[:,::1], int8[::1],"
     " float64[::1], int64[::1], float64[::1])",
-    cache=True,
-    nogil=True,
 )
 def joined_extent(
     ranks: Ints,
@@ -98,11 +93,9 @@ def joined_extent(
     return total
 
 
-@njit(
+@compiled(
     "void(int32[:,::1], int32[::1], int32[::1], int64, int8[::1], float64[::1], int64[::1],"
     " float64[::1], int64[:,::1], int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def deal_by_loss(
     ranks: Ints,
@@ -196,7 +189,7 @@ def deal_by_loss(
             sizes[part] += 1
 
 
-@njit("void(int32[:,::1], int64[::1], int64, int64, int64, int64)", cache=True, nogil=True)
+@compiled("void(int32[:,::1], int64[::1], int64, int64, int64, int64)")
 def cut_in_two(
     ranks: Ints, members: LongInts, start: int, middle: int, stop: int, column: int
 ) -> None:
@@ -230,11 +223,9 @@ def cut_in_two(
         members[start + place] = ordered[place]
 
 
-@njit(
+@compiled(
     "int64(int32[:,::1], int64[::1], int64, int64, int8[::1], float64[::1], int64[::1],"
     " float64[::1], int32[::1])",
-    cache=True,
-    nogil=True,
 )
 def halve(
     ranks: Ints,
@@ -281,11 +272,9 @@ def halve(
     return label
 
 
-@njit(
+@compiled(
     "void(int32[:,::1], int32[::1], int64[::1], int32[::1], int64, int8[::1], float64[::1],"
     " int64[::1], float64[::1], int32[::1], int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def deal_cheapest(
     ranks: Ints,

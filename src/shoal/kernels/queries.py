@@ -4,13 +4,12 @@ Rows of one box stand together: those of box b are starts[b] … starts[b + 1] -
 spreads a query asks for a part of each distinct cell; these `shares` lie one column after the
 other, beginning at `offsets`. Of a column of exact values it asks for ranges of codes, which are
 compared without branches, a block of rows at a time: that runs ten times as fast as looking up
-each code.
+each code. Kernels are handed what they write on: to load one that allocates takes 20 ms more.
 """
 
 import numpy as np
-from numba import njit
 
-from shoal.kernels.compiling import Ints, LongInts, Reals, later
+from shoal.kernels.compiling import Ints, LongInts, Reals, compiled, later
 
 Marks = np.ndarray
 BLOCK = 4096  # rows that fit the nearest cache with their marks
@@ -44,8 +43,7 @@ def label_shares(starts: LongInts, labels: Ints, marks: Marks, shares: Reals) ->
         shares[cell] = marked / (starts[cell + 1] - starts[cell])
 
 
-@njit("void(int32[:,::1], int64, int64, int64[::1], int32[::1], int32[::1], uint8[:,::1])",
-      cache=True, nogil=True)  # fmt: skip
+@compiled("void(int32[:,::1], int64, int64, int64[::1], int32[::1], int32[::1], uint8[:,::1])")
 def mark_rows(
     codes: Ints, begin: int, end: int, ranges: LongInts, firsts: Ints, lasts: Ints, marks: Marks
 ) -> None:
@@ -68,17 +66,25 @@ def mark_rows(
             hits[row] &= part[row]
 
 
-@later("void(int64[::1], int32[:,::1], int64[::1], int32[::1], int32[::1], int64[::1])")
+@later(
+    "void(int64[::1], int32[:,::1], int64[::1], int32[::1], int32[::1], uint8[:,::1], int64[::1],"
+    " int64[::1])"
+)
 def box_counts(
-    starts: LongInts, codes: Ints, ranges: LongInts, firsts: Ints, lasts: Ints, counts: LongInts
+    starts: LongInts,
+    codes: Ints,
+    ranges: LongInts,
+    firsts: Ints,
+    lasts: Ints,
+    marks: Marks,
+    before: LongInts,
+    counts: LongInts,
 ) -> None:
     """Count the rows of every box that a query asks for (IN as `mark_rows`; OUT: counts).
 
-    Running counts over a block give those of a box by one difference; a box may go on in the next
-    block.
+    Running counts over a block, `before` (scratch, as `marks`), give those of a box by one
+    difference; a box may go on in the next block.
     """
-    marks = np.empty((2, BLOCK), np.uint8)
-    before = np.empty(BLOCK + 1, np.int64)
     boxes = starts.size - 1
     box = 0
     counts[0] = 0
@@ -99,10 +105,11 @@ def box_counts(
         counts[box] += total - before[max(starts[box] - begin, 0)]
 
 
-@later("int64(int64, int32[:,::1], int64[::1], int32[::1], int32[::1])")
-def count_rows(rows: int, codes: Ints, ranges: LongInts, firsts: Ints, lasts: Ints) -> int:
-    """Return how many rows a query asks for (IN as `mark_rows`)."""
-    marks = np.empty((2, BLOCK), np.uint8)
+@later("int64(int64, int32[:,::1], int64[::1], int32[::1], int32[::1], uint8[:,::1])")
+def count_rows(
+    rows: int, codes: Ints, ranges: LongInts, firsts: Ints, lasts: Ints, marks: Marks
+) -> int:
+    """Return how many rows a query asks for (IN as `mark_rows`; marks are scratch)."""
     total = 0
     for begin in range(0, rows, BLOCK):
         end = min(begin + BLOCK, rows)

@@ -14,9 +14,8 @@ so nobody is compared with everybody.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from shoal.kernels.compiling import inner, lean
+from shoal.kernels.compiling import compiled, inner, lean
 from shoal.kernels.metrics import EUCLID, LARGEST, MANHATTAN, SMALLEST
 
 BAND, VECTOR, MATRIX = 0, 1, 2
@@ -47,7 +46,7 @@ class Relations(NamedTuple):
     least: np.ndarray  # int64 (1): least group size
 
 
-@njit(inline="always")
+@compiled(inline="always")
 def proximate(relations, r, u, v):
     """Say whether member u is proximate to member v under relation r.
 

@@ -8,14 +8,12 @@ table has w numbers a rank: number i of rank r is the largest NCP of the node ov
 among r … r + 2**i, so that the NCP of any range is read off two of them.
 """
 
-from numba import njit
-
-from shoal.kernels.compiling import Bytes, LongInts, Reals
+from shoal.kernels.compiling import Bytes, LongInts, Reals, compiled
 
 INTERVAL, SET, NODE = 0, 1, 2
 
 
-@njit("float64(float64[::1], int64, int64, int64, int64)", cache=True, nogil=True)
+@compiled("float64(float64[::1], int64, int64, int64, int64)")
 def highest_gap(coords: Reals, start: int, width: int, low: int, high: int) -> float:
     """Return the NCP of the lowest node over the ranks low … high (IN: its table at `start`)."""
     if low >= high:
@@ -27,7 +25,7 @@ def highest_gap(coords: Reals, start: int, width: int, low: int, high: int) -> f
     return max(coords[start + low * width + row], coords[start + (high - step) * width + row])
 
 
-@njit("float64(float64[::1], int64, int64, int64, int64, float64)", cache=True, nogil=True)
+@compiled("float64(float64[::1], int64, int64, int64, int64, float64)")
 def promise(coords: Reals, start: int, width: int, low: int, high: int, unit: float) -> float:
     """Return the mean of a node's NCP and of the share of labels between its ends.
 
@@ -37,10 +35,8 @@ def promise(coords: Reals, start: int, width: int, low: int, high: int, unit: fl
     return (highest_gap(coords, start, width, low, high) + (high - low) * unit) / 2
 
 
-@njit(
+@compiled(
     "float64(int64, int64, int64, int64, int8[::1], float64[::1], int64[::1], float64[::1])",
-    cache=True,
-    nogil=True,
     inline="always",
 )
 def extent(

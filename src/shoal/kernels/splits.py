@@ -5,9 +5,8 @@ stable each bucket stays in ascending order of its sensitive codes, so the table
 """
 
 import numpy as np
-from numba import njit
 
-from shoal.kernels.compiling import Bytes, Flags, Ints, LongInts, Reals
+from shoal.kernels.compiling import Bytes, Flags, Ints, LongInts, Reals, compiled
 from shoal.kernels.cuts import child_cut, cut_loss, earliest_least, goes_left, lower_median, tied
 from shoal.kernels.demands import all_kept
 from shoal.kernels.space import NODE, SET, extent
@@ -21,7 +20,7 @@ LOWER, EITHER, DIVIDED = 0, 1, 2  # where rows go that tie with the median
 STACK = 128  # the smaller half is cut first, so a stack of 64 ranges would hold 2**64 rows
 
 
-@njit("boolean(int32[::1], int32[::1], int64, int64, int64)", cache=True, nogil=True)
+@compiled("boolean(int32[::1], int32[::1], int64, int64, int64)")
 def admissible(codes: Ints, reach: Ints, top: int, bottom: int, least: int) -> bool:
     """Return whether a bucket may stand: |G| >= least and maxsize(G) / |G| <= top / bottom."""
     size = codes.size
@@ -30,11 +29,9 @@ def admissible(codes: Ints, reach: Ints, top: int, bottom: int, least: int) -> b
     return top == bottom or longest_run(codes, reach) * bottom <= size * top
 
 
-@njit(
+@compiled(
     "int64(int32[:,::1], int32[::1], int32[::1], int32[:,::1], int32[::1], int32[::1], int64,"
     " int32, int64, int64)",
-    cache=True,
-    nogil=True,
 )
 def stable_partition(
     ranks: Ints,
@@ -76,13 +73,11 @@ def stable_partition(
     return left
 
 
-@njit(
+@compiled(
     "void(int64, int64, int64, int32[:,::1], int32[::1], int32[::1], int32[:,::1], int32[::1],"
     " int32[::1], int8[::1], float64[::1], int64[::1], float64[::1], int32[::1], int64, int64,"
     " int64, int64, int64, int64[:,::1], float64[::1], float64[::1], int32[:,::1], boolean[::1],"
     " int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def split_range(
     begin: int,

@@ -10,6 +10,7 @@ from shoal.kernels.exchange.nearest import near_rows
 from shoal.kernels.exchange.start import start
 from shoal.kernels.exchange.state import GroupState, crossing, make_groups, refresh_each
 from shoal.kernels.exchange.swaps import chain, exchange_pairs, merge, repair, round_robin
+from shoal.kernels.reach import DEEP, box_tree, nearest_points, reaches
 from shoal.kernels.relations import (
     BAND,
     Relations,
@@ -36,6 +37,7 @@ def run() -> None:
     merge(space, relations, groups, one, near, 1)
     round_robin(space, relations, groups, np.arange(4), 1)
     _move(space, relations, values, codes)
+    _reach(space, relations, values, codes)
     xcolor(space, relations, values, codes, np.zeros(1, np.int64), 2)
     counts = np.empty(1, np.int64)
     largest_neighbourhoods(relations, codes[0], np.array([0, 8]), counts)
@@ -84,6 +86,15 @@ def _move(space: LossSpace, relations: Relations, values: np.ndarray, codes: np.
     anneal(*shared, mine, slab, 1, 1.0, chance, 1)
     scratch = np.zeros((2, 5), np.int64)
     improve(*shared, np.arange(8), slab, slab, 0, 1, 0, 1, 1e-9, *scratch)
+
+
+def _reach(space: LossSpace, relations: Relations, values: np.ndarray, codes: np.ndarray) -> None:
+    tree = box_tree(space, values)
+    stack, near, away = np.empty(DEEP, np.int64), np.empty((1, 2), np.int64), np.empty(2)
+    nearest_points(space, values, *tree, np.array([0]), 0, 1, stack, away, near)
+    code, none = np.zeros(2, np.int32), np.zeros(1, np.int64)
+    shared = (space, values, *tree, relations, codes, code, none, none, 2)
+    reaches(*shared, 0, 1, stack, near[0], away, code, np.zeros(8))
 
 
 def _groups(

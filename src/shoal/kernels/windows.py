@@ -5,12 +5,11 @@ then a band of codes, so every comparison here is between integers, whatever the
 """
 
 import numpy as np
-from numba import njit
 
-from shoal.kernels.compiling import Ints, LongInts, later
+from shoal.kernels.compiling import Ints, LongInts, compiled, later
 
 
-@njit("int64(int32[::1], int32[::1])", cache=True, nogil=True)
+@compiled("int64(int32[::1], int32[::1])")
 def longest_run(codes: Ints, reach: Ints) -> int:
     """Return maxsize: the most members of a run whose first and last member are proximate.
 
@@ -51,7 +50,7 @@ def thin(counts: LongInts, reach: Ints, most: int, taken: LongInts) -> int:
     return total
 
 
-@njit("void(int32[::1], int64[::1], int32[::1], int32[::1], int64[::1])", cache=True, nogil=True)
+@compiled("void(int32[::1], int64[::1], int32[::1], int32[::1], int64[::1])")
 def most_proximate(
     codes: Ints, starts: LongInts, first: Ints, last: Ints, counts: LongInts
 ) -> None:
@@ -146,13 +145,9 @@ def narrowest_relative_gap(values: np.ndarray, step: int) -> int:
     return best
 
 
-@njit(
-    [
-        "UniTuple(int64, 2)(int64[::1], int32[::1], int64, int64[::1], int64)",
-        "UniTuple(int64, 2)(float64[::1], int32[::1], int64, int64[::1], int64)",
-    ],
-    cache=True,
-    nogil=True,
+@compiled(
+    "UniTuple(int64, 2)(int64[::1], int32[::1], int64, int64[::1], int64)",
+    "UniTuple(int64, 2)(float64[::1], int32[::1], int64, int64[::1], int64)",
 )
 def narrowest_crowd(
     values: np.ndarray, members: Ints, people: int, inside: LongInts, shares: int
@@ -181,7 +176,7 @@ def narrowest_crowd(
     return begin, end
 
 
-@njit("int64(int32[::1], int32[::1], int64[::1], int64[::1])", cache=True, nogil=True)
+@compiled("int64(int32[::1], int32[::1], int64[::1], int64[::1])")
 def fullest_window(codes: Ints, members: Ints, last: LongInts, inside: LongInts) -> int:
     """Return the code at which the window begins in which the most different members have a value.
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from shoal.audit.matches import SPREAD, audit_matches
 from shoal.audit.published import plain_text
-from shoal.audit.survey import survey
 from shoal.table.coding import code_column
 from shoal.table.schema import RESERVED, Schema
 from shoal.utility.bands import spelled
@@ -30,6 +29,8 @@ LABELS = 8  # of one group, at most
 
 def collect_owner(release: ReleaseData) -> dict[str, Any]:
     """Gather what is private, as plain values."""
+    from shoal.audit.survey import survey  # which knows every principle
+
     facts: dict[str, Any] = {
         "suppression": str(release.suppression),
         "changed": release.settings.get("changed", []),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,7 +19,7 @@ from shoal.audit.stated import manifest_schema
 from shoal.audit.tables import read_tables
 from shoal.audit.verify import alike, cell_codes, check_rows
 from shoal.errors import InputError, UnknownColumn
-from shoal.kernels.queries import box_counts, count_rows, spread_count
+from shoal.kernels.queries import BLOCK, box_counts, count_rows, spread_count
 from shoal.principles.groups import Groups
 from shoal.table.forms import MEANS
 from shoal.table.reading import read_table, take_frame
@@ -116,15 +117,20 @@ class Rows:
                 own = self.columns[name].codes
                 codes[place] = own if self.order is None else own[self.order]
             self._stacked[names] = codes
-        ranges = [self.columns[name].ranges(query[name]) for name in names]
-        begins = np.cumsum([0, *map(len, ranges)]).astype(np.int64)
-        ends = np.array([both for some in ranges for both in some], np.int32).reshape(-1, 2)
-        return codes, begins, ends[:, 0].copy(), ends[:, 1].copy()
+        begins, firsts, lasts = [0], [], []
+        for name in names:
+            for first, last in self.columns[name].ranges(query[name]):
+                firsts.append(first)
+                lasts.append(last)
+            begins.append(len(firsts))
+        ends = np.array(firsts, np.int32), np.array(lasts, np.int32)
+        return codes, np.array(begins, np.int64), *ends
 
     def by_box(self, starts: NDArray[np.int64], query: Query) -> NDArray[np.int64]:
         """Count the rows of each box that a query asks for."""
         counts = np.empty(len(starts) - 1, np.int64)
-        box_counts(starts, *self.asked(query), counts)
+        scratch = np.empty((2, BLOCK), np.uint8), np.empty(BLOCK + 1, np.int64)
+        box_counts(starts, *self.asked(query), *scratch, counts)
         return counts
 
 
@@ -156,7 +162,8 @@ class ExactTable:
     def count(self, query: Query) -> float:
         """Return the number of rows that a query asks for."""
         check_columns(query, self.columns)
-        return count_rows(len(self.rows), *self.rows.asked(query))
+        marks = np.empty((2, BLOCK), np.uint8)
+        return count_rows(len(self.rows), *self.rows.asked(query), marks)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,7 +249,7 @@ class BoxTable:
         check_columns(query, self.columns)
         used = [place for place, name in enumerate(self.quasi) if name in query]
         shares = [column.shares(query[n]) for n, column in self.quasi.items() if n in query]
-        offsets = np.cumsum([0, *map(len, shares)])[:-1].astype(np.int64)
+        offsets = np.array([0, *accumulate(map(len, shares[:-1]))], np.int64)
         return spread_count(
             self.cells,
             np.array(used, np.int64),

@@ -119,11 +119,11 @@ def _place(values: NDArray, cut: Cut) -> int:
     if isinf(value):
         return 0 if value < 0 else len(values)
     if values.dtype == np.float64:
-        return int(np.searchsorted(values, float(value), "right" if after else "left"))
+        return int(values.searchsorted(float(value), "right" if after else "left"))
     first = floor(value) + 1 if after else ceil(value)
     if values.dtype == np.int64 and abs(first) >= 2**63:
         return 0 if first < 0 else len(values)
-    return int(np.searchsorted(values, np.array(first, values.dtype), "left"))
+    return int(values.searchsorted(np.array(first, values.dtype)))
 
 
 Labels = frozenset[str]

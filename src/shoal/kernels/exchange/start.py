@@ -5,9 +5,8 @@ from functools import partial
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 
-from shoal.kernels.compiling import NONE, inner
+from shoal.kernels.compiling import NONE, compiled, inner
 from shoal.kernels.exchange.loss import LossSpace, extent
 from shoal.kernels.space import NODE, promise
 
@@ -49,7 +48,7 @@ def start(
     return order, cuts
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def split(space, values, order, cuts, first, last, least):
     """Sort the rows of the groups first … last into these groups.
 

@@ -19,9 +19,8 @@ position of j). At dead ends both sides of i are asked, nearest first, before ah
 """
 
 import numpy as np
-from numba import njit
 
-from shoal.kernels.compiling import inner_as
+from shoal.kernels.compiling import compiled, inner_as
 from shoal.kernels.freeform.boxes import (
     BOXES,
     LONG_ROWS,
@@ -40,7 +39,7 @@ SEARCH = f"{POINTS}, {BOXES}, {STEPS}, {NODES}, {BOXES}, {LONGS}, {LONGS}, {MATC
 ROUND = f"void({SEARCH}, {LONGS}, {LONGS}, {LONGS}, {LONGS}, {LONG_ROWS}, int32[::1])"
 
 
-@njit(f"void(int64, int64, {SEARCH}, {LONG_ROWS})", cache=True, nogil=True)
+@compiled(f"void(int64, int64, {SEARCH}, {LONG_ROWS})")
 def look_ahead(
     first, last, spans, point_masks, lows, highs, masks, steps, words, starts, ends, lefts,
     hull_lows, hull_highs, hull_masks, earliest, free, matches, ahead,
@@ -67,7 +66,7 @@ def first_free(row, seen, free, slot_at):
     return place
 
 
-@njit(f"int64(int64, {MATCHES}, int64, int32[::1], {LONGS}, {LONGS})", cache=True, nogil=True)
+@compiled(f"int64(int64, {MATCHES}, int64, int32[::1], {LONGS}, {LONGS})")
 def augment(point, matches, used, mates, free, slot_at):
     """Match `point` along a shortest augmenting path; return the free box at its end."""
     n = len(mates)
@@ -100,7 +99,7 @@ def augment(point, matches, used, mates, free, slot_at):
     return -1
 
 
-@njit(ROUND, cache=True, nogil=True)
+@compiled(ROUND)
 def greedy_round(
     spans, point_masks, lows, highs, masks, steps, words, starts, ends, lefts, hull_lows,
     hull_highs, hull_masks, earliest, free, matches, parents, leaves, point_at, slot_at, ahead,
@@ -178,7 +177,7 @@ def pop(queue, size):
     return size
 
 
-@njit(ROUND, cache=True, nogil=True)
+@compiled(ROUND)
 def sort_round(
     spans, point_masks, lows, highs, masks, steps, words, starts, ends, lefts, hull_lows,
     hull_highs, hull_masks, earliest, free, matches, parents, leaves, point_at, slot_at, ahead,

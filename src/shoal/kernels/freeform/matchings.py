@@ -19,10 +19,9 @@ The pairs that an exact round is given, within a block and across borders, are m
 """
 
 import numpy as np
-from numba import njit
 
 from shoal.kernels.chacha import Stream, below
-from shoal.kernels.compiling import Ints, inner_as, lean_as
+from shoal.kernels.compiling import Ints, compiled, inner_as, lean_as
 from shoal.kernels.freeform.boxes import LONG_ROWS, LONGS, MATCHES, SHIFT
 from shoal.kernels.freeform.nearest import is_listed
 
@@ -77,7 +76,7 @@ def walk(columns, degree, start, place, chosen, holder, stream):
         box = following
 
 
-@njit(f"void({MATCHES}, uint32[::1])", cache=True, nogil=True)
+@compiled(f"void({MATCHES}, uint32[::1])")
 def deal_edges(columns, stream):
     """Deal the edges of each row of `columns` (IN/OUT) so that every column is a perfect matching.
 

@@ -1,0 +1,58 @@
+"""A plain run loads what it uses: the rest is what most of a small run's time would go into."""
+
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from system.shell import Row, people, write_csv
+
+RUN = """
+import json, os, sys
+told, leave = sys.argv.pop(), os._exit
+def tell(code):
+    with open(told, "w") as file:
+        json.dump([code, sorted(sys.modules)], file)
+    leave(code)
+os._exit = tell
+from shoal.cli.main import main
+main()
+"""
+# What is installed with an extra, or with other programs.
+FOREIGN = {
+    *("duckdb", "fastexcel", "matplotlib", "ortools", "pandas", "psycopg", "py4j", "pyarrow"),
+    *("pyspark", "scipy.linalg", "scipy.optimize", "scipy.sparse", "sklearn", "vl_convert"),
+    *("tornado", "uvicorn", "xlsxwriter"),
+}
+# What Numba could compile, a third of what a run took; what others use of us.
+HERE = {
+    *("numba.np.arraymath", "numba.np.arrayobj", "numba.np.linalg", "numba.typed.typeddict"),
+    *("shoal.audit.attack", "shoal.audit.survey", "shoal.kernels.freeform"),
+    *("shoal.kernels.partition", "shoal.kernels.splits", "shoal.runs.compare", "shoal.runs.tune"),
+    *("shoal.runs.learning", "shoal.web"),
+}
+
+
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_a_plain_run_loads_no_heavy_module(tmp_path: Path, quiet: list[str]) -> None:
+    rows: list[Row] = people()
+    table, told = write_csv(tmp_path / "people.csv", rows), tmp_path / "modules.json"
+    options = ["--quasi", "age,town", "--sensitive", "salary", "--output", str(tmp_path / "out")]
+    asked = ["--require", "EpsilonM(epsilon=1, m=2)", *quiet]
+    subprocess.run(
+        [sys.executable, "-c", RUN, "anonymize", str(table), *options, *asked, str(told)],
+        check=True,
+        capture_output=True,
+    )
+    code, loaded = json.loads(told.read_text())
+    assert code == 0
+    assert {"polars", "numba", "shoal.kernels.exchange.moves"} <= {*loaded}
+    assert not (FOREIGN | HERE) & {*loaded}
+
+
+@pytest.mark.parametrize("name", sorted(HERE))
+def test_what_is_not_loaded_is_there(name: str) -> None:
+    assert find_spec(name) is not None
