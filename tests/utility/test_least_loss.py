@@ -189,3 +189,24 @@ def test_a_coarser_release_says_nothing_of_rows_that_it_was_not_made_from(tmp_pa
     for name, said in (("fine", True), ("coarse", False)):
         page = (tmp_path / name / "report.html").read_text("utf-8")
         assert ("any release of these rows has to lose" in page) == said
+
+
+def test_the_less_is_looked_at_the_lower_the_bound(monkeypatch):
+    """Whoever was not looked at is as near as its box, so no row is said to reach too far."""
+    random = np.random.default_rng(3)
+    lower = 0
+    for seed in range(10):
+        frame = table(random, 400)
+        coded = code_table(frame, schema(hierarchy=seed % 2))
+        one = requirements(asked(random)[0], ["pay"])
+        exact = reaches(coded, one)
+        before = np.zeros(len(exact))
+        for effort in (1, 4, 16, 64, 1000):
+            monkeypatch.setattr("shoal.kernels.reach.EFFORT", effort)
+            found = reaches(coded, one)
+            assert (found <= exact).all()
+            lower += int((found < exact).sum())
+            assert found.sum() >= before.sum()
+            before = found
+        assert (before == exact).all()
+    assert lower > 1000

@@ -19,6 +19,7 @@ from shoal.kernels.space import INTERVAL, SET, highest_gap
 
 DEEP = 128  # places of the stack: two for each level of the tree are enough
 RUN = 12  # rows of a leaf, about
+EFFORT = 512  # boxes that are looked at for one row
 
 
 def box_tree(
@@ -84,23 +85,87 @@ def nearest(space, values, order, cuts, lowest, highest, row, stack, near, dista
             stack[waiting + 1] = 2 * node + (left > right)
             waiting += 2
             continue
-        for p in range(cuts[node - leaves], cuts[node - leaves + 1]):
-            other = order[p]
-            if other == row:
-                continue
-            distance = 0.0
-            for j in range(space.kinds.size):
-                here, there = values[row, j], values[other, j]
-                distance += between(space, j, min(here, there), max(here, there))
-            if have == most and distance >= distances[most - 1]:
-                continue
-            at = have if have < most else most - 1
-            have = min(have + 1, most)
-            while at > 0 and distances[at - 1] > distance:
-                distances[at] = distances[at - 1]
-                near[at] = near[at - 1]
-                at -= 1
-            distances[at], near[at] = distance, other
+        own = order[cuts[node - leaves] : cuts[node - leaves + 1]]
+        have = take_in(space, values, own, row, near, distances, have)
+    return have
+
+
+@inner
+def nearest_first(space, values, order, cuts, lowest, highest, row, heap, bounds, near, distances):
+    """Find the rows nearest to a row, the nearest boxes first, as long as it pays.
+
+    In a table of many columns every box is about as near as any other, and to find who is nearest
+    would be to look at all rows. OUT: near, distances. Returns how many, and what every row that
+    was not looked at is apart at least. Scratch: heap, bounds.
+    """
+    have, most, leaves = 0, near.size, cuts.size - 1
+    heap[0], bounds[0], waiting = 1, 0.0, 1
+    for _ in range(heap.size - 1):
+        if waiting == 0 or (have == most and bounds[0] >= distances[most - 1]):
+            return have, np.inf
+        node = heap[0]
+        if node < leaves:
+            left = from_box(space, values, row, lowest, highest, 2 * node)
+            right = from_box(space, values, row, lowest, highest, 2 * node + 1)
+            heap[0], bounds[0] = 2 * node, left
+            sink(heap, bounds, waiting)
+            heap[waiting], bounds[waiting] = 2 * node + 1, right
+            rise(heap, bounds, waiting)
+            waiting += 1
+            continue
+        waiting -= 1
+        heap[0], bounds[0] = heap[waiting], bounds[waiting]
+        sink(heap, bounds, waiting)
+        own = order[cuts[node - leaves] : cuts[node - leaves + 1]]
+        have = take_in(space, values, own, row, near, distances, have)
+    return have, bounds[0] if waiting > 0 else np.inf
+
+
+@inner
+def sink(heap, bounds, size):
+    """Move the first of a heap down to its place, the least bound being first."""
+    at = 0
+    while 2 * at + 1 < size:
+        below = 2 * at + 1
+        if below + 1 < size and bounds[below + 1] < bounds[below]:
+            below += 1
+        if bounds[at] <= bounds[below]:
+            return
+        heap[at], heap[below] = heap[below], heap[at]
+        bounds[at], bounds[below] = bounds[below], bounds[at]
+        at = below
+
+
+@inner
+def rise(heap, bounds, at):
+    """Move the last of a heap up to its place."""
+    while at > 0 and bounds[at] < bounds[(at - 1) // 2]:
+        above = (at - 1) // 2
+        heap[at], heap[above] = heap[above], heap[at]
+        bounds[at], bounds[above] = bounds[above], bounds[at]
+        at = above
+
+
+@inner
+def take_in(space, values, own, row, near, distances, have):
+    """Put some rows among the nearest to a row (IN/OUT: near, distances). Returns how many."""
+    most = near.size
+    for other in own:
+        if other == row:
+            continue
+        distance = 0.0
+        for j in range(space.kinds.size):
+            here, there = values[row, j], values[other, j]
+            distance += between(space, j, min(here, there), max(here, there))
+        if have == most and distance >= distances[most - 1]:
+            continue
+        at = have if have < most else most - 1
+        have = min(have + 1, most)
+        while at > 0 and distances[at - 1] > distance:
+            distances[at] = distances[at - 1]
+            near[at] = near[at - 1]
+            at -= 1
+        distances[at], near[at] = distance, other
     return have
 
 
@@ -151,18 +216,23 @@ def packed(codes, reach, row, near, have, wanted, sorted_codes):
 @lean
 def reaches(
     space, values, order, cuts, lowest, highest, relations, codes, reach, wanted, away,
-    least, begin, end, stack, near, distances, sorted_codes, found,
+    least, begin, end, heap, bounds, near, distances, sorted_codes, found,
 ):  # fmt: skip
     """Say how far each of the rows begin … end has to reach.
 
     IN: order and cuts, the rows of each leaf; lowest, highest of each node. Relation r has its
     codes, `reach` from relations.starts[r] on where it is a band of which `wanted[r]` members of a
     group are pairwise not near, and `away[r]` members that are not near to any given one. `least`
-    rows make a group. OUT: found. Scratch: stack, near, distances, sorted_codes.
+    rows make a group. OUT: found. Scratch: heap, bounds, near, distances, sorted_codes.
+
+    Where not all rows were looked at, the others are `beyond`: whoever is nearer than that is
+    known, so a row reaches as far as is found, or at least there.
     """
     for place in range(begin, end):
         row = order[place]
-        have = nearest(space, values, order, cuts, lowest, highest, row, stack, near, distances)
+        have, beyond = nearest_first(
+            space, values, order, cuts, lowest, highest, row, heap, bounds, near, distances
+        )
         needs = min(least - 1, have)
         for r in range(relations.forms.size):
             count = 0
@@ -175,4 +245,4 @@ def reaches(
             if wanted[r] > 1:
                 own = reach[relations.starts[r] :]
                 needs = max(needs, packed(codes[r], own, row, near, have, wanted[r], sorted_codes))
-        found[row] = distances[needs - 1] if needs > 0 else 0.0
+        found[row] = min(distances[needs - 1], beyond) if needs > 0 else 0.0

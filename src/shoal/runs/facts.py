@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 POINTS = 60  # of the frontier
-MOST = 100_000  # rows of which the least loss is looked for, in about two seconds
+MOST = 100_000  # rows of which the least loss is looked for, in seconds whatever the columns
 # Seconds that parts of a report take, whatever the table and by a row of it, about.
 COSTS = {"least": (0.0, 2.5e-5), "exposure": (0.01, 5e-7), "fidelity": (0.03, 8e-6),
          "queries": (0.35, 2e-6)}  # fmt: skip

@@ -108,7 +108,8 @@ def reaches(
 
     def work(part: int) -> None:
         scratch = (
-            np.empty(kernel.DEEP, np.int64),
+            np.empty(kernel.EFFORT + 1, np.int64),
+            np.empty(kernel.EFFORT + 1),
             np.empty(near, np.int64),
             np.empty(near),
             np.empty(near, np.int32),
