@@ -1,19 +1,23 @@
 """Where exchanges end in breach, what is around the breach gets coarser and nothing else does."""
 
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 import pytest
 
 import shoal
-from shoal.distances.relation import Band, Several, near, pack
-from shoal.kernels.relations import proximate
+from shoal.distances.relation import Band, Bits, Points, Several, near, pack
+from shoal.kernels.metrics import MANHATTAN
+from shoal.kernels.relations import proximate, related
 from shoal.methods.base import Task
 from shoal.methods.breaches import united
-from shoal.methods.exchange import Board
+from shoal.methods.exchange import PARTS, Board
 from shoal.methods.exchanging import Exchanging
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
 from shoal.table.coded import code_table
+from shoal.table.people import CodedPeople
 
 M = 3
 
@@ -85,9 +89,62 @@ def test_a_bound_on_whom_a_person_is_near_is_not_what_is_measured():
     assert release.manifest["capped"] == 0
 
 
+@pytest.mark.parametrize(("least", "loose"), [(6, True), (5, False)])
+def test_exchanges_count_those_near_to_each_value(least, loose):
+    """Two values a person, one near to the person before, one near to the next: a ring of six."""
+    people = range(6)
+    values = [(100 * person, 100 * ((person + 1) % 6)) for person in people]
+    frame = pl.DataFrame(
+        {
+            "who": [person for person in people for _ in range(2)],
+            "age": [person for person in people for _ in range(2)],
+            "charges": [value for both in values for value in both],
+        }
+    )
+    schema = shoal.Schema(quasi="age", sensitive="charges", person="who")
+    task = Task(
+        CodedPeople.of(code_table(frame, schema)),
+        tuple(requirements("EpsilonM(epsilon=5, m=3)", schema.sensitive)),
+    )
+    board = Board.of(task, least)  # in groups of five nobody else may be near to anybody
+    assert board.relations.forms.size == (2 if loose else 1)
+    order, cuts = np.arange(6), np.array([0, 6])
+    engine = Exchanging(board.space, board.relations, board.values, board.codes, order, cuts)
+    assert (engine.wrong == 0) == loose
+    assert task.holds(Groups(np.zeros(6, np.int64)))
+
+
+@pytest.mark.parametrize("rows", [PARTS, 3 * PARTS])
+def test_values_beyond_the_parts_are_counted_together(rows):
+    """With a part for each value the engine counts what is measured, with fewer never less."""
+    chance = np.random.default_rng(4)
+    frame = pl.DataFrame(
+        {
+            "who": np.repeat(np.arange(12), rows),
+            "age": np.repeat(np.arange(12), rows),
+            "charges": chance.integers(0, 10_000, 12 * rows),
+        }
+    )
+    schema = shoal.Schema(quasi="age", sensitive="charges", person="who")
+    require = tuple(requirements("EpsilonM(epsilon=20, m=2)", schema.sensitive))
+    task = Task(CodedPeople.of(code_table(frame, schema)), require)
+    board = Board.of(task, 4)
+    assert board.relations.forms.size == PARTS
+    order, cuts = np.arange(12), np.arange(0, 13, 4)
+    engine = Exchanging(board.space, board.relations, board.values, board.codes, order, cuts)
+    counted = engine.groups.counts.max(axis=(1, 2))
+    (measured,) = task.measure(Groups(np.arange(12) // 4))
+    if rows == PARTS:
+        assert counted.tolist() == measured.parts.tolist()
+    else:
+        assert (counted >= measured.parts).all()
+        assert (counted > measured.parts).any()
+
+
+@pytest.mark.parametrize("parts", [1, 2, 4])
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("relative", [False, True])
-def test_kernels_compare_sets_as_the_definition_does(seed, relative):
+def test_kernels_compare_sets_as_the_definition_does(seed, relative, parts):
     chance = np.random.default_rng(seed)
     values = np.sort(chance.choice(60, 12, replace=False)) + 1
     width = chance.uniform(0.1, 0.4) * values if relative else np.full(12, chance.integers(0, 9))
@@ -101,9 +158,40 @@ def test_kernels_compare_sets_as_the_definition_does(seed, relative):
     counts = chance.integers(0, 4, 8)
     ends = np.concatenate([[0], np.cumsum(counts)])
     owned = [np.sort(chance.choice(12, count, replace=False)) for count in counts]
-    sets = Several(band, ends, np.concatenate(owned).astype(np.int32))
-    both = pack([band, sets])
+    sets = Several(band, ends, np.concatenate(owned).astype(np.int32), parts)
+    both = pack([band, sets, sets])
     for u in range(8):
         for v in range(8):
-            wanted = any(every[a, b] for a in owned[u] for b in owned[v])
-            assert proximate(both, 1, u, v) == wanted
+            # Both ways of writing the same down: a line for each part, and what each covers.
+            cuts = [len(owned[v]) * part // parts for part in range(parts + 1)]
+            for part, (begin, end) in enumerate(pairwise(cuts)):
+                wanted = any(every[a, b] for a in owned[u] for b in owned[v][begin:end])
+                for first in (1, 1 + parts):
+                    assert proximate(both, first + part, u, v) == wanted
+                    assert related(both, first + part, u, v) == wanted
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_parts_of_points_and_labels_are_compared_as_the_definition_does(seed):
+    chance = np.random.default_rng(seed)
+    places = chance.integers(0, 20, (12, 2)).astype(np.float64)
+    every = np.abs(places[:, None] - places[None]).sum(axis=2) <= 6
+    bits = (every.astype(np.uint64) << np.arange(12, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
+    counts = chance.integers(0, 4, 8)
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    owned = [np.sort(chance.choice(12, count, replace=False)) for count in counts]
+    codes = np.concatenate(owned).astype(np.int32)
+    relations = pack(
+        [
+            Several(Points(places, MANHATTAN, 6.0), ends, codes, 3),
+            Several(Bits(bits[:, None]), ends, codes, 3),
+        ]
+    )
+    assert not relations.symmetric.any()
+    for u in range(8):
+        for v in range(8):
+            for part in range(3):
+                begin, end = (len(owned[v]) * cut // 3 for cut in (part, part + 1))
+                wanted = any(every[a, b] for a in owned[u] for b in owned[v][begin:end])
+                assert proximate(relations, part, u, v) == wanted
+                assert proximate(relations, 3 + part, u, v) == wanted

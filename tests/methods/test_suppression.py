@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,7 @@ from reference.suppression import fewest
 from shoal.errors import NotAchievable
 from shoal.methods.base import Task
 from shoal.methods.leaving_out import costly_rows, gains_of, of_rows, total_loss
-from shoal.methods.suppression import in_the_way
+from shoal.methods.suppression import in_the_way, search_within
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
 from shoal.table.coded import code_table
@@ -180,6 +181,37 @@ def test_one_outlier_that_stretches_a_large_group_goes():
     assert done.suppression.costly == 1
     assert "99" not in "".join(done.published["age"])
     assert done.suppression.after < done.suppression.before
+
+
+class Given:
+    """A method that finds given groups once, counts how often it is asked, and nothing more."""
+
+    chooses_rows = True
+
+    def __init__(self, labels):
+        self.labels, self.asked = labels, 0
+
+    def search(self, task):
+        self.asked += 1
+        if len(task.coded) < len(self.labels):
+            msg = "Nothing was found."
+            raise NotAchievable(msg)
+        return Groups(self.labels)
+
+
+@pytest.mark.parametrize("gap", range(19, 28))
+def test_a_table_is_searched_anew_only_where_that_could_spare_a_hundredth(gap):
+    """Somebody far from the others of a group leaves, who loses a whole cell and spares less."""
+    labels = np.repeat(np.arange(101), 5)
+    ages = labels + np.tile([0, 0, 0, 0, 1], 101)
+    ages[4], ages[-1] = gap, 100
+    table = pl.DataFrame({"age": ages, "salary": np.arange(len(ages))})
+    task = Task(code_table(table, PLAIN), tuple(requirements("KAnonymity(k=5)", ["salary"])))
+    method: Any = Given(labels)
+    search_within(method, task, lambda _: None, Fraction(1, len(ages)))
+    theirs, others = 5 * gap, 5 * 99  # in hundredths
+    pays = theirs - 100 >= (theirs + others) / 100
+    assert method.asked == (2 if pays and theirs > 100 else 1)
 
 
 def test_more_of_a_crowd_goes_where_the_others_then_lose_less():

@@ -91,13 +91,54 @@ class Several:
 
     Member u has the values `codes[ends[u] : ends[u + 1]]`, ascending. Whoever has a value near to
     one of v's values is near to v, so a bound on those near to v bounds those near to each value.
+    With several `parts`, kernels count those near to each part of v's values by themselves, as
+    relations of their own; with a part for each value these are those near to each value.
     """
 
     values: Relation
     ends: NDArray[np.int64]
     codes: NDArray[np.int32]
+    parts: int = 1
+
+    @property
+    def part_ends(self) -> NDArray[np.int64]:
+        """Where each part of each member's values begins, and the end; parts may be empty."""
+        counts = np.diff(self.ends)
+        begins = self.ends[:-1, None] + counts[:, None] * np.arange(self.parts) // self.parts
+        return np.append(begins.ravel(), self.ends[-1])
+
+    def looked_up(self) -> dict[str, NDArray]:
+        """Return what is near to each value of a band, and the bins of each part.
+
+        Codes are put into bins that are about equally full: those of all values of a part's member,
+        and those of all that is near to the part. Where the one and the other have no bin in
+        common, no value is near.
+        """
+        band, codes, ends = self.values, self.codes, self.part_ends
+        if not isinstance(band, Band) or not len(codes):
+            none = np.zeros(len(ends), np.uint64)
+            return {"lows": codes, "highs": codes, "own": none, "near": none}
+        lows, highs = band.first[codes], band.last[codes]
+        cuts = np.sort(codes)[np.arange(1, BINS) * len(codes) // BINS]
+        bins = np.searchsorted(cuts, np.arange(len(band.first)), side="right").astype(np.uint64)
+        least, most = bins[lows], bins[highs]
+        near = (~np.uint64(0) >> (np.uint64(BINS - 1) - (most - least))) << least
+        own = np.repeat(_united(np.uint64(1) << bins[codes], self.ends), self.parts)
+        return {
+            "lows": lows,
+            "highs": highs,
+            "own": np.append(own, np.uint64(0)),
+            "near": np.append(_united(near, ends), np.uint64(0)),
+        }
 
 
+def _united(bits: NDArray[np.uint64], ends: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the bits of each range together; none of an empty one."""
+    found = np.bitwise_or.reduceat(np.append(bits, np.uint64(0)), ends[:-1])
+    return np.where(np.diff(ends) > 0, found, np.uint64(0))
+
+
+BINS = 64  # as many as a word has bits
 PIECES = 32  # jobs that counting neighbours is cut into
 
 Relation = Band | Points | Bits
@@ -136,10 +177,21 @@ def _sets(relation: Several, members: NDArray) -> list[NDArray[np.int32]]:
     ]
 
 
-def between_members(relation: Relation, sensitive: Sensitive) -> BetweenMembers:
-    """Return the relation between members, by the numbers `Sensitive.members`."""
+def between_members(relation: Relation, sensitive: Sensitive, parts: int = 1) -> BetweenMembers:
+    """Return the relation between members, by the numbers `Sensitive.members`.
+
+    Where some have several values, these are divided into at most so many parts.
+    """
     sets = sensitive.sets
-    return relation if sets is None else Several(relation, sets.ends, sets.codes)
+    if sets is None:
+        return relation
+    most = max(1, min(parts, int(np.diff(sets.ends).max(initial=1))))
+    return Several(relation, sets.ends, sets.codes, most)
+
+
+def parts_of(relation: BetweenMembers) -> int:
+    """Return how many relations kernels make of one."""
+    return relation.parts if isinstance(relation, Several) else 1
 
 
 def equality(distinct: int) -> Band:
@@ -261,16 +313,19 @@ def pack(
 ) -> Relations:
     """Lay relations out in the flat arrays that kernels take.
 
-    `bounds[r, s]` is the largest count that relation r allows in a group of s members.
+    `bounds[r, s]` is the largest count that relation r allows in a group of s members. Members with
+    several values have a relation for each part of these.
     """
     from shoal.kernels.relations import BAND, MATRIX, VECTOR, Relations
 
-    count = len(relations)
+    each = np.array([parts_of(relation) for relation in relations], np.int64)
+    count = int(each.sum())
     forms, metrics = np.zeros(count, np.int8), np.zeros(count, np.int8)
     starts, widths = np.zeros(count, np.int64), np.zeros(count, np.int64)
     thresholds, symmetric = np.zeros(count), np.ones(count, np.bool_)
     sets = np.full(count, -1, np.int64)
-    names = ("first", "last", "points", "bits", "ends", "codes", "lows", "highs")
+    begins = np.cumsum(each) - each
+    names = ("first", "last", "points", "bits", "ends", "codes", "lows", "highs", "own", "near")
     flat: dict[str, list[NDArray]] = {name: [] for name in names}
 
     def lay(name: str, array: NDArray) -> int:
@@ -278,26 +333,27 @@ def pack(
         flat[name].append(array.ravel())
         return start
 
-    for r, given in enumerate(relations):
-        relation = given
+    for begin, given in zip(begins, relations, strict=True):
+        relation, r = given, slice(begin, begin + parts_of(given))
         if isinstance(relation, Several):
-            begin = lay("codes", relation.codes)
-            sets[r] = lay("ends", relation.ends + begin)
-            codes, relation = relation.codes, relation.values
-            ends = (relation.first, relation.last) if isinstance(relation, Band) else None
-            for name, place in (("lows", 0), ("highs", 1)):
-                lay(name, codes if ends is None else ends[place][codes])
+            start = lay("codes", relation.codes)
+            sets[r] = lay("ends", relation.part_ends + start)
+            for name, laid in relation.looked_up().items():
+                lay(name, laid)
+            relation = relation.values
         if isinstance(relation, Band):
             forms[r], starts[r] = BAND, lay("first", relation.first)
             lay("last", relation.last)
-            symmetric[r] = relation.symmetric
+            symmetric[r] = relation.symmetric and parts_of(given) == 1
         elif isinstance(relation, Points):
             forms[r], starts[r] = VECTOR, lay("points", relation.points)
             widths[r], metrics[r] = relation.points.shape[1], relation.metric
             thresholds[r] = relation.threshold
+            symmetric[r] = parts_of(given) == 1
         else:
             forms[r], starts[r] = MATRIX, lay("bits", relation.rows)
             widths[r] = relation.rows.shape[1]
+            symmetric[r] = parts_of(given) == 1
 
     def join(name: str, kind: type) -> NDArray:
         return np.concatenate([np.zeros(0, kind), *flat[name]]).astype(kind)
@@ -311,10 +367,14 @@ def pack(
         points=join("points", np.float64),
         bits=join("bits", np.uint64),
         sets=sets,
+        parts=np.repeat(each, each),
+        part=np.arange(count) - np.repeat(begins, each),
         set_ends=join("ends", np.int64),
         set_codes=join("codes", np.int32),
         set_first=join("lows", np.int32),
         set_last=join("highs", np.int32),
+        own_bits=join("own", np.uint64),
+        near_bits=join("near", np.uint64),
         symmetric=symmetric,
         metrics=metrics,
         thresholds=thresholds,

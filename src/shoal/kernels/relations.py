@@ -35,10 +35,14 @@ class Relations(NamedTuple):
     points: np.ndarray  # float64: scaled and weighted components (VECTOR)
     bits: np.ndarray  # uint64: rows of a symmetric bit matrix (MATRIX)
     sets: np.ndarray  # int64 (R): where the ends of members' sets begin, -1 for one value each
-    set_ends: np.ndarray  # int64: where each member's values begin, and the end
+    parts: np.ndarray  # int64 (R): parts that the values of a member are divided into
+    part: np.ndarray  # int64 (R): the one of them that members are near to
+    set_ends: np.ndarray  # int64: where each part of each member's values begins, and the end
     set_codes: np.ndarray  # int32: the values of each member, ascending
     set_first: np.ndarray  # int32: lowest code proximate to each of them (BAND)
     set_last: np.ndarray  # int32: highest code proximate to each of them (BAND)
+    own_bits: np.ndarray  # uint64: of each part, the bins of all of its member's values
+    near_bits: np.ndarray  # uint64: of each part, the bins of all codes proximate to it (BAND)
     symmetric: np.ndarray  # bool (R): whether whoever is proximate to v has v proximate to itself
     metrics: np.ndarray  # int8 (R): MANHATTAN, EUCLID, LARGEST, SMALLEST (VECTOR)
     thresholds: np.ndarray  # float64 (R): distance up to which values are proximate (VECTOR)
@@ -58,9 +62,13 @@ def proximate(relations, r, u, v):
         if sets < 0:
             value = relations.starts[r] + v
             return relations.first[value] <= u <= relations.last[value]
-        here, last = relations.set_ends[sets + u], relations.set_ends[sets + u + 1]
-        there, end = relations.set_ends[sets + v], relations.set_ends[sets + v + 1]
+        parts = relations.parts[r]
+        own, place = sets + u * parts, sets + v * parts + relations.part[r]
         found = False
+        if relations.own_bits[own] & relations.near_bits[place] == np.uint64(0):
+            return found  # most members have no value in any bin in question
+        here, last = relations.set_ends[own], relations.set_ends[own + parts]
+        there, end = relations.set_ends[place], relations.set_ends[place + 1]
         while here < last and there < end and not found:
             code = relations.set_codes[here]
             if code < relations.set_first[there]:
@@ -78,24 +86,17 @@ def related(relations, r, u, v):
     """Say whether member u is proximate to member v under relation r of any form.
 
     A member is its code, or where members have several values each, the number of its set; then
-    some value of u has to be proximate to some value of v.
+    some value of u has to be proximate to some value of v, of the relation's part of them.
     """
-    sets = relations.sets[r]
+    sets, parts = relations.sets[r], relations.parts[r]
     if sets < 0:
         return near_codes(relations, r, u, v)
     ends, codes = relations.set_ends, relations.set_codes
-    here, last = ends[sets + u], ends[sets + u + 1]
-    if relations.forms[r] == BAND:
-        start = relations.starts[r]
-        for there in range(ends[sets + v], ends[sets + v + 1]):
-            while here < last and codes[here] < relations.first[start + codes[there]]:
-                here += 1  # both bounds rise with the value
-            if here < last and codes[here] <= relations.last[start + codes[there]]:
-                return True
-        return False
-    for there in range(ends[sets + v], ends[sets + v + 1]):
-        for place in range(here, last):
-            if near_codes(relations, r, codes[place], codes[there]):
+    here, last = ends[sets + u * parts], ends[sets + (u + 1) * parts]
+    place = sets + v * parts + relations.part[r]
+    for there in range(ends[place], ends[place + 1]):
+        for other in range(here, last):
+            if near_codes(relations, r, codes[other], codes[there]):
                 return True
     return False
 

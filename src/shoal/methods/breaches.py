@@ -51,8 +51,8 @@ def coarse_groups(task: Task) -> Groups | None:
 def united(task: Task, found: Groups, engine: Exchanging) -> Groups | None:
     """Return groups that hold, coarser where exchanges ended in breach, None where none are found.
 
-    `found` are the groups with which the engine ended. It bounds those near to a person, not those
-    near to each of a person's values, so what it calls a breach need not be one.
+    `found` are the groups with which the engine ended. It may bound those near to several of a
+    person's values together, so what it calls a breach need not be one.
     """
     from shoal.methods.nearby import NearGroups
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.distances.relation import between_members, pack
+from shoal.distances.relation import between_members, pack, parts_of
 from shoal.errors import UsageError
 from shoal.methods.base import Method, Task
 from shoal.methods.breaches import not_reached, united
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 Start = tuple["NDArray[np.int64]", "NDArray[np.int64]"]  # rows, and where each group begins
 LARGEST = 8  # times the least size, up to which larger groups are tried where it fails
 TRIES = 4
+CROWDED = 4 / 5  # of the groups that people with several values start with: next, larger ones
+PARTS = 8  # of a person's values, at most, that are counted by themselves
+MEMORY = 1 << 28  # bytes, about, for who is near to which part
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +59,15 @@ class Board:
         pairs = pairwise_of(task)
         rows = len(task.coded)
         room = max(2 * chosen, -(-rows // (rows // chosen)), room)
+        parts = min(PARTS, max(1, MEMORY // (2 * rows * room)))
+        relations = [
+            # Where nobody else may be near, it is all the same near to which value.
+            between_members(
+                principle.relation(value), value, parts if principle.allowed(chosen) > 1 else 1
+            )
+            for principle, value in pairs
+        ]
+        each = [parts_of(relation) for relation in relations]
         bounds = np.array(
             [[0, *(principle.allowed(s) for s in range(1, room + 1))] for principle, _ in pairs],
             np.int64,
@@ -65,14 +77,12 @@ class Board:
         return cls(
             space=LossSpace(space.kinds, space.units, space.coords, space.offsets),
             values=positions(space.ranks, space.coords, space.offsets, space.kinds),
-            codes=np.array([value.members for _, value in pairs], np.int32).reshape(
-                len(pairs), rows
+            codes=np.repeat(
+                np.array([value.members for _, value in pairs], np.int32).reshape(len(pairs), rows),
+                each,
+                axis=0,
             ),
-            relations=pack(
-                [between_members(principle.relation(value), value) for principle, value in pairs],
-                bounds=bounds,
-                least=task.least,
-            ),
+            relations=pack(relations, bounds=np.repeat(bounds, each, axis=0), least=task.least),
         )
 
     def start(self, size: int) -> Start:
@@ -214,6 +224,8 @@ class Exchange(Thorough):
                 enough=task.enough,
                 others=place + 1 < len(sizes),
             )
+            if engine.others and task.several and engine.wrong > CROWDED:
+                continue
             outcome = engine.run()
             if not outcome.violations:
                 return Groups(outcome.labels)

@@ -283,8 +283,8 @@ def _relieve(search: Again, solved: Solved, most: int) -> Solved:
     """Leave out rows that cost the others more, where the total loss gets lower.
 
     They leave their groups where these still hold; and, since groups are often as small as they
-    may be, the table without them is searched anew, unless all that their groups lose is little of
-    the whole. The least total loss wins.
+    may be, the table without them is searched anew, unless all that their groups could lose less,
+    cells of the rows that are left out included, is little of the whole. The least total loss wins.
     """
     if most <= 0:
         return solved
@@ -297,8 +297,8 @@ def _relieve(search: Again, solved: Solved, most: int) -> Solved:
     tried: list[Solved | None] = []
     if isinstance(solved.found, Groups):
         each = loss_of_each(quasi, solved.found, extents(task.coded.quasi, left))
-        theirs = each[np.unique(solved.found.labels[costly])].sum()
-        if theirs >= WORTH * each.sum():
+        spared = each[np.unique(solved.found.labels[costly])].sum() - len(costly) * len(quasi)
+        if spared >= WORTH * each.sum():
             tried.append(search.on(left))
         leaving = leave_groups(solved.task, solved.found, costly)
         tried.append(_without(task, solved, leaving))
