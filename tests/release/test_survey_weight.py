@@ -10,6 +10,7 @@ import pytest
 
 import shoal
 from shoal.errors import InputError, UsageError
+from shoal.runs.facts import estimated
 
 
 def people(rng: random.Random, rows: int = 80) -> pl.DataFrame:
@@ -74,3 +75,21 @@ def test_a_weight_is_no_quasi_column_and_needs_groups():
         shoal.anonymize(
             people(random.Random(1)), schema, require="KAnonymity(k=3)", method="Freeform(k=3)"
         )
+
+
+@pytest.mark.parametrize("rows", ["known", "unknown"])
+def test_a_person_stands_for_others_once(rows):
+    """Groups of three people: with two rows each they stand for no more people than with one."""
+    frame = pl.DataFrame(
+        {
+            "who": [who for who in range(9) for _ in range(1 + (who < 3))],
+            "age": [who // 3 for who in range(9) for _ in range(1 + (who < 3))],
+            "pay": range(12),
+            "w": [10 * (1 + who // 3) for who in range(9) for _ in range(1 + (who < 3))],
+        }
+    )
+    schema = shoal.Schema(quasi="age", sensitive="pay", survey_weight="w", person="who", rows=rows)
+    release = shoal.anonymize(frame, schema, require="KAnonymity(k=3)", method="Exchange()")
+    (said,) = estimated(release)
+    assert "people of a group stand for at least 30 people of the population" in said
+    assert "and for 60 in half" in said

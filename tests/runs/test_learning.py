@@ -11,7 +11,7 @@ import pytest
 
 import shoal
 from shoal.release.cells import spans
-from shoal.runs.features import Feature, balanced_accuracy
+from shoal.runs.features import Feature, Learner, Learnt, balanced_accuracy
 from shoal.table.coded import code_table
 
 
@@ -229,3 +229,66 @@ def test_without_scikit_learn_a_sentence_names_the_extra():
         pytest.raises(shoal.UsageError, match=r"shoal\[learning\]"),
     ):
         shoal.learning_utility(_people(50), SCHEMA, require="KAnonymity(k=2)")
+
+
+@pytest.mark.parametrize("classes", [None, 2, 3])
+def test_a_row_of_weight_n_counts_as_n_rows(classes):
+    chance = np.random.default_rng(3)
+    rows, weights = 60, chance.integers(1, 5, 60)
+    features = chance.normal(size=(rows, 2)).astype(np.float32)
+    target = features[:, 0] + chance.normal(size=rows)
+    if classes is not None:
+        target = np.digitize(target, [0.0, 1.0][: classes - 1])
+    asked, learner = features[:20], Learner(classes, 0)
+    copies = np.repeat(np.arange(rows), weights)
+    once = learner.learn(features, target, asked, weights.astype(np.float64))["linear"]
+    often = learner.learn(features[copies], target[copies], asked)["linear"]
+    if classes is None:
+        assert once.said == pytest.approx(often.said, rel=1e-4)
+    else:
+        assert (once.said == often.said).mean() >= 0.95  # both stop after some steps
+    truth, own = target[:20], weights[:20].astype(np.float64)
+    asked_often = np.repeat(np.arange(20), weights[:20])
+    for answers in (once, Learnt(once.said[::-1], None if once.likely is None else own / 5)):
+        scores = learner.score(answers, truth, own)
+        assert scores == pytest.approx(learner.score(answers.only(asked_often), truth[asked_often]))
+    known = learner.baseline(target, truth, weights.astype(np.float64), own)
+    assert known == pytest.approx(learner.baseline(target[copies], truth[asked_often]))
+
+
+def test_survey_weights_weigh_what_is_learned_and_are_no_feature():
+    """Pay rises up to the age of 50, in rows that stand for many, and falls in those for few."""
+    age = np.random.default_rng(5).integers(20, 80, 1000)
+    many = age < 50
+    table = pl.DataFrame(
+        {
+            "age": age,
+            "pay": 100 * np.minimum(age, 100 - age),
+            "w": np.where(many, 1000.0, 1.0),
+        }
+    )
+    require = "KAnonymity(k=3)"
+    weighed = shoal.learning_utility(
+        table, shoal.Schema(quasi="age", sensitive="pay", survey_weight="w"), require=require
+    )
+    alike = shoal.learning_utility(
+        table.drop("w"), shoal.Schema(quasi="age", sensitive="pay"), require=require
+    )
+    for scores in (weighed.original, weighed.release):
+        assert scores["linear"]["r2"] > 0.8
+    assert alike.original["linear"]["r2"] < 0.3
+    nothing = table.with_columns(age=pl.lit(1), pay=pl.col("w") + age % 2)
+    told = shoal.learning_utility(
+        nothing, shoal.Schema(quasi="age", sensitive="pay", survey_weight="w"), require=require
+    )
+    assert told.original["linear"]["r2"] < 0.1
+
+
+def test_rows_that_stand_for_nobody_neither_teach_nor_are_asked():
+    table = pl.DataFrame({"age": range(100), "pay": range(100), "w": [0] * 50 + [1] * 50})
+    found = shoal.learning_utility(
+        table,
+        shoal.Schema(quasi="age", sensitive="pay", survey_weight="w"),
+        require="KAnonymity(k=2)",
+    )
+    assert found.trained + found.asked == 50

@@ -21,6 +21,7 @@ from shoal.audit.identification import (
 from shoal.distances.relation import counting_work
 from shoal.principles.base import OneDimensional
 from shoal.principles.dissimilarity import Dissimilarity
+from shoal.principles.groups import renumber
 from shoal.principles.guarantee import PATIENCE, guarantee
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.principles.planning import frontier
@@ -213,10 +214,16 @@ def estimated(release: ReleaseData) -> list[str]:
         return []
     layout = release.recoding.layout
     source = release.schema.read_numbers(release.recoding.source.select(name), "other")[name]
-    weights = weights_of(source).to_numpy()[layout.carries]
-    people = np.bincount(layout.bears, weights=weights)
+    weights, alike = weights_of(source).to_numpy()[layout.carries], layout.bears
+    if layout.persons is not None:  # a person stands for others once, whatever rows there are
+        _, one, counts = np.unique(layout.persons, return_index=True, return_counts=True)
+        weights, alike = weights[one], alike[one]
+        if release.coded.rows_known:
+            alike = renumber(alike * (int(counts.max()) + 1) + counts)
+    people = np.bincount(alike, weights=weights)
+    who = "rows" if layout.persons is None else "people"
     return [
-        f"An estimate from the survey weights ({name}): rows of a group stand for at least "
+        f"An estimate from the survey weights ({name}): {who} of a group stand for at least "
         f"{people.min():,.0f} people of the population, and for {np.median(people):,.0f} in half "
         "of the groups or more. Whoever does not know that a person is in the table finds the "
         f"person with a chance of about 1 in {max(people.min(), 1):,.0f} at most. It is no promise."

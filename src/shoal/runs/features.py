@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.errors import UsageError
 from shoal.table.coding import code_column
@@ -32,7 +33,6 @@ from shoal.table.missing import MISSING_LABEL, is_missing
 
 if TYPE_CHECKING:
     import polars as pl
-    from numpy.typing import NDArray
 
     from shoal.release.cells import Spans
     from shoal.table.column import Column
@@ -155,6 +155,7 @@ LEAF = 5  # rows that a leaf of a tree has at least
 STEPS = 50  # of the logistic regression
 
 Scores = dict[str, float | None]
+Weights = NDArray[np.float64] | None  # how many people each row stands for; None: all alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,23 +185,38 @@ class Learner:
         return "roc_auc" if self.classes == 2 else "accuracy"
 
     def learn(
-        self, features: NDArray[np.float32], target: NDArray, asked: NDArray[np.float32]
+        self,
+        features: NDArray[np.float32],
+        target: NDArray,
+        asked: NDArray[np.float32],
+        weights: Weights = None,
     ) -> dict[str, Learnt]:
-        """Train every model on features and target, and take its answers to what is asked."""
-        return {model: self._answer(self._fit(model, features, target), asked) for model in MODELS}
+        """Train every model on features and target, and take its answers to what is asked.
 
-    def baseline(self, target: NDArray, truth: NDArray) -> Scores:
+        Rows count by their weights, where there are any.
+        """
+        return {
+            model: self._answer(self._fit(model, features, target, weights), asked)
+            for model in MODELS
+        }
+
+    def baseline(
+        self, target: NDArray, truth: NDArray, weights: Weights = None, asked: Weights = None
+    ) -> Scores:
         """Score the answer that knows no features: the commonest label, or the mean."""
         nothing = np.zeros((len(target), 0), np.float32)
-        model = self._fit("none", nothing, target)
-        return self.score(self._answer(model, np.zeros((len(truth), 0), np.float32)), truth)
+        model = self._fit("none", nothing, target, weights)
+        answers = self._answer(model, np.zeros((len(truth), 0), np.float32))
+        return self.score(answers, truth, asked)
 
-    def _fit(self, model: str, features: NDArray[np.float32], target: NDArray) -> Any:
+    def _fit(
+        self, model: str, features: NDArray[np.float32], target: NDArray, weights: Weights
+    ) -> Any:
         fitted = self._make(model if features.shape[1] and len(np.unique(target)) > 1 else "none")
         with warnings.catch_warnings():
             # A regression stopped after its steps is a model like any other; its score tells.
             warnings.simplefilter("ignore", _sklearn("exceptions").ConvergenceWarning)
-            fitted.fit(features, target)
+            fitted.fit(features, target, sample_weight=weights)
         # Threads would add up the answers of the trees in any order, which shows in the last digit.
         return fitted.set_params(n_jobs=1) if "n_jobs" in fitted.get_params() else fitted
 
@@ -230,33 +246,36 @@ class Learner:
             return Learnt(model.predict(asked), np.zeros(len(asked)))
         return Learnt(model.predict(asked), model.predict_proba(asked)[:, 1])
 
-    def score(self, answers: Learnt, truth: NDArray) -> Scores:
-        """Compare answers with the truth."""
+    def score(self, answers: Learnt, truth: NDArray, weights: Weights = None) -> Scores:
+        """Compare answers with the truth; rows count by their weights, where there are any."""
         metrics = _sklearn("metrics")
-        said = answers.said
+        said, own = answers.said, {"sample_weight": weights}
         if self.classes is None:
             return {
-                "r2": float(metrics.r2_score(truth, said)) if len(truth) > 1 else None,
-                "mae": float(metrics.mean_absolute_error(truth, said)),
+                "r2": float(metrics.r2_score(truth, said, **own)) if len(truth) > 1 else None,
+                "mae": float(metrics.mean_absolute_error(truth, said, **own)),
             }
         return {
-            "accuracy": float((said == truth).mean()),
-            "balanced_accuracy": balanced_accuracy(truth, said),
-            "roc_auc": self._ranking(answers, truth),
+            "accuracy": float(np.average(said == truth, weights=weights)),
+            "balanced_accuracy": balanced_accuracy(truth, said, weights),
+            "roc_auc": self._ranking(answers, truth, weights),
         }
 
-    def _ranking(self, answers: Learnt, truth: NDArray) -> float | None:
+    def _ranking(self, answers: Learnt, truth: NDArray, weights: Weights) -> float | None:
         """Return the area under the ROC curve of two labels, None where there are others."""
         if answers.likely is None or len(np.unique(truth)) != 2:
             return None
-        return float(_sklearn("metrics").roc_auc_score(truth == 1, answers.likely))
+        score = _sklearn("metrics").roc_auc_score
+        return float(score(truth == 1, answers.likely, sample_weight=weights))
 
 
-def balanced_accuracy(truth: NDArray, said: NDArray) -> float:
+def balanced_accuracy(truth: NDArray, said: NDArray, weights: Weights = None) -> float:
     """Return the mean over the labels that truly occur of the share that is recognized."""
-    labels, codes = np.unique(truth, return_inverse=True)
-    right = np.bincount(codes, weights=said == truth, minlength=len(labels))
-    return float((right / np.bincount(codes)).mean())
+    own = np.ones(len(truth)) if weights is None else weights
+    codes = np.unique(truth, return_inverse=True)[1]
+    every = np.bincount(codes, weights=own)
+    right = np.bincount(codes, weights=own * (said == truth))
+    return float((right[every > 0] / every[every > 0]).mean())
 
 
 def _sklearn(module: str) -> Any:

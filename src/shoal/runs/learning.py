@@ -31,7 +31,7 @@ from shoal.table.coding import code_column, code_known
 from shoal.table.missing import Missing, complete_rows, is_missing
 from shoal.table.reading import take_frame
 from shoal.table.schema import Schema
-from shoal.table.settling import settle, trimmed
+from shoal.table.settling import settle, trimmed, weights_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,9 +64,14 @@ class Trial:
         who: NDArray[np.int64] | None = None,  # whom each held-out row is about
     ) -> None:
         self.target = find_target(schema, target)
-        names = [name for name in train.columns if name in schema.published]
+        weight = schema.survey_weight
+        names = [name for name in train.columns if name in schema.published and name != weight]
         table = _one_below_the_other(train, held_out, names)
         usable = (~is_missing(table[self.target])).to_numpy()
+        self.weight = weight
+        self.weights = None if weight is None else _weights(train, held_out, schema)
+        if self.weights is not None:
+            usable &= self.weights > 0  # whoever stands for nobody neither teaches nor is asked
         chance = np.random.Generator(np.random.PCG64(seed))
         rows = np.flatnonzero(usable)
         self.train = _some(rows[rows < train.height], MOST_TRAINED, chance)
@@ -90,7 +95,8 @@ class Trial:
     @cached_property
     def baseline(self) -> Scores:
         """The scores of the answer that knows no features."""
-        return self.learner.baseline(self.truth[self.train], self.truth[self.asked])
+        own = self._weighing(self.train), self._weighing(self.asked)
+        return self.learner.baseline(self.truth[self.train], self.truth[self.asked], *own)
 
     @cached_property
     def original(self) -> dict[str, Learnt]:
@@ -105,11 +111,16 @@ class Trial:
     @cached_property
     def chance(self) -> float | None:
         """By how much chance alone could make the original's better model seem better."""
-        metric, truth = self.learner.metric, self.truth[self.asked]
+        metric, truth, weights = (
+            self.learner.metric,
+            self.truth[self.asked],
+            self._weighing(self.asked),
+        )
         better = [self._better(answers) for answers in (self.original, self.trivial)]
 
         def gain(rows: NDArray[np.int64]) -> float | None:
-            of = [self.learner.score(one.only(rows), truth[rows])[metric] for one in better]
+            own = None if weights is None else weights[rows]
+            of = [self.learner.score(one.only(rows), truth[rows], own)[metric] for one in better]
             return None if of[0] is None or of[1] is None else of[0] - of[1]
 
         error = max(
@@ -126,14 +137,18 @@ class Trial:
         return answers[max(known, key=lambda one: known[one]) if known else MODELS[0]]
 
     def _scores(self, answers: dict[str, Learnt]) -> dict[str, Scores]:
-        truth = self.truth[self.asked]
-        return {model: self.learner.score(one, truth) for model, one in answers.items()}
+        truth, weights = self.truth[self.asked], self._weighing(self.asked)
+        return {model: self.learner.score(one, truth, weights) for model, one in answers.items()}
+
+    def _weighing(self, rows: NDArray[np.int64]) -> NDArray[np.float64] | None:
+        """Return how many people each row stands for, None where all count alike."""
+        return None if self.weights is None else self.weights[rows]
 
     def score(self, release: Release) -> LearningUtility:
         """Train on a release of the training rows, all of them or a sample, and score it.
 
         A published row is trained on where the row whose values it carries is: the same people
-        teach every model, but for suppressed ones.
+        teach every model, but for suppressed ones. It counts by its published survey weight.
         """
         wanted = np.zeros(max(self.truth.size, 1), bool)
         wanted[self.train] = True
@@ -147,12 +162,16 @@ class Trial:
             cells = self.features[name].cells(recoding.quasi[name], kinds.spans)
             quasi.append(cells[kinds.which[bears]])
         features = np.hstack([*quasi, self._points(self.plain, carried)])
+        weights = None
+        if self.weight is not None:
+            published = release.schema.read_numbers(recoding.source.select(self.weight), "other")
+            weights = weights_of(published[self.weight]).to_numpy()[recoding.layout.carries[taken]]
         return LearningUtility(
             target=self.target,
             metric=self.learner.metric,
             trained=len(carried),
             asked=len(self.asked),
-            release=self._scores(self._learn(features, carried)),
+            release=self._scores(self._learn(features, carried, weights=weights)),
             original=self._scores(self.original),
             trivial=self._scores(self.trivial),
             baseline=self.baseline,
@@ -168,9 +187,12 @@ class Trial:
         features: NDArray[np.float32],
         rows: NDArray[np.int64],
         names: list[str] | None = None,
+        *,
+        weights: NDArray[np.float64] | None = None,
     ) -> dict[str, Learnt]:
         known = [*self.quasi, *self.plain] if names is None else names
-        return self.learner.learn(features, self.truth[rows], self._points(known, self.asked))
+        own = self._weighing(rows) if weights is None else weights
+        return self.learner.learn(features, self.truth[rows], self._points(known, self.asked), own)
 
 
 def learning_utility(
@@ -329,6 +351,13 @@ def _answers(
     numbers = np.zeros(len(cells))
     numbers[usable] = column.numbers[column.codes]
     return numbers, None
+
+
+def _weights(train: pl.DataFrame, held_out: pl.DataFrame, schema: Schema) -> NDArray[np.float64]:
+    """Return the survey weights of all rows."""
+    name = str(schema.survey_weight)
+    both = _one_below_the_other(train, held_out, [name])
+    return weights_of(schema.read_numbers(both, "other")[name]).to_numpy()
 
 
 def _some(rows: NDArray[np.int64], most: int, chance: np.random.Generator) -> NDArray[np.int64]:
