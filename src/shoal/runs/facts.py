@@ -214,7 +214,8 @@ def estimated(release: ReleaseData) -> list[str]:
         return []
     layout = release.recoding.layout
     source = release.schema.read_numbers(release.recoding.source.select(name), "other")[name]
-    weights, alike = weights_of(source).to_numpy()[layout.carries], layout.bears
+    weights = weights_of(source).to_numpy()[layout.carries]
+    alike = layout.bears.astype(np.int64)
     if layout.persons is not None:  # a person stands for others once, whatever rows there are
         _, one, counts = np.unique(layout.persons, return_index=True, return_counts=True)
         weights, alike = weights[one], alike[one]
