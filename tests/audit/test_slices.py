@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import polars as pl
 import pytest
 
 import shoal
+from parted import in_parts, with_digests
 from shoal.audit import slices
 
 if TYPE_CHECKING:
@@ -38,32 +38,6 @@ def people() -> pl.DataFrame:
             "who": np.repeat(np.arange(200), 2),
         }
     )
-
-
-def in_parts(directory: Path, count: int = 3) -> None:
-    """Turn the one file of a release into parts."""
-    table = pl.read_parquet(directory / "release.parquet")
-    (directory / "release.parquet").unlink()
-    (directory / "release.parquet").mkdir()
-    size = -(-table.height // count)
-    for part in range(count):
-        table[part * size : (part + 1) * size].write_parquet(
-            directory / "release.parquet" / f"part-{part:032x}.parquet"
-        )
-    with_digests(directory)
-
-
-def with_digests(directory: Path) -> None:
-    """Say in the manifest which files there are now."""
-    path = directory / "manifest.json"
-    manifest = json.loads(path.read_text())
-    kept = {name: one for name, one in manifest["digests"].items() if "release" not in name}
-    parts = sorted((directory / "release.parquet").iterdir())
-    manifest["digests"] = {
-        f"release.parquet/{one.name}": f"sha256:{hashlib.sha256(one.read_bytes()).hexdigest()}"
-        for one in parts
-    } | kept
-    path.write_text(json.dumps(manifest))
 
 
 @pytest.fixture(params=CASES)
@@ -166,3 +140,31 @@ def test_parts_with_other_columns_are_no_one_table(tmp_path, monkeypatch):
             monkeypatch.setattr(slices, "AT_ONCE", at_once)
             with pytest.raises(shoal.InputError, match=r"other columns than .* their types"):
                 shoal.audit(tmp_path / "out")
+
+
+@pytest.mark.parametrize("at_once", [10**6, 60])
+def test_a_part_that_is_not_whole_is_named(at_once, tmp_path, monkeypatch):
+    monkeypatch.setattr(slices, "AT_ONCE", at_once)
+    schema = shoal.Schema(quasi=["age", "town"], sensitive=["pay", "mark"])
+    shoal.anonymize(people(), schema, require="KAnonymity(k=3)").write(
+        tmp_path / "out", format="parquet"
+    )
+    in_parts(tmp_path / "out")
+    path = max((tmp_path / "out" / "release.parquet").iterdir())
+    whole = path.read_bytes()
+    end = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")  # of the cells
+    for spoiled in (whole[:-100], whole[:1], b"", whole[:4] + bytes(end - 4) + whole[end:]):
+        path.write_bytes(spoiled)
+        found = shoal.audit(tmp_path / "out")
+        assert not found.holds
+        assert f"'release.parquet/{path.name}' is not the one" in found.complaints()[0]
+        with_digests(tmp_path / "out")
+        with pytest.raises(shoal.InputError, match=path.name):
+            shoal.audit(tmp_path / "out")
+        with pytest.raises(shoal.InputError, match=path.name):
+            shoal.count(tmp_path / "out", "pay > 100 and age > 30 and town == 'Ulm'")
+        path.write_bytes(whole)
+        with_digests(tmp_path / "out")
+    path.unlink()
+    with pytest.raises(shoal.InputError, match=f"no release.parquet/{path.name}"):
+        shoal.count(tmp_path / "out", "pay > 100")

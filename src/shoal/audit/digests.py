@@ -7,7 +7,6 @@ import stat
 from typing import TYPE_CHECKING
 
 from shoal.audit.manifest import MANIFEST
-from shoal.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,15 +36,6 @@ def check_digests(directory: Path, stated: Mapping[str, str]) -> list[str]:
         elif digest_of(directory / name) != digest:
             problems.append(f"The file {name!r} is not the one that was published.")
     return problems
-
-
-def check_part(
-    found: Mapping[str, object], first: Mapping[str, object] | None, name: str, other: str
-) -> None:
-    """Raise where a part file has other columns, or others of their types, than the first one."""
-    if first is not None and list(found.items()) != list(first.items()):
-        msg = f"{name} has other columns than {other}, or others of their types."
-        raise InputError(msg)
 
 
 def files_beside(directory: Path, stated: Mapping[str, str]) -> list[str]:

@@ -5,6 +5,7 @@ Digests come first: what is measured has to be what was published, byte for byte
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,24 +19,28 @@ from shoal.audit.digests import check_digests, files_beside, is_ordinary
 from shoal.audit.done import check_codebook, check_done
 from shoal.audit.manifest import read_manifest
 from shoal.audit.matches import audit_matches, published_among
+from shoal.audit.parts import PartFiles, find_parts
 from shoal.audit.slices import audit_parts, is_sliced
 from shoal.audit.stated import kinds_of, manifest_schema, readings
 from shoal.audit.tables import read_tables
 from shoal.audit.verify import Audit, audit_table, check_rows
-from shoal.errors import InputError, UsageError
-from shoal.principles.requirement import Require, requirements
+from shoal.errors import InputError, OutputError, UsageError
+from shoal.principles.requirement import Require, Requirement, requirements
 from shoal.table.coded import Coded, code_table
 from shoal.table.columns import Handed
 from shoal.table.ends import ranks_within
+from shoal.table.forms import RELEASE
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import RESERVED, Schema
 from shoal.table.settling import trimmed, with_date_formats
 from shoal.wording import option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from shoal.audit.forms import Tables
+
+OfParts = Callable[[PartFiles, dict[str, Any], Sequence[Requirement]], Audit]
 
 
 def audit_files(
@@ -95,17 +100,23 @@ def audit_directory(
     original: Any = None,
     population: pl.DataFrame | None = None,
     hierarchies: Mapping[str, Any] | None = None,
+    elsewhere: OfParts | None = None,
 ) -> Audit:
-    """Audit a release directory: the requirements, and whether its manifest tells the truth."""
+    """Audit a release directory: the requirements, and whether its manifest tells the truth.
+
+    `elsewhere` measures part files where others than this machine do that.
+    """
     manifest = read_manifest(directory)
     problems = check_digests(directory, manifest["digests"])
     try:
         found = (
-            _measure(directory, manifest, problems, require, original, population, hierarchies)
-            if all(is_ordinary(directory / name) for name in manifest["digests"])
-            else Audit(0, None, (), tuple(problems))
+            Audit(0, None, (), tuple(problems))
+            if not all(is_ordinary(directory / name) for name in manifest["digests"])
+            else _measure(directory, manifest, problems, require, original, population, hierarchies)
+            if elsewhere is None
+            else _measure_parts(directory, manifest, problems, require, elsewhere)
         )
-    except InputError as problem:
+    except (InputError, OutputError) as problem:
         if not problems:
             raise
         found = Audit(0, None, (), (*problems, str(problem)))
@@ -130,9 +141,7 @@ def _measure(
     asked = requirements(require or manifest["require"], *schema.protected)
     by_owner = original is not None or population is not None or hierarchies
     if not by_owner and is_sliced(directory, manifest, asked):
-        found = audit_parts(directory, manifest, asked)
-        problems = [*changed, *check_codebook(directory, manifest, schema)]
-        return _compared(found, manifest, problems, stated=require is None)
+        return _measure_parts(directory, manifest, changed, require, audit_parts)
     tables = read_tables(directory, manifest, lean=True)
     published, linked = tables.rows, tables.linked
     check_rows(published)
@@ -162,6 +171,25 @@ def _measure(
             coded = published_among(published, coded, manifest["suppressed"])
         problems += check_domains(coded, manifest)
         found = audit_matches(published, coded, asked, candidates=True)
+    return _compared(found, manifest, problems, stated=require is None)
+
+
+def _measure_parts(
+    directory: Path,
+    manifest: dict[str, Any],
+    changed: list[str],
+    require: Require | Iterable[Require] | None,
+    measure: OfParts,
+) -> Audit:
+    """Measure a release in parts, none of which has to be beside all the others."""
+    schema = manifest_schema(manifest)
+    asked = requirements(require or manifest["require"], *schema.protected)
+    parts = find_parts(directory, RELEASE, manifest["digests"])
+    if parts is None:
+        msg = f"{directory.name!r} is no release in part files, so it is audited on one machine."
+        raise UsageError(msg)
+    found = measure(parts, manifest, asked)
+    problems = [*changed, *check_codebook(directory, manifest, schema)]
     return _compared(found, manifest, problems, stated=require is None)
 
 

@@ -22,24 +22,24 @@ from shoal.audit.claims import (
     check_rows_in,
     count_cells,
 )
-from shoal.audit.digests import check_part
 from shoal.audit.done import check_done
 from shoal.audit.forms import flat_cells, one_cell_each, wrong_headers
+from shoal.audit.parts import find_parts, read_part
 from shoal.audit.stated import kinds_of, manifest_schema
 from shoal.audit.verify import Audit, Finding, audit_table, unknown_rows
 from shoal.principles.groups import Totals
 from shoal.principles.requirement import asked_of
 from shoal.release.codebook import HeldCells
 from shoal.table.coding import code_lenient
-from shoal.table.files import part_files
 from shoal.table.forms import INTERVALS, RELEASE
 from shoal.table.schema import PERSON, RESERVED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from fractions import Fraction
     from pathlib import Path
 
+    from shoal.audit.parts import PartFiles
     from shoal.principles.groups import Summary
     from shoal.principles.requirement import Requirement
 
@@ -59,6 +59,12 @@ class Reading:
     requirements: Sequence[Requirement]
     names: tuple[str, ...]  # of the columns, in the order of the files
     labels: tuple[str, ...]
+
+    @property
+    def cells(self) -> list[str]:
+        """The columns by which rows are alike."""
+        carried = {c["name"] for c in self.manifest["columns"] if c["role"] != "quasi"}
+        return [one for one in self.names if one not in {RESERVED, PERSON, *carried}]
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,27 +190,24 @@ def is_sliced(directory: Path, manifest: dict[str, Any], asked: Sequence[Require
     grouped = manifest["groups"] is not None and "previous" not in manifest
     if not (grouped and all(one.principle.by_itself for one in asked)):
         return False
-    paths = _paths(directory, manifest)
-    return bool(paths) and _rows(paths) > AT_ONCE
+    parts = find_parts(directory, RELEASE, manifest["digests"])
+    return parts is not None and parts.rows > AT_ONCE
 
 
-def audit_parts(directory: Path, manifest: dict[str, Any], asked: Sequence[Requirement]) -> Audit:
+def audit_parts(parts: PartFiles, manifest: dict[str, Any], asked: Sequence[Requirement]) -> Audit:
     """Audit part files slice by slice; each takes a look at all of them, and memory for itself."""
-    paths = _paths(directory, manifest)
-    schemas = [pl.read_parquet_schema(path) for path in paths]
-    for path, schema in zip(paths, schemas, strict=True):
-        check_part(schema, schemas[0], path.name, paths[0].name)
-    names = tuple(schemas[0])
-    reading = Reading(manifest, asked, names, tuple(_labels(paths, manifest, asked)))
-    count = -(-_rows(paths) // AT_ONCE)
-    carried = {c["name"] for c in manifest["columns"] if c["role"] != "quasi"}
-    cells = [one for one in names if one not in {RESERVED, PERSON, *carried}]
+
+    def distinct(name: str) -> pl.DataFrame:
+        return pl.concat([read_part(path, [name]).unique() for path in parts.paths]).unique()
+
+    reading = Reading(manifest, asked, parts.columns, labels_of(manifest, asked, distinct))
+    count = -(-parts.rows // AT_ONCE)
     slices = []
     for number in range(count):
         held = []
-        for path in paths:
-            part = pl.read_parquet(path)
-            held.append(part.filter(part.select(cells).hash_rows() % count == number))
+        for path in parts.paths:
+            part = read_part(path)
+            held.append(part.filter(part.select(reading.cells).hash_rows() % count == number))
         table = pl.concat(held)
         del held
         if table.height:
@@ -212,28 +215,21 @@ def audit_parts(directory: Path, manifest: dict[str, Any], asked: Sequence[Requi
     return joined_audit(reading, slices)
 
 
-def _paths(directory: Path, manifest: dict[str, Any]) -> list[Path]:
-    return [directory / name for name in part_files(RELEASE, manifest["digests"])]
-
-
-def _rows(paths: Sequence[Path]) -> int:
-    return sum(int(pl.scan_parquet(path).select(pl.len()).collect().item()) for path in paths)
-
-
-def _labels(
-    paths: Sequence[Path], manifest: dict[str, Any], asked: Sequence[Requirement]
-) -> Iterator[str]:
-    """Yield the sensitive columns whose cells are labels, as all parts together decide."""
+def labels_of(
+    manifest: dict[str, Any],
+    asked: Sequence[Requirement],
+    distinct: Callable[[str], pl.DataFrame],
+) -> tuple[str, ...]:
+    """Return the sensitive columns that hold labels, as the distinct cells of all parts decide."""
     schema = manifest_schema(manifest)
     numbers = asked_of(asked)
+    labels = []
     for name in schema.sensitive:
-        if numbers.get(name):
-            continue
-        parts = [pl.scan_parquet(path).select(pl.col(name).unique()) for path in paths]
-        found = pl.concat([part.collect() for part in parts]).unique()
-        plain = schema.read_numbers(found, "sensitive")[name]
-        if not code_lenient(plain, kind=schema.types.get(name)).numeric:
-            yield name
+        if not numbers.get(name):
+            plain = schema.read_numbers(distinct(name), "sensitive")[name]
+            if not code_lenient(plain, kind=schema.types.get(name)).numeric:
+                labels.append(name)
+    return tuple(labels)
 
 
 def group_sizes_of(slices: Sequence[SliceAudited]) -> list[dict[str, int]]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shoal.audit.cells import without_escapes
-from shoal.audit.digests import check_part, is_ordinary
+from shoal.audit.digests import is_ordinary
 from shoal.audit.forms import (
     Tables,
     flat_cells,
@@ -15,20 +15,22 @@ from shoal.audit.forms import (
     put_together,
     wrong_headers,
 )
+from shoal.audit.parts import find_parts
 from shoal.audit.stated import manifest_schema
 from shoal.errors import InputError
 from shoal.progress import Progress, silent
 from shoal.table.columns import Gathered
-from shoal.table.files import part_files, separator_of, tables_named
+from shoal.table.files import separator_of, tables_named
 from shoal.table.forms import INTERVALS, RELEASE, TWO_TABLES, stems
 from shoal.table.linked import under_both_names
 from shoal.table.reading import read_lean, read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     import polars as pl
+
+    from shoal.audit.parts import PartFiles
 
 
 def read_published(
@@ -73,8 +75,8 @@ def read_spelled(
     form = manifest["form"]
     tables = {}
     for stem in (*stems(form), *manifest.get("tables", {})):
-        if parts := part_files(stem, manifest["digests"]):
-            tables[stem] = _read_parts(directory, parts, manifest, progress)
+        if parts := find_parts(directory, stem, manifest["digests"]):
+            tables[stem] = _read_parts(parts, manifest, progress)
             continue
         (name,) = (name for name in manifest["digests"] if name in tables_named(stem))
         path = directory / name
@@ -104,22 +106,13 @@ def read_spelled(
     return Tables(rows, tuple(problems), linked=linked)
 
 
-def _read_parts(
-    directory: Path, names: Sequence[str], manifest: dict[str, Any], progress: Progress
-) -> pl.DataFrame:
+def _read_parts(parts: PartFiles, manifest: dict[str, Any], progress: Progress) -> pl.DataFrame:
     """Read the parts of a table as one, a part at a time."""
     gathered = Gathered(lean=True)
-    first: pl.Schema | None = None
-    for place, name in enumerate(names, 1):
-        if not is_ordinary(directory / name):
-            msg = f"{directory.name!r} has no {name}, or it is no ordinary file."
-            raise InputError(msg)
-        part = flat_cells(read_table(directory / name), manifest)
-        check_part(part.schema, first, name, names[0])
-        first = part.schema
-        gathered.add(part)
-        progress("audit", place / len(names))
-    return gathered.table(list(first or ()), manifest["rows"])
+    for place, path in enumerate(parts.paths, 1):
+        gathered.add(flat_cells(read_table(path), manifest))
+        progress("audit", place / len(parts.paths))
+    return gathered.table(list(parts.columns), parts.rows)
 
 
 def as_meant(published: pl.DataFrame, manifest: dict[str, Any]) -> pl.DataFrame:

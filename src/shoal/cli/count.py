@@ -30,6 +30,6 @@ def count(
     if json:
         show.print_json({"condition": condition, "count": found, "rows": rows})
     else:
-        weighed = getattr(answers, "weights", None) is not None
+        weighed = getattr(answers, "weighed", False)
         said = "people, by the survey weights of" if weighed else "of"
         typer.echo(f"{found:,.6g} {said} {rows:,} rows")

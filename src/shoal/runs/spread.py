@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.audit.digests import digest_of
 from shoal.audit.manifest import REPORT
+from shoal.audit.parts import find_parts
 from shoal.audit.slices import group_sizes_of, held_by
 from shoal.engines.spark.reading import is_spark_frame
 from shoal.engines.spark.scan import scan_columns, value_of
@@ -33,6 +34,8 @@ from shoal.runs.remarks import Remark, about_columns, unheard
 from shoal.showing import Shown
 from shoal.table.forms import CODEBOOK, RELEASE, TWO_TABLES
 from shoal.table.settings import ROLES
+from shoal.utility.expression import count
+from shoal.utility.parts import PartsTable
 from shoal.views.usual import THRESHOLD
 from shoal.wording import option
 
@@ -146,12 +149,15 @@ class SpreadRelease(Shown):
         """Measure every requirement again on the part files."""
         return self.work.engine.measure(self.work, self.manifest, self.labels)[0]
 
+    def answers(self) -> PartsTable:
+        """Return what the part files answer."""
+        parts = find_parts(self.work.place, RELEASE, self.manifest["digests"])
+        assert parts is not None
+        return PartsTable(parts, self.manifest)
+
     def count(self, condition: str) -> float:
         """Return the expected number of rows for which a condition holds."""
-        from shoal.utility.expression import count_parts
-
-        paths = [self.work.place / name for name in self.manifest["digests"] if "/" in name]
-        return count_parts(paths, self.manifest, condition)
+        return count(self, condition)
 
     def write(
         self,

@@ -25,12 +25,11 @@ from shoal.errors import UnknownColumn, UsageError, nearest
 from shoal.notation import brief, exact
 from shoal.table.dates import parse_dates
 from shoal.utility.columns import Intervals
-from shoal.utility.queries import BoxTable, open_answers, open_part
+from shoal.utility.queries import open_answers
 from shoal.utility.sets import Numbers, Set, below
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from shoal.utility.columns import Exact, Sets, Spread
 
@@ -66,16 +65,8 @@ def count(source: Any, condition: str) -> float:
     """
     answers = open_answers(source)
     found = read_condition(condition, answers.columns)
-    number = answers.estimate if isinstance(answers, BoxTable) else answers.count
+    number = getattr(answers, "estimate", answers.count)  # people of a population, by weights
     return float(sum(factor * number(dict(query)) for query, factor in found.items()))
-
-
-def count_parts(parts: Iterable[Path], manifest: dict[str, Any], condition: str) -> float:
-    """Return the expected number of rows of a release in parts for which a condition holds.
-
-    Parts are looked at one after the other, so that memory holds one of them.
-    """
-    return float(sum(count(open_part(path, manifest), condition) for path in parts))
 
 
 def read_condition(text: str, columns: Mapping[str, Exact | Spread]) -> Sum:

@@ -13,19 +13,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from shoal.audit.forms import flat_cells, one_cell_each
 from shoal.audit.manifest import read_manifest
+from shoal.audit.parts import find_parts
 from shoal.audit.stated import manifest_schema
 from shoal.audit.tables import read_tables
 from shoal.audit.verify import alike, cell_codes, check_rows
 from shoal.errors import InputError, UnknownColumn
 from shoal.kernels.queries import BLOCK, box_counts, count_rows, spread_count
 from shoal.principles.groups import Groups
-from shoal.table.forms import MEANS
+from shoal.table.forms import MEANS, RELEASE
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import PERSON, RESERVED
 from shoal.table.settling import settle, weights_of
 from shoal.utility.columns import Exact, Intervals, Spread, read_cells
+from shoal.utility.parts import PartsTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -240,6 +241,11 @@ class BoxTable:
         return ChainMap(self.quasi, self.rows.columns)  # type: ignore[arg-type]
 
     @property
+    def weighed(self) -> bool:
+        """Whether rows stand for people of a population."""
+        return self.weights is not None
+
+    @property
     def sizes(self) -> NDArray[np.int64]:
         """The number of rows in each box."""
         return np.diff(self.starts)
@@ -318,19 +324,14 @@ def check_columns(query: Query, columns: Mapping[str, object]) -> None:
             raise UnknownColumn(name, list(columns))
 
 
-def open_part(path: Path, manifest: dict[str, Any]) -> BoxTable:
-    """Return what one part of a release in parts answers."""
-    rows = one_cell_each(flat_cells(read_table(path), manifest), manifest)
-    schema = manifest_schema(manifest)
-    return BoxTable.of(schema.read_numbers(rows, "sensitive"), manifest, schema)
-
-
 def open_answers(source: Any) -> Answers:
     """Return what a release directory, or anything published in memory, answers."""
-    if isinstance(source, ExactTable | BoxTable | TwoTables):
+    if isinstance(source, ExactTable | BoxTable | TwoTables | PartsTable):
         return source
     if isinstance(source, str | Path):
         manifest = read_manifest(Path(source))
+        if parts := find_parts(Path(source), RELEASE, manifest["digests"]):
+            return PartsTable(parts, manifest)
         tables, schema = read_tables(Path(source), manifest), manifest_schema(manifest)
         if tables.people is None:
             for name in schema.published:
