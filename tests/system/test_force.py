@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from system.shell import anonymize, names_in, people, write_csv
+from system.shell import anonymize, names_in, people, shoal, write_csv
 
 FORMS = ["intervals", "bounds", "means", "two-tables"]
 OWN = ["people.csv", "values.csv", "release.tsv", "notes.txt", "codebook.md", ".hidden", "kept/"]
+ASKED = "EpsilonM(epsilon=500, m=2)"
 
 
-def publish(place: Path, *options: str, require: str = "EpsilonM(epsilon=500, m=2)") -> int:
+def publish(place: Path, *options: str, require: str = ASKED) -> int:
     return anonymize(place / "table.csv", place / "out", *options, require=require).code
 
 
@@ -38,3 +39,26 @@ def test_a_release_with_a_file_of_ones_own_beside_it_is_kept(tmp_path: Path, nam
     assert publish(tmp_path, "--force") == 4
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == before
     assert name.endswith("/") or own.read_text() == "mine"
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+@pytest.mark.parametrize("command", ["anonymize", "coarsen", "scripts"])
+def test_an_output_without_a_name_is_refused_and_nothing_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, force: tuple[str, ...]
+) -> None:
+    """An empty name leads to the working directory, which is somebody's own."""
+    write_csv(tmp_path / "table.csv", people(40))
+    assert publish(tmp_path) == 0
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "thesis.tex").write_text("mine")
+    monkeypatch.chdir(home)
+    if command == "anonymize":
+        found = anonymize(tmp_path / "table.csv", Path(), "--output", "", *force, require=ASKED)
+        code = found.code
+    else:
+        options = () if command == "scripts" else ("--require", "KAnonymity(k=4)", *force)
+        code = shoal(command, tmp_path / "out", *options, "--output", "").code
+    assert code == 2
+    assert names_in(home) == ["thesis.tex"]
+    assert names_in(Path.cwd()) == ["thesis.tex"]

@@ -40,8 +40,11 @@ def check_output(
 
     `tables` are the files that the input is read from.
     """
+    if not os.fspath(directory):  # it would lead to the working directory, as nothing that exists
+        msg = f"{option('output')} names nothing. Name the directory to make."
+        raise UsageError(msg)
     target = _real(directory)
-    name = Path(directory).name
+    name = Path(directory).name or target.name
     check_format(format)
     if any(target in (source := _real(table), *source.parents) for table in tables):
         msg = f"{name!r} holds the input table. Choose another {option('output')}."
