@@ -99,6 +99,15 @@ def test_kernels_are_kept_loaded_without_the_compiler_and_compiled_with(place: P
         assert found["ready to compile"] is bool(compiled)
 
 
+def test_another_numba_keeps_kernels_in_its_own_way(place: Path) -> None:
+    (place / "newer.py").write_text("import numba\nnumba.__version__ = '7.0.0'\n")
+    (place / "called.py").write_text("import newer\n" + CALLED)
+    for compiled in (2, 0):
+        found = asked(place, told='"ours": "shoal.kernels.keeping" in sys.modules,')
+        assert (found["squares"], found["compiled"], found["ours"]) == (14.0, compiled, False)
+    (place / "called.py").write_text(CALLED)
+
+
 def test_a_function_that_changed_is_compiled_anew(place: Path) -> None:
     asked(place)
     (place / "called.py").write_text(CALLED.replace("value * value", "value * value * value"))

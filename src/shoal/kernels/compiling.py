@@ -12,12 +12,11 @@ from collections.abc import Callable
 from functools import cached_property, update_wrapper
 from typing import Any
 
+import numba
 import numpy as np
 from numba import njit
 from numba.core.typeinfer import register_dispatcher
 from numpy.typing import NDArray
-
-from shoal.kernels.keeping import Kept
 
 Bytes = NDArray[np.int8]
 Ints = NDArray[np.int32]
@@ -25,6 +24,8 @@ LongInts = NDArray[np.int64]
 Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
+
+FAMILIAR = ("0.68.",)  # versions of Numba whose kernels are kept as `keeping` does
 
 # Nobody, no group. A bare -1 is a type of its own to Numba while it infers the others, and every
 # kernel that is handed one would be compiled for it too: a third of all that was compiled.
@@ -44,7 +45,7 @@ def compiled(*signatures: Any, **options: Any) -> Callable[[Callable[..., Any]],
         kernel = njit(nogil=True, no_cfunc_wrapper=True, **options)(function)  # type: ignore[call-overload]
         if not hasattr(kernel, "compile"):  # as whoever looks for a fault in a loop may ask
             return kernel
-        kernel._cache = Kept(function)  # noqa: SLF001 - Numba's own `enable_caching` does no more
+        keep(kernel, function)
         if signatures:
             with register_dispatcher(kernel):
                 for signature in signatures:
@@ -53,6 +54,19 @@ def compiled(*signatures: Any, **options: Any) -> Callable[[Callable[..., Any]],
         return kernel
 
     return make
+
+
+def keep(kernel: Any, function: Callable[..., Any]) -> None:
+    """Keep a kernel on disk as `shoal.kernels.keeping` does, or as a Numba that is new to it does.
+
+    How kernels are kept is Numba's own affair, so only what was tried is believed.
+    """
+    if numba.__version__.startswith(FAMILIAR):
+        from shoal.kernels.keeping import Kept
+
+        kernel._cache = Kept(function)  # noqa: SLF001 - as Numba's own `enable_caching` does
+    else:
+        kernel.enable_caching()
 
 
 def lean_as(*signatures: str) -> Callable[[Callable[..., Any]], Any]:

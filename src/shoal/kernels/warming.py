@@ -98,7 +98,7 @@ def _reach(space: LossSpace, relations: Relations, values: np.ndarray, codes: np
     nearest_points(space, values, *tree, np.array([0]), 0, 1, stack, away, near)
     code, none = np.zeros(2, np.int32), np.zeros(1, np.int64)
     shared = (space, values, *tree, relations, codes, code, none, none, 2)
-    reaches(*shared, 0, 1, stack, near[0], away, code, np.zeros(8))
+    reaches(*shared, 0, 1, stack, np.empty(DEEP), near[0], away, code, np.zeros(8))
 
 
 def _groups(
