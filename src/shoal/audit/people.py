@@ -98,13 +98,14 @@ class Members:
     def measure(
         self, principle: Principle, value: Sensitive | None, table: str | None = None
     ) -> Measurement:
-        """Measure a requirement among the candidates; each number of rows is a table by itself.
+        """Measure a requirement among the candidates.
 
-        The value is of the rows of the first table, or of a linked one.
+        Each number of rows is a table by itself, but for what compares groups with the table: that
+        is the table of all people. The value is of the rows of the first table, or of a linked one.
         """
         of_row = self.of_row if table is None else self.linked[table]
         found = []
-        for members in self.shards():
+        for members, groups in self.shards(apart=principle.by_itself):
             place = np.full(len(self), -1, np.int64)
             place[members] = np.arange(len(members))
             own = None
@@ -113,15 +114,19 @@ class Members:
                 own = values_of(subset_values(value, rows), place[of_row[rows]], len(members))
                 if own.sets is not None:
                     principle.crowd(own)  # raises where several values have no meaning
-            found.append(principle.measure(Groups.of(self.groups.labels[members]), own))
+            found.append(principle.measure(groups, own))
         return joined(found)
 
-    def shards(self) -> Iterator[NDArray[np.int64]]:
-        """Yield the members that may be taken for one another anywhere in the table."""
-        if not self.known:
-            yield np.arange(len(self))
+    def shards(self, *, apart: bool) -> Iterator[tuple[NDArray[np.int64], Groups]]:
+        """Yield members who are measured together, and the candidates among them.
+
+        Kept apart, they are those who may be taken for one another anywhere in the table.
+        """
+        if not (self.known and apart):
+            yield np.arange(len(self)), self.candidates
             return
-        yield from np.split(self.counts.order, self.counts.starts[1:-1])
+        for members in np.split(self.counts.order, self.counts.starts[1:-1]):
+            yield members, Groups.of(self.groups.labels[members])
 
     def scattered(self) -> list[str]:
         """Return a sentence where somebody has rows in more than one group."""

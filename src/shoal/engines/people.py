@@ -75,11 +75,35 @@ def search_people(
     orders = task.orders(*map(len, whom))
     places = tuple(map(_places, whom, orders))
     search = _Search(solve, method, task, share, whom, places)
-    if task.coded.rows_known:
-        parts = search.by_count(published)
-    else:
-        parts = [search.on(np.arange(everybody), published)]
-    return search.joined(parts)
+    if not task.coded.rows_known:
+        return search.joined([search.on(np.arange(everybody), published)])
+    parts = search.by_count(published)
+    found, groups, suppression = search.joined(parts)
+    if len(parts) > 1:
+        _check_together(found, groups, int(published[:, 0].min()))
+    return found, groups, suppression
+
+
+def _check_together(task: Task, groups: Groups, fewest: int) -> None:
+    """Raise where what compares groups with the table does not hold of people searched apart.
+
+    Each number of rows was searched as a table by itself, and is none to whoever reads them all.
+    """
+    if all(one.principle.by_itself for one in task.requirements):
+        return
+    people = as_people(task)
+    assert task.coded.people is not None
+    labels = np.empty(len(people.coded), np.int64)
+    labels[task.coded.people] = groups.labels
+    measured = people.measure(Groups(labels))
+    for one, found in zip(task.requirements, measured, strict=True):
+        if not one.principle.by_itself and not found.holds:
+            msg = (
+                f"{one!r} compares groups with the whole table, and people with different numbers "
+                "of rows cannot be in one group: it does not hold of them. Publish equally many "
+                f"rows of everybody, {option('most_rows', fewest)}."
+            )
+            raise NotAchievable(msg)
 
 
 def check_people(task: Task, method: Method) -> Task:
