@@ -21,10 +21,12 @@ import pytest
 
 import jvm
 import shoal
+from parted import in_parts, with_digests
 from system.shell import shoal as shell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 pytestmark = pytest.mark.spark
 
@@ -288,6 +290,40 @@ def test_a_plan_is_the_same_on_both_engines():
     for require in ("FrequencyL(l=2)", "Dissimilarity(epsilon=10, delta=0.5, k=3)"):
         mine = shoal.plan(people, schema, require=require)
         assert shoal.plan(jvm.frame(people), schema, require=require, engine=jvm.engine()) == mine
+
+
+def in_part_files(place) -> Path:
+    """Publish on one machine, and part what was written."""
+    schema = shoal.Schema(quasi=["age", "town"], sensitive=["income", "illness"], other="note")
+    require = ["income: EpsilonM(epsilon=50, m=3)", "illness: FrequencyL(l=2)"]
+    shoal.anonymize(table(), schema, require=require).write(place, format="parquet")
+    in_parts(place)
+    return place
+
+
+def test_workers_audit_part_files_as_one_machine_does(tmp_path):
+    target = in_part_files(tmp_path / "out")
+    stricter = ["KAnonymity(k=40)", "illness: DistinctL(l=3)"]
+    compared = "illness: TCloseness(t=0.3)"  # groups with the whole table
+    for require in (None, stricter, compared):
+        here = shoal.audit(target, require=require)
+        there = shoal.audit(target, require=require, engine=jvm.engine())
+        assert there.measured() == here.measured()
+        for name in ("rows", "groups", "holds", "problems", "warnings", "reading"):
+            assert getattr(there, name) == getattr(here, name), name
+    told = shell("audit", target, "--json", "--engine", 'Spark(master="local[2]")')
+    assert told.code == 0, told.err
+    assert told.out == shell("audit", target, "--json").out
+    path = max((target / "release.parquet").iterdir())
+    spoiled = pl.read_parquet(path).with_columns(pl.col("income").first())
+    spoiled.write_parquet(path)
+    said = " ".join(shoal.audit(target, engine=jvm.engine()).complaints())
+    assert "is not the one that was published" in said
+    with_digests(target)
+    found = shoal.audit(target, engine=jvm.engine())
+    assert not found.holds
+    assert found.measured() == shoal.audit(target).measured()
+    assert shell("audit", target, "--engine", 'Spark(master="local[2]")').code == 1
 
 
 def test_one_place_with_most_of_the_rows_is_published_in_shards():

@@ -185,8 +185,11 @@ def _measure_parts(
     schema = manifest_schema(manifest)
     asked = requirements(require or manifest["require"], *schema.protected)
     parts = find_parts(directory, RELEASE, manifest["digests"])
-    if parts is None:
-        msg = f"{directory.name!r} is no release in part files, so it is audited on one machine."
+    if parts is None or manifest["groups"] is None or "previous" in manifest:
+        msg = (
+            f"{directory.name!r} is no release of groups in part files, so it is audited on one "
+            f"machine. Leave out {option('engine')}."
+        )
         raise UsageError(msg)
     found = measure(parts, manifest, asked)
     problems = [*changed, *check_codebook(directory, manifest, schema)]

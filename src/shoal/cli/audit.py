@@ -50,6 +50,10 @@ def audit(
     sheet: show.Sheet = None,
     delimiter: show.Delimiter = None,
     encoding: show.Encoding = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(help="Where to measure part files, as 'Spark()'; this machine else."),
+    ] = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
@@ -60,7 +64,7 @@ def audit(
     import shoal
 
     if len(sources) > 1 or ledger is not None:
-        given = (require, original, group, report, quasi, sensitive, schema)
+        given = (require, original, group, report, quasi, sensitive, schema, engine)
         audit_together(sources, ledger, alone=not any(given), quiet=quiet, json=json)
         return
     (source,) = sources
@@ -88,7 +92,7 @@ def audit(
         if original is not None:
             msg = "Only a release directory is audited against its original table."
             raise shoal.UsageError(msg)
-        survey(table, chosen, group, population, report, json=json)
+        survey(table, chosen, group, population, report, engine, json=json)
         return
     if released:
         people = show.open_with(original, **options)
@@ -98,6 +102,7 @@ def audit(
             original=people,
             population=population,
             hierarchies=run.said.hierarchies | show.by_column("--hierarchy", hierarchy),
+            engine=engine,
         )
     else:
         if not chosen.quasi:
@@ -106,7 +111,14 @@ def audit(
                 "file that names them: --schema."
             )
             raise shoal.UsageError(msg)
-        found = shoal.audit(table, chosen, require=asked, original=original, population=population)
+        found = shoal.audit(
+            table,
+            chosen,
+            require=asked,
+            original=original,
+            population=population,
+            engine=engine,
+        )
     tell(found, quiet=quiet, json=json)
 
 
@@ -149,6 +161,7 @@ def survey(
     group: str | None,
     population: str | None,
     report: str | None,
+    engine: str | None,
     *,
     json: bool,
 ) -> None:
@@ -159,7 +172,8 @@ def survey(
 
     if report is not None:
         check_page(report)
-    found = shoal.audit(source, schema, group=group, population=population).to_dict()
+    measured = shoal.audit(source, schema, group=group, population=population, engine=engine)
+    found = measured.to_dict()
     if report is not None:
         write_page(report, survey_page(found))
     show.print_json(found) if json else print_survey(found)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from shoal.audit.files import audit_files
 from shoal.audit.survey import survey
+from shoal.engines.choice import engine_of
+from shoal.engines.spark.engine import Spark
 from shoal.errors import UsageError
 from shoal.showing import Shown
 from shoal.wording import option
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
     from shoal.audit.survey import Survey
     from shoal.audit.verify import Audit
+    from shoal.engines.base import Engine
     from shoal.principles.requirement import Require
     from shoal.runs.release import Release
     from shoal.table.schema import Schema
@@ -34,6 +37,7 @@ def audit(
     original: Any = None,
     population: Any = None,
     hierarchies: Mapping[str, Any] | None = None,
+    engine: Engine | str | None = None,
 ) -> Audit: ...
 
 
@@ -47,6 +51,7 @@ def audit(
     population: Any = None,
     hierarchies: Mapping[str, Any] | None = None,
     group: str | None = None,
+    engine: Engine | str | None = None,
 ) -> Any: ...
 
 
@@ -59,6 +64,7 @@ def audit(
     population: Any = None,
     hierarchies: Mapping[str, Any] | None = None,
     group: str | None = None,
+    engine: Engine | str | None = None,
 ) -> Audit | Survey:
     """Measure what is published: a release, its directory, or any table.
 
@@ -77,6 +83,7 @@ def audit(
     hierarchies : for a directory, those that its owner listed (files, nested nodes), which say what
         a node covers where the manifest cannot.
     group : the column that names the groups of a plain table of which nothing is required.
+    engine : where a directory with part files is measured, as `Spark()`; this machine else.
 
     Examples
     --------
@@ -94,11 +101,24 @@ def audit(
         raise UsageError(msg)
     if made:
         given = {"schema": schema, "require": require, "original": original}
-        given |= {"population": population, "hierarchies": hierarchies}
+        given |= {"population": population, "hierarchies": hierarchies, "engine": engine}
         if named := [name for name, value in given.items() if value is not None]:
             msg = f"A release is audited by what it promises: leave out {option(named[0])}."
             raise UsageError(msg)
         return what.audit()
+    where = engine_of(engine)
+    if isinstance(where, Spark):
+        given = {"schema": schema, "original": original, "population": population}
+        given |= {"hierarchies": hierarchies or None}
+        if not released or any(value is not None for value in given.values()):
+            msg = (
+                "Spark() audits a release directory with part files by what these say alone. Leave "
+                f"out {option('engine')}."
+            )
+            raise UsageError(msg)
+        from shoal.runs.spread import audit_spread
+
+        return audit_spread(Path(what), where, require)
     if released or require is not None:
         return audit_files(
             what,

@@ -140,3 +140,10 @@ def check_places(run: Run) -> None:
 def reads_files(table: Any) -> bool:
     """Return whether a table is named, by one place or several, and not given as a frame."""
     return isinstance(table, str | Path | list | tuple)
+
+
+def check_named(table: Any) -> None:
+    """Raise where there is no table at all."""
+    if table is None or (reads_files(table) and not table):
+        msg = "No table was named: give one, or a schema file that names it."
+        raise UsageError(msg)

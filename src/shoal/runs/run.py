@@ -15,7 +15,6 @@ from shoal.audit.identification import check_threshold
 from shoal.engines.choice import engine_of
 from shoal.engines.people import as_people, check_method, check_people
 from shoal.engines.spark.engine import Spark
-from shoal.errors import UsageError
 from shoal.methods.achievable import check_least_risk, check_task
 from shoal.methods.base import Method, Task
 from shoal.methods.choice import choose_method, method_for
@@ -32,6 +31,7 @@ from shoal.runs.checks import (
     check_alone,
     check_budget,
     check_linked,
+    check_named,
     check_places,
     checked_settings,
     reads_files,
@@ -197,9 +197,7 @@ class Run:
 
     def frame(self, progress: Progress = silent, *, lean: bool = False) -> Any:
         """Return the table of the run, read where it is named by places."""
-        if self.table is None or (reads_files(self.table) and not self.table):
-            msg = "No table was named: give one, or a schema file that names it."
-            raise UsageError(msg)
+        check_named(self.table)
         if not reads_files(self.table):
             return self.table
         how: dict[str, Any] = {

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.audit.digests import digest_of
+from shoal.audit.files import audit_directory
 from shoal.audit.manifest import REPORT
 from shoal.audit.parts import find_parts
 from shoal.audit.slices import group_sizes_of, held_by
+from shoal.audit.stated import manifest_schema
 from shoal.engines.spark.reading import is_spark_frame
 from shoal.engines.spark.scan import scan_columns, value_of
 from shoal.engines.spark.scattering import suppressed
@@ -27,12 +29,15 @@ from shoal.progress import Progress, silent
 from shoal.release.codebook import codebook_of
 from shoal.release.places import _real, as_output_errors, check_output
 from shoal.release.staging import staging, swap_in
+from shoal.runs.checks import check_named, reads_files
 from shoal.runs.outlets import is_outlet
 from shoal.runs.publish import write_manifest, write_text
 from shoal.runs.recast import collect_spread
 from shoal.runs.remarks import Remark, about_columns, unheard
 from shoal.showing import Shown
+from shoal.table.databases.access import is_address
 from shoal.table.forms import CODEBOOK, RELEASE, TWO_TABLES
+from shoal.table.reading import STDIN
 from shoal.table.settings import ROLES
 from shoal.utility.expression import count
 from shoal.utility.parts import PartsTable
@@ -40,10 +45,11 @@ from shoal.views.usual import THRESHOLD
 from shoal.wording import option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import polars as pl
 
+    from shoal.audit.parts import PartFiles
     from shoal.audit.verify import Audit
     from shoal.engines.spark.engine import Spark
     from shoal.engines.spark.scan import Scan
@@ -104,9 +110,36 @@ def check_spread(run: Run) -> None:
     if run.output is not None and is_outlet(str(run.output)):
         msg = f"Spark() writes a directory that all workers see. Give {option('output')} one."
         raise UsageError(msg)
+    compared = [one for one in run.asked if not one.principle.by_itself]
+    if compared and schema.never_mix:
+        msg = (
+            f"{compared[0]!r} compares groups with the whole table, and {option('never_mix')} "
+            f"parts it. {ELSEWHERE}"
+        )
+        raise UsageError(msg)
     method = choose_method(run.method, run.asked)
     if not method.grouped:
         msg = f"{method!r} makes no groups, and looks at the whole table at once. {ELSEWHERE}"
+        raise UsageError(msg)
+
+
+def check_source(run: Run) -> None:
+    """Raise, before Spark is started, where a table is nothing that it reads."""
+    check_named(run.table)
+    if not reads_files(run.table):
+        if not is_spark_frame(run.table):
+            msg = (
+                f"Spark() takes a frame of Spark, or files by their places, and got a "
+                f"{type(run.table).__name__}. Use Local(), or write it to Parquet first."
+            )
+            raise UsageError(msg)
+        return
+    places = [run.table] if isinstance(run.table, str | Path) else list(run.table)
+    if STDIN in map(str, places) or any(map(is_address, places)):
+        msg = (
+            "Spark reads files, folders and what it has an address for, not standard input or a "
+            "database. Copy the table to a file first."
+        )
         raise UsageError(msg)
 
 
@@ -207,6 +240,7 @@ def spread_release(
 ) -> SpreadRelease:
     """Make part files of a table, audited; where no place is given, they live with the release."""
     check_spread(run)
+    check_source(run)
     kept = place
     if kept is None:
         kept = Path(tempfile.mkdtemp(prefix="shoal-"))
@@ -310,6 +344,7 @@ def finish(release: SpreadRelease, staged: Path, found: Audit, threshold: float 
 def rehearse_spread(run: Run, engine: Spark, progress: Progress, tell: Tell) -> dict[str, Any]:
     """Say what would be done on Spark, and raise as a search would at once; nothing is searched."""
     check_spread(run)
+    check_source(run)
     with tempfile.TemporaryDirectory(prefix="shoal-") as place:
         work = _work(run, engine, progress, tell, Path(place))
         scan = engine.domains(work)
@@ -332,6 +367,20 @@ def _largest(scan: Scan, one: Requirement) -> int | None:
     return largest_share(value_of(scan, one).columns[0], one.principle)
 
 
+def audit_spread(
+    directory: Path, engine: Spark, require: Require | Iterable[Require] | None = None
+) -> Audit:
+    """Audit a release in part files on Spark; what its other files say is looked at here."""
+
+    def measured(
+        _parts: PartFiles, manifest: dict[str, Any], asked: Sequence[Requirement]
+    ) -> Audit:
+        work = Work(engine, None, manifest_schema(manifest), tuple(asked), directory.resolve())
+        return engine.measure(work, manifest)[0]
+
+    return audit_directory(directory, require, elsewhere=measured)
+
+
 def counted_values(run: Run, engine: Spark, require: Require) -> tuple[Sensitive | None, int]:
     """Return the values that a requirement is about, each with its rows, and how many rows."""
     (asked,) = requirements(require, run.schema.sensitive)
@@ -341,6 +390,7 @@ def counted_values(run: Run, engine: Spark, require: Require) -> tuple[Sensitive
             f"the release instead, {option('dry_run', 'True')}."
         )
         raise UsageError(msg)
+    check_source(run)
     schema = run.schema.only("sensitive", among=asked.columns)
     with tempfile.TemporaryDirectory(prefix="shoal-") as place:
         narrow = replace(run, schema=schema, require=asked)

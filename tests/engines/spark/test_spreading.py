@@ -222,6 +222,23 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         },
         "pseudonymize",
     ),
+    "bottom": ({"schema": shoal.Schema(quasi="age", sensitive="pay", bottom={"age": 5})}, "bottom"),
+    "top": ({"schema": shoal.Schema(quasi="age", sensitive="pay", top={"age": 5})}, "top"),
+    "never mixed": (
+        {
+            "schema": shoal.Schema(quasi=["age", "zip"], sensitive="pay", never_mix="zip"),
+            "require": "TCloseness(t=0.3)",
+        },
+        "whole table, and `never_mix` parts it",
+    ),
+    "a frame of Polars": ({}, "takes a frame of Spark.* got a DataFrame"),
+    "a lazy frame": ({"table": people(10).lazy()}, "takes a frame of Spark.* got a LazyFrame"),
+    "an Arrow table": ({"table": people(10).to_arrow()}, "takes a frame of Spark.* got a Table"),
+    "no table": ({"table": None}, "No table was named"),
+    "no tables": ({"table": []}, "No table was named"),
+    "standard input": ({"table": "-"}, "not standard input"),
+    "standard input too": ({"table": ["a.csv", "-"]}, "not standard input"),
+    "a database": ({"table": "sqlite:///people.db?table=people"}, "or a database"),
     "rounding": ({"schema": shoal.Schema(quasi="age", sensitive="pay", round={"age": 5})}, "round"),
 }
 
@@ -231,8 +248,36 @@ def test_what_cannot_be_had_is_refused_before_anything_runs(name):
     asked, word = REFUSED[name]
     usual: dict[str, Any] = {"table": people(10), "schema": SCHEMA, "require": "KAnonymity(k=2)"}
     run = shoal.Run(**(usual | asked), engine='Spark(master="nowhere")')
+    for done in (run.release, run.rehearse):
+        with pytest.raises(UsageError, match=word):
+            done()
+
+
+@pytest.mark.parametrize("name", ["a frame of Polars", "a lazy frame", "no table", "a database"])
+def test_a_plan_is_refused_before_anything_runs_too(name):
+    asked, word = REFUSED[name]
+    usual: dict[str, Any] = {"table": people(10), "schema": SCHEMA}
+    run = shoal.Run(**(usual | asked), engine='Spark(master="nowhere")')
     with pytest.raises(UsageError, match=word):
-        run.release()
+        run.plan()
+
+
+def test_an_audit_on_spark_is_of_part_files_and_of_what_they_say_alone(tmp_path):
+    release = shoal.anonymize(people(60), SCHEMA, require="KAnonymity(k=3)")
+    release.write(tmp_path / "one", format="parquet")
+    nowhere: Any = 'Spark(master="nowhere")'
+    asked: list[tuple[Any, dict[str, Any]]] = [
+        (tmp_path / "one", {}),
+        (release, {}),
+        (people(5), {"schema": SCHEMA, "require": "KAnonymity(k=3)"}),
+        (people(5), {"schema": SCHEMA}),
+        (tmp_path / "one", {"original": people(60)}),
+        (tmp_path / "one", {"population": people(60), "require": "KMap(k=3)"}),
+        (tmp_path / "one", {"hierarchies": {"age": "Bins(width=5)"}}),
+    ]
+    for what, how in asked:
+        with pytest.raises(UsageError, match=r"[Ll]eave out `engine`"):
+            shoal.audit(what, **how, engine=nowhere)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.audit.slices import Reading, audit_slice, joined_audit
+from shoal.audit.slices import Reading, audit_slice, joined_audit, labels_of
 from shoal.engines.spark.errand import pickled
 from shoal.engines.spark.work import LEAST
 from shoal.progress import limit_threads
+from shoal.table.files import part_files
+from shoal.table.forms import RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,24 +24,30 @@ SLICE = 500_000  # rows, about, that are audited together
 
 
 def audit_parts(
-    work: Work, manifest: dict[str, Any], labels: tuple[str, ...]
+    work: Work, manifest: dict[str, Any], labels: tuple[str, ...] | None = None
 ) -> tuple[Audit, list[SliceAudited]]:
-    """Audit part files, rows with equal cells together."""
+    """Audit part files, rows with equal cells together.
+
+    `labels` are the sensitive columns that hold labels, where somebody knows them already.
+    """
     with work.phase("audit"):
-        paths = [str(work.place / name) for name in manifest["digests"] if "/" in name]
+        paths = [str(work.place / name) for name in part_files(RELEASE, manifest["digests"])]
         frame = work.session.read.parquet(*paths)
         names = tuple(frame.columns)
         frame = frame.toDF(*(f"c{at}" for at in range(len(names))))
-        quasi = {c["name"] for c in manifest["columns"] if c["role"] == "quasi"}
-        carried = {c["name"] for c in manifest["columns"]} - quasi
-        own = {"group", "person", *carried}
-        cells = [f"c{at}" for at, name in enumerate(names) if name not in own]
+
+        def distinct(name: str) -> pl.DataFrame:
+            found = frame.select(f"c{names.index(name)}").distinct()
+            return pl.DataFrame(pl.from_arrow(found.toArrow())).rename(lambda _: name)
+
+        if labels is None:
+            labels = labels_of(manifest, work.requirements, distinct)
+        reading = Reading(manifest, work.requirements, names, labels)
+        cells = [f"c{names.index(name)}" for name in reading.cells]
         whole = all(one.principle.by_itself for one in work.requirements)
         count = max(-(-manifest["rows"] // SLICE), 1) if whole else 1
-        cores = work.session.sparkContext.defaultParallelism
         if whole and manifest["rows"] > LEAST:
-            count = max(count, cores)
-        reading = Reading(manifest, work.requirements, names, labels)
+            count = max(count, work.session.sparkContext.defaultParallelism)
         told = (reading, work.engine.threads)
         slices = work.spread(frame.repartition(count, *cells), audit_batches, told)
         return joined_audit(reading, slices), slices

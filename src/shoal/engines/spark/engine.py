@@ -90,7 +90,7 @@ class Spark(Engine):
         return scatter(work, scan, forest, found)
 
     def measure(
-        self, work: Work, manifest: dict[str, Any], labels: tuple[str, ...] = ()
+        self, work: Work, manifest: dict[str, Any], labels: tuple[str, ...] | None = None
     ) -> tuple[Audit, list[SliceAudited]]:
         """Audit part files, each slice by a worker."""
         from shoal.engines.spark.auditing import audit_parts

@@ -39,11 +39,11 @@ def cut_table(work: Work, scan: Scan) -> Forest:
     with work.phase("search"):
         largest = work.engine.shard
         alone = [one for one in work.requirements if not one.principle.by_itself]
-        if alone and (scan.rows > largest or scan.schema.never_mix):
+        if alone and scan.rows > largest:
             msg = (
                 f"{alone[0]!r} compares groups with the whole table, so no rows can be searched "
-                f"apart: {scan.rows:,} rows are more than one shard holds, or some are never "
-                "mixed. Use Local(), or a larger shard."
+                f"apart: {scan.rows:,} rows are more than one shard holds. Use Local(), or a "
+                "larger shard."
             )
             raise UsageError(msg)
         task, coded_rows = _sampled(work, scan)

@@ -17,10 +17,10 @@ import polars as pl
 from shoal.engines.spark.copying import copy_files, readable
 from shoal.engines.spark.errand import FILE, ROW, unpickled
 from shoal.engines.spark.session import on_spark
-from shoal.errors import InputError, UsageError
+from shoal.errors import InputError
 from shoal.table.databases.access import is_address
 from shoal.table.files import PARQUET, choose_separator
-from shoal.table.reading import STDIN, find_files
+from shoal.table.reading import find_files
 from shoal.table.schema import check_header
 
 if TYPE_CHECKING:
@@ -74,12 +74,6 @@ def read_rows(
         places = [table] if isinstance(table, str | Path) else list(table)
         if any(REMOTE.match(str(one)) and not is_address(one) for one in places):
             return _remote(session, [str(one) for one in places], wanted, place, delimiter)
-        if STDIN in map(str, places) or any(map(is_address, places)):
-            msg = (
-                "Spark reads files, folders and what it has an address for, not standard input or "
-                "a database. Copy the table to a file first."
-            )
-            raise UsageError(msg)
         files = find_files(places)
         if encoding is None and all(map(_is_parquet, files)):
             return _parquet(session, [str(one.resolve()) for one in files], _header(files))
