@@ -10,11 +10,16 @@ from contextlib import contextmanager
 
 Progress = Callable[[str, float], None]
 Enough = Callable[[], bool]  # whether a search is to end with the best that it has found
+Better = Callable[[float], None]  # is told what the best that a search has found loses
 TICK = 0.1  # seconds between two looks at how far the threads are
 
 
 def silent(_phase: str, _share: float) -> None:
     """Report to nobody."""
+
+
+def untold(_loss: float) -> None:
+    """Tell nobody what is lost."""
 
 
 def never() -> bool:

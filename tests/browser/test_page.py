@@ -160,6 +160,77 @@ def test_rows_of_one_person_are_kept_together(started, served):
         assert all(len(one) == 1 for one in groups.values())
 
 
+def test_a_table_about_the_same_people_is_added_and_published_with_them(started, served):
+    people = "".join(f"p{i},{20 + i % 40},t{i % 3}\n" for i in range(240))
+    visits = "".join(f"p{i},d{i * 7 % 11},{100 * (i % 9)}\n" for i in range(240))
+    file = {
+        "name": "visits of 2019.csv",
+        "mimeType": "text/csv",
+        "buffer": f"patient,diagnosis,cost\n{visits}".encode(),
+    }
+    with tab(started, served) as page:
+        choose(page, "patient,age,town\n" + people)
+        page.get_by_test_id("role-patient").select_option("identifying")
+        expect(page.get_by_test_id("linked-file")).to_have_count(0)
+        for column, role in {"patient": "person", "age": "quasi", "town": "quasi"}.items():
+            page.get_by_test_id(f"role-{column}").select_option(role)
+        page.get_by_test_id("linked-file").set_input_files(file)
+        expect(page.locator("#linked-name")).to_have_value("visits_of_2019")
+        page.locator("#linked-name").fill("visits")  # its name is public
+        page.get_by_test_id("link").click()
+        expect(page.get_by_test_id("role-visits.patient")).to_be_disabled()
+        page.get_by_test_id("role-visits.diagnosis").select_option("sensitive")
+        page.get_by_test_id("role-visits.cost").select_option("drop")
+        asked = page.get_by_test_id("requirement")
+        expect(asked).to_have_value(re.compile(r"visits\.diagnosis: FrequencyL"))  # is proposed
+        expect(page.locator(".quote").last).to_contain_text("visits.diagnosis")
+        assert chromium.complaints(page) == []
+        page.get_by_test_id("publish").click()
+        holds(page)
+        with page.expect_download() as waiting:
+            page.get_by_test_id("download").click()
+        with zipfile.ZipFile(io.BytesIO(waiting.value.path().read_bytes())) as packed:
+            header = packed.read("release/visits.csv").decode().splitlines()[0]
+        assert header == "group,person,diagnosis"
+        page.go_back()
+        page.get_by_role("button", name="Remove visits").click()
+        expect(page.get_by_test_id("role-visits.diagnosis")).to_have_count(0)
+        expect(asked).not_to_have_value(re.compile("visits"))
+
+
+def test_a_file_is_dropped_onto_the_page(started, served):
+    with tab(started, served) as page:
+        page.evaluate(
+            """text => {
+                const held = new DataTransfer();
+                held.items.add(new File([text], "dropped.csv", {type: "text/csv"}));
+                const zone = document.querySelector("[data-drop]");
+                for (const name of ["dragenter", "dragover", "drop"]) {
+                    const how = {dataTransfer: held, bubbles: true, cancelable: true};
+                    zone.dispatchEvent(new DragEvent(name, how));
+                }
+            }""",
+            TABLE,
+        )
+        expect(page.get_by_test_id("requirement")).to_be_visible()
+        expect(page.locator(".where")).to_contain_text("dropped.csv · 400 rows")
+
+
+@pytest.mark.parametrize("name", ["Compare ways", "See what more", "Measure the table"])
+def test_what_a_command_prints_is_a_page_to_look_at(started, served, name):
+    with tab(started, served) as page:
+        choose(page)
+        page.get_by_test_id("requirement").fill("FrequencyL(l=3)")
+        page.get_by_test_id("requirement").blur()
+        expect(page.locator(".quote")).to_contain_text("1 in 3")
+        page.get_by_role("button", name=name).click()
+        found = page.frame_locator("iframe").locator("table").first
+        expect(found).to_be_visible()
+        assert chromium.complaints(page) == []
+        page.get_by_role("link", name="Back to the table").click()
+        expect(page.get_by_test_id("requirement")).to_have_value("FrequencyL(l=3)")
+
+
 def test_an_alternative_is_taken_with_a_click(started, served):
     with tab(started, served) as page:
         choose(page)
@@ -323,6 +394,7 @@ def test_every_step_is_open_to_everybody(started, served):
         page.get_by_test_id("requirement").fill("EpsilonM(epsilon=1000, m=5)")
         page.get_by_test_id("publish").click()
         expect(page.get_by_test_id("keep")).to_be_visible()
+        expect(page.locator(".losses")).to_contain_text("The best so far loses")
         look(page)
         page.get_by_test_id("keep").click()  # the best so far
         holds(page)

@@ -7,7 +7,8 @@ import polars as pl
 
 import shoal
 from shoal.inspection.inspect import inspect
-from shoal.runs.proposal import SAMPLE, _price, _some, propose
+from shoal.runs.look import some_people
+from shoal.runs.proposal import SAMPLE, _price, propose
 from shoal.runs.run import Run
 
 ROLES: Any = {"quasi": "age", "sensitive": "charges", "person": "who"}
@@ -30,7 +31,7 @@ def visits(people, seed=1, most=4):
 def test_what_is_tried_is_about_whole_people():
     table = visits(1500)
     assert table.height > SAMPLE
-    some = _some(table, shoal.Schema(**ROLES))
+    some = some_people(table, "who", SAMPLE)
     assert SAMPLE / 2 < some.height < 2 * SAMPLE
     counts = dict(table["who"].value_counts().iter_rows())
     assert all(counts[who] == count for who, count in some["who"].value_counts().iter_rows())

@@ -18,6 +18,7 @@ import numpy as np
 from shoal.errors import NotAchievable, UsageError
 from shoal.methods.achievable import check_task
 from shoal.principles.groups import Groups
+from shoal.progress import untold
 from shoal.release.layout import Suppression
 from shoal.table.people import CodedPeople
 from shoal.wording import option
@@ -147,6 +148,7 @@ class _Search:
             self.task,
             coded=CodedPeople.of(self.task.coded.linking(linked).part(rows)),
             seconds=None if seconds is None else seconds * len(people) / everybody,
+            better=self.task.better if len(people) == everybody else untold,
         )
         limit = self.share if share is None else share
         solved, found, suppression = self.solve(part, self.method, limit)

@@ -20,7 +20,7 @@ import numpy as np
 from shoal.kernels.exchange.anneal import anneal
 from shoal.kernels.exchange.state import make_groups, refresh_each, total_loss
 from shoal.methods.nearby import nearest_rows
-from shoal.progress import Enough, Progress, in_threads, never
+from shoal.progress import Better, Enough, Progress, in_threads, never, untold
 
 if TYPE_CHECKING:
     from shoal.kernels.compiling import Ints, LongInts, Reals
@@ -58,10 +58,11 @@ class Annealing:
         ends: float,
         progress: Progress,
         enough: Enough = never,
+        better: Better = untold,
     ) -> None:
         room = relations.bounds.shape[1] - 1
         self.space, self.relations, self.values = space, relations, values
-        self.ends, self.progress, self.enough = ends, progress, enough
+        self.ends, self.progress, self.enough, self.better = ends, progress, enough, better
         self.groups = make_groups(values, codes, order, cuts, room)
         count = cuts.size - 1
         refresh_each(space, relations, self.groups, np.arange(count), 0)
@@ -77,23 +78,28 @@ class Annealing:
         near = nearest_rows(self.space, self.values, REACH)
         best, least, hot = self.homes.copy(), total_loss(self.groups), HOT
         while least > 0 and time.monotonic() < self.ends and not self.enough():
-            self.round(near, hot, least / self.groups.sizes.size)
+            self.round(near, hot, least)
             loss, before = total_loss(self.groups), least
             if loss < least:
                 best, least = self.homes.copy(), loss
+                self.better(least / self.values.size)
             if loss > (1 - PAYS) * before:
                 break
             hot *= COOLER
         return best
 
-    def round(self, near: Ints, hot: float, typical: float) -> None:
-        """Cool down once, until the time or the steps of a round are spent."""
-        rows = self.homes.size
+    def round(self, near: Ints, hot: float, least: float) -> None:
+        """Cool down once, until the time or the steps of a round are spent.
+
+        `least` is the loss of the best so far; whoever ends the round keeps the better of the two.
+        """
+        rows, typical = self.homes.size, least / self.groups.sizes.size
         most = min(STEPS, max(1, MOST * rows // (TURNS * self.slabs)))
         steps = least = min(FIRST, most)
         begun, taken, share = time.monotonic(), 0, 0.0
         while share < 1.0 and not self.enough():
             self.progress("anneal", share)
+            self.better(min(least, total_loss(self.groups)) / self.values.size)
             before = time.monotonic()
             self.step(near, steps, hot * (COLD / hot) ** share * typical)
             taken += steps * self.slabs

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from shoal.chance import Orders, secure_orders
 from shoal.notation import Term
-from shoal.progress import Enough, Progress, never, silent
+from shoal.progress import Better, Enough, Progress, never, silent, untold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +37,7 @@ class Task:
     orders: Orders = secure_orders  # where a method takes its chances from
     typical: int = 0  # mean size of the groups that were found on about the same rows before
     enough: Enough = never  # asked by a search that has found something and would improve it
+    better: Better = untold  # is told what would be lost if it ended there, where that is known
 
     @cached_property
     def values(self) -> tuple[Sensitive | None, ...]:
@@ -47,7 +48,7 @@ class Task:
 
     def part(self, rows: NDArray[np.int64]) -> Task:
         """Return the task of some rows, over the same domains."""
-        return replace(self, coded=self.coded.part(rows))
+        return replace(self, coded=self.coded.part(rows), better=untold)
 
     def measure(self, groups: Groups) -> list[Measurement]:
         """Measure every requirement."""

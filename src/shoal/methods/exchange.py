@@ -222,6 +222,7 @@ class Exchange(Thorough):
                 seconds=ends - time.monotonic(),
                 progress=task.progress,
                 enough=task.enough,
+                better=task.better,
                 others=place + 1 < len(sizes),
             )
             if engine.others and task.several and engine.wrong > CROWDED:
@@ -256,6 +257,7 @@ class Exchange(Thorough):
             ends=ends,
             progress=task.progress,
             enough=task.enough,
+            better=task.better,
         )
         annealed = Groups(annealing.run())
         # With hierarchies, the engine goes by what a node promises, not by what it loses.

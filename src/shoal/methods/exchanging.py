@@ -17,7 +17,7 @@ from shoal.kernels.exchange.state import crossing, labels_of, make_groups, refre
 from shoal.kernels.exchange.swaps import chain, exchange_pairs, merge, repair, round_robin
 from shoal.methods.moving import Moves
 from shoal.methods.nearby import NearGroups
-from shoal.progress import Enough, Progress, in_threads, never, silent
+from shoal.progress import Better, Enough, Progress, in_threads, never, silent, untold
 
 if TYPE_CHECKING:
     from shoal.kernels.compiling import Ints, LongInts, Reals
@@ -68,13 +68,14 @@ class Exchanging:
         seconds: float = np.inf,
         progress: Progress = silent,
         enough: Enough = never,
+        better: Better = untold,
         others: bool = False,
     ) -> None:
         count = cuts.size - 1
         room = relations.bounds.shape[1] - 1
         self.space, self.relations = space, relations
         self.begun, self.seconds = time.perf_counter(), seconds
-        self.progress, self.enough = progress, enough
+        self.progress, self.enough, self.better = progress, enough, better
         self.others = others  # whether something else is tried where this does not get far
         self.groups = make_groups(values, codes, order, cuts, room)
         self.block = np.arange(count) * BLOCKS // count
@@ -220,10 +221,16 @@ class Exchanging:
     def improve(self) -> None:
         """Lower the loss until a pass gains little, or somebody has enough."""
         moves = Moves(*self.state)
+        cells = float(self.groups.sizes.sum()) * self.groups.values.shape[2]
+        holds = not self.groups.excess.any()
         while moves.pays and not (self.late() or self.enough()):
             self.progress("improve", min(0.95, self.passes / PASSES))
+            if holds:
+                self.better(total_loss(self.groups) / cells)
             moves.run()
             self.passes += 1
+        if holds:
+            self.better(total_loss(self.groups) / cells)
 
     def sweep(self, pairs: list[LongInts], price: float) -> None:
         """One pass: the blocks side by side, then the pairs across blocks."""

@@ -24,6 +24,7 @@ from shoal.methods.leaving_out import (
 from shoal.methods.mondrian import Mondrian
 from shoal.principles.groups import Groups
 from shoal.principles.surveyed import of_size
+from shoal.progress import untold
 from shoal.release.layout import Suppression
 from shoal.wording import option
 
@@ -169,7 +170,7 @@ class Again:
         if left <= 0 or len(kept) < task.least:
             return None
         seconds = None if task.seconds is None else left
-        part = replace(task, coded=task.coded.subset(kept), seconds=seconds)
+        part = replace(task, coded=task.coded.subset(kept), seconds=seconds, better=untold)
         try:
             return Solved(task, part, self.method.search(part), kept)
         except NotAchievable:

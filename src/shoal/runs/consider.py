@@ -16,7 +16,7 @@ from shoal.runs.run import Run
 from shoal.table.settings import read_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -27,37 +27,47 @@ if TYPE_CHECKING:
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
 
+    Linked = Mapping[str, pl.DataFrame]  # tables by the names that they are linked under
+
 POINTS = 40  # of a frontier
 STEPS = 100  # of a width
 SIZE = "k"  # the parameter that says how large groups are
 
 
-def considered(table: pl.DataFrame, file: str | Path) -> list[dict[str, Any]]:
+def considered(
+    table: pl.DataFrame, file: str | Path, linked: Linked | None = None
+) -> list[dict[str, Any]]:
     """Return what is to be known of every requirement of a schema file, or what is wrong with it.
 
-    Each is told by itself: that one makes no sense says nothing about the others.
+    Each is told by itself: that one makes no sense says nothing about the others. `linked` are the
+    tables that the file links with this one.
     """
     said = read_settings(file)
     schema, missing = said.schema(), cast("Missing", said.missing or "error")
     found = []
     for text in said.require:
         try:
-            found.append(consider(table, schema, text, missing))
+            found.append(consider(table, schema, text, missing, linked))
         except ShoalError as problem:
             found.append({"text": text, "problem": problem.sentence, "fix": problem.fix})
     return found
 
 
 def consider(
-    table: pl.DataFrame, schema: Schema, text: str, missing: Missing = "error"
+    table: pl.DataFrame,
+    schema: Schema,
+    text: str,
+    missing: Missing = "error",
+    linked: Linked | None = None,
 ) -> dict[str, Any]:
     """Return what a requirement promises, its numbers, whether it is achievable, and what is.
 
     `limits` says how far each number can go while the others stay; `remedies` are requirements
     that are achievable, each with one number changed.
     """
-    asked = read_requirement(text, schema.sensitive)
-    (full,) = requirements(asked, schema.sensitive)
+    run = Run(table=table, schema=schema, missing=missing, linked=linked or {})
+    asked = read_requirement(text, every(run.schema))
+    (full,) = requirements(asked, *run.schema.protected)
     principle = asked.principle
     facts: dict[str, Any] = {
         "text": repr(asked),
@@ -72,7 +82,7 @@ def consider(
     }
     if principle.population:  # what is achievable depends on descriptions
         return facts
-    coded, _ = coded_for(Run(table=table, schema=schema, missing=missing), asked)
+    coded, _ = coded_for(run, asked)
     value = coded.value(full.columns) if full.columns else None
     known = plan_requirement(principle, value, len(coded)).to_dict()
     facts["achievable"] = known.get("achievable")
@@ -84,6 +94,11 @@ def consider(
         points = islice(frontier(value.columns[0], relative=relative), POINTS)
         facts["frontier"] = [{"m": one.m, "bound": one.epsilon_bound} for one in points]
     return facts
+
+
+def every(schema: Schema) -> list[str]:
+    """Return all sensitive columns, those of linked tables too."""
+    return [name for some in schema.protected for name in some]
 
 
 def changed(text: str, sensitive: Sequence[str], numbers: dict[str, str]) -> str:

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.errors import UnknownColumn
+from shoal.sampling import draw
 from shoal.table.dates import read_moments
+from shoal.table.linked import check_linked_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,6 +67,34 @@ def _histogram(values: pl.Series) -> dict[str, Any] | None:
 
 def _said(value: Any) -> str:
     return f"{value:,.6g}" if isinstance(value, float) else str(value.date())
+
+
+def some_people(table: pl.DataFrame, person: str | None, most: int) -> pl.DataFrame:
+    """Return about so many rows to try something on: those of whole people, where there are."""
+    if person is None or table.height <= most:
+        return table[np.sort(draw(table.height, most).places)]
+    whom = table[person].unique(maintain_order=True)
+    share = len(whom) * most // table.height
+    some = whom[np.sort(draw(len(whom), max(share, 1)).places)]
+    return table.filter(table[person].is_in(some.implode()))
+
+
+def check_link(table: pl.DataFrame, name: str, person: str | None) -> None:
+    """Raise where a table cannot be linked under a name, or does not say whom it is about."""
+    check_linked_name(name)
+    if person is not None and person not in table.columns:
+        raise UnknownColumn(person, table.columns)
+
+
+def about(table: pl.DataFrame, person: str, some: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of a linked table about the people of some rows of the first.
+
+    All of them where it does not say whom they are about: whoever is to link it will say so.
+    """
+    if person not in table.columns:
+        return table
+    whom = some[person].cast(pl.String).unique()
+    return table.filter(table[person].cast(pl.String).is_in(whom.implode()))
 
 
 def codes(table: pl.DataFrame) -> pl.DataFrame:

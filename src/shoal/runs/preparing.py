@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shoal.methods.base import Task
 from shoal.principles.requirement import asked_of, check_population
@@ -51,7 +51,8 @@ def prepare(run: Run, table: pl.DataFrame, progress: Progress = silent) -> Prepa
     budget = check_budget(run.seconds)
     orders = Randomness(run.seed).permutations
     asked = tuple(run.asked)
-    task = Task(coded, asked, progress, budget, people, orders=orders, enough=run.enough)
+    heard: dict[str, Any] = {"enough": run.enough, "better": run.better}
+    task = Task(coded, asked, progress, budget, people, orders=orders, **heard)
     return Prepared(task, everybody, linked)
 
 

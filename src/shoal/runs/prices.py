@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.engines.people import check_method
 from shoal.errors import ShoalError, UsageError
 from shoal.methods.choice import TRIED
-from shoal.runs.consider import as_sure, changed, consider, numbers_of
+from shoal.runs.consider import as_sure, changed, consider, every, numbers_of
 from shoal.runs.run import Run
 from shoal.table.forms import FORMS, INTERVALS
 from shoal.table.reading import take_frame
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from shoal.runs.consider import Linked
     from shoal.runs.release import Release
 
 ENOUGH, MOST = 0.3, 2.0  # seconds after which a search keeps what it has, and gives up
@@ -68,7 +69,7 @@ def _tried(run: Run, patience: float = ENOUGH) -> Release:
 
 
 def alternatives(
-    table: pl.DataFrame, file: str | Path, lost: dict[str, float]
+    table: pl.DataFrame, file: str | Path, lost: dict[str, float], linked: Linked | None = None
 ) -> list[dict[str, Any]]:
     """Return what else could be asked for: a kind, and the changes that `price` takes.
 
@@ -76,8 +77,8 @@ def alternatives(
 
     `lost` says what each quasi column loses now; the one that loses most could be left out.
     """
-    run = Run.load(file, table=table)
-    sensitive = run.schema.sensitive
+    run = Run.load(file, table=table, linked=linked)
+    sensitive = every(run.schema)
     texts = [repr(one) for one in run.asked]
     found: list[dict[str, Any]] = []
     least = max((one.principle.least for one in run.asked), default=0)
@@ -98,15 +99,15 @@ def alternatives(
 def _wider(table: pl.DataFrame, run: Run, texts: list[str]) -> dict[str, Any] | None:
     """Return a requirement that hides a wider range, where there is one that is achievable."""
     for place, text in enumerate(texts):
-        numbers = numbers_of(text, run.schema.sensitive)
+        numbers = numbers_of(text, every(run.schema))
         if "epsilon" not in numbers or "m" not in numbers:
             continue
-        known = consider(table, run.schema, text, run.missing)
+        known = consider(table, run.schema, text, run.missing, run.linked)
         bound = known["limits"].get("epsilon", {}).get("limit")
         width = numbers["epsilon"]
         most = WIDER * width if bound is None else min(WIDER * width, _short(ROOM * bound))
         if most > width:
-            other = changed(text, run.schema.sensitive, {"epsilon": str(most)})
+            other = changed(text, every(run.schema), {"epsilon": str(most)})
             return {
                 "kind": "wider",
                 "require": [*texts[:place], other, *texts[place + 1 :]],
@@ -125,9 +126,11 @@ def _short(number: float) -> int | float:
     return int(short) if short.is_integer() else short
 
 
-def methods(table: pl.DataFrame, file: str | Path) -> list[dict[str, Any]]:
+def methods(
+    table: pl.DataFrame, file: str | Path, linked: Linked | None = None
+) -> list[dict[str, Any]]:
     """Return the methods that can serve, and which of them is taken where none is named."""
-    run = Run.load(file, table=table)
+    run = Run.load(file, table=table, linked=linked)
     settled, plain = replace(run, method=None).settled(take_frame(table))
     task = plain.prepare(settled).task
     usual = plain.chosen(task)
@@ -141,12 +144,14 @@ def methods(table: pl.DataFrame, file: str | Path) -> list[dict[str, Any]]:
     return [{"method": repr(one), "usual": one == usual} for one in found]
 
 
-def forms(table: pl.DataFrame, file: str | Path) -> list[dict[str, Any]]:
+def forms(
+    table: pl.DataFrame, file: str | Path, linked: Linked | None = None
+) -> list[dict[str, Any]]:
     """Return for each form how far counts are from the truth, or why it cannot be had.
 
     Half of the counts are off by more than `error`; None where the rows are too few to ask.
     """
-    run = Run.load(file, table=table)
+    run = Run.load(file, table=table, linked=linked)
     release = _tried(replace(run, form=INTERVALS))
     questions = _questions(table, run)
     found: list[dict[str, Any]] = []

@@ -15,8 +15,9 @@ from shoal.methods.split import Split
 from shoal.principles.planning import width_bound
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import requirements
+from shoal.runs.consider import consider, every
+from shoal.runs.look import some_people
 from shoal.runs.run import Run
-from shoal.sampling import draw
 from shoal.table.coding import code_column
 from shoal.table.missing import complete_rows, is_missing
 from shoal.table.settling import settle
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shoal.inspection.inspect import Inspection
+    from shoal.runs.consider import Linked
     from shoal.table.column import Column
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
@@ -71,7 +73,7 @@ def propose(
     if not schema.quasi or (policy == "drop" and _incomplete(table, used)):
         return []
     proposals: list[Proposal] = []
-    some = _some(table, schema)
+    some = some_people(table, schema.person, SAMPLE)
     for promise, why in _candidates(table, schema, policy, least):
         require = (*promise, f"KAnonymity(k={min(least, _members(table, schema, policy))})")
         try:
@@ -93,21 +95,26 @@ def propose(
     return sorted(proposals, key=lambda one: one.loss is None)[:count]
 
 
+def propose_linked(
+    table: pl.DataFrame, schema: Schema, linked: Linked, missing: Missing = "error"
+) -> list[str]:
+    """Return a requirement for each secret of linked tables that the people can keep."""
+    found = []
+    for name in every(schema.only("sensitive", "person")):
+        if not name.startswith(tuple(f"{one}." for one in linked)):
+            continue
+        known = consider(table, schema, f"{name}: FrequencyL(l=2)", missing, linked)
+        if known["achievable"]:
+            largest = known["limits"]["l"]["limit"]
+            found.append(f"{name}: FrequencyL(l={min(MOST, max(2, largest - 1))})")
+    return found
+
+
 def _members(table: pl.DataFrame, schema: Schema, policy: Missing) -> int:
     """Return how many people, or rows, are complete enough to be published."""
     kept, settled = settle(table, schema)
     keep = complete_rows(kept, (*settled.quasi, *settled.sensitive), policy)
     return int(keep.sum()) if schema.person is None else kept.filter(keep)[schema.person].n_unique()
-
-
-def _some(table: pl.DataFrame, schema: Schema) -> pl.DataFrame:
-    """Return the rows that every promise is tried on: those of whole people, where there are."""
-    if schema.person is None or table.height <= SAMPLE:
-        return table[np.sort(draw(table.height, SAMPLE).places)]
-    whom = table[schema.person].unique(maintain_order=True)
-    share = len(whom) * SAMPLE // table.height
-    some = whom[np.sort(draw(len(whom), max(share, 1)).places)]
-    return table.filter(table[schema.person].is_in(some.implode()))
 
 
 def _price(some: pl.DataFrame, run: Run) -> float | None:

@@ -22,7 +22,7 @@ from shoal.methods.suppression import read_share
 from shoal.principles.base import OneDimensional
 from shoal.principles.planning import largest_share
 from shoal.principles.requirement import Require, asked_of, check_population, requirements
-from shoal.progress import Enough, Progress, never, silent
+from shoal.progress import Better, Enough, Progress, never, silent, untold
 from shoal.release.building import columns_of
 from shoal.release.forms import check_form
 from shoal.release.layout import Randomness
@@ -72,7 +72,8 @@ class Run:
 
     `table` is a frame, or the places of a table, which is then read by `query`, `sheet`,
     `delimiter` and `encoding`. `enough` is asked by a search that has found something: once it says
-    True, the best so far is kept. `said` is the schema file that the run was made from.
+    True, the best so far is kept; `better` is told what that loses. `said` is the schema file that
+    the run was made from.
 
     Examples
     --------
@@ -120,6 +121,8 @@ class Run:
     force: bool = False
     # Asked by a search that has found something: whether to keep the best so far.
     enough: Enough = field(default=never, repr=False)
+    # Told what would be lost if it did.
+    better: Better = field(default=untold, repr=False)
     # The schema file, and the roles that options took from it.
     said: Settings = field(default_factory=Settings, repr=False)
     overruled: frozenset[str] = frozenset()

@@ -12,8 +12,8 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from shoal.web import checking, deciding, opening, pricing, publishing
-from shoal.web.guard import Guard
+from shoal.web import checking, deciding, linking, looking, opening, pricing, publishing
+from shoal.web.guard import HEADERS, Guard
 from shoal.web.pages import page
 from shoal.web.state import Shelf
 from shoal.web.worker import Refusal, Refused, Stopped
@@ -52,6 +52,8 @@ def make_app(
 
     routes = [
         *opening.ROUTES,
+        *looking.ROUTES,
+        *linking.ROUTES,
         *deciding.ROUTES,
         *pricing.ROUTES,
         *publishing.ROUTES,
@@ -88,4 +90,6 @@ async def _refused(request: Request, problem: Exception) -> Response:
 async def _unforeseen(_request: Request, problem: Exception) -> Response:
     # Its text may hold a person's data, so only its kind is shown.
     said = f"An unforeseen {type(problem).__name__} stopped the work. Please report it."
-    return page("error.html", 500, refusal=Refusal(said), back="/")
+    answer = page("error.html", 500, refusal=Refusal(said), back="/")
+    answer.headers.update(HEADERS)  # it is written outside of what the guard sees
+    return answer

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import zipfile
+import zlib
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +15,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, RedirectResponse
 from starlette.routing import Route
 
-from shoal.web.deciding import table_of
 from shoal.web.guard import REPORT_POLICY
+from shoal.web.looking import table_of
 from shoal.web.opening import opened, store
 from shoal.web.pages import page
 from shoal.web.publishing import job_of
@@ -22,6 +24,8 @@ from shoal.web.state import Job, Table, stored_name
 from shoal.web.worker import Refusal, Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -64,13 +68,23 @@ def is_release(path: Path) -> bool:
     """Whether a file is a zip file that has a manifest."""
     if not zipfile.is_zipfile(path):
         return False
-    with zipfile.ZipFile(path) as packed:
+    with _unbroken(), zipfile.ZipFile(path) as packed:
         return any(PurePosixPath(name).name == MANIFEST for name in packed.namelist())
+
+
+@contextmanager
+def _unbroken() -> Iterator[None]:
+    """Refuse a zip file that cannot be read: broken, under a password, packed by other means."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OSError):
+        msg = "This zip file cannot be unpacked: it is broken, or under a password."
+        raise Refused(Refusal(msg)) from None
 
 
 def unpack(path: Path, target: Path) -> None:
     """Unpack the files that stand beside the manifest; of their paths only plain names are kept."""
-    with zipfile.ZipFile(path) as packed:
+    with _unbroken(), zipfile.ZipFile(path) as packed:
         entries = [one for one in packed.infolist() if not one.is_dir()]
         (home, *more) = [
             PurePosixPath(one.filename).parent
@@ -119,7 +133,7 @@ async def check_table(request: Request) -> Response:
     folder = shelf.folder("runs")
     file = table.copy_to(folder)
     made = Job(table.name, kind, OF_TABLES[kind], folder, about=table.id)
-    how = {"encoding": table.encoding, "delimiter": table.delimiter}
+    how = {"encoding": table.encoding, "delimiter": table.delimiter, "linked": table.linked}
     known: dict[str, Any] = {"file": file, "path": str(table.path), "page": str(folder / PAGE)}
     return _started(shelf, made, kind, **known, **how)
 

@@ -1,21 +1,29 @@
-"""Steps 2 and 3, look and decide: roles of columns, and what is to be promised."""
+"""Step 3, decide: what is to be promised, and everything else that is said of a release."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import UploadFile
-from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse
 from starlette.routing import Route
 
 from shoal.errors import ShoalError
 from shoal.web import words
-from shoal.web.draft import GONE, ROLES, Draft, parted
+from shoal.web.draft import Draft, counted, parted
+from shoal.web.looking import (
+    MOST_FIELDS,
+    ask_desk,
+    bar,
+    card,
+    draw,
+    given_names,
+    looked,
+    read_once,
+    table_of,
+    take_proposal,
+)
 from shoal.web.pages import fill, page
-from shoal.web.state import hierarchy_name
 from shoal.web.worker import Refusal, Refused
 
 if TYPE_CHECKING:
@@ -27,21 +35,7 @@ if TYPE_CHECKING:
 
 USUAL = {"form": "intervals", "rows": "known"}
 KEPT = ("missing", "suppress", "method", "form", "title", "seconds", "rows", "most_rows")
-OF_COLUMNS = ("type", "hierarchy", "weight", "round", "top", "bottom", "missing", "date_format")
-USED = {"quasi", "sensitive", "never-mix", "person"}  # roles for which missing cells matter
-NUMBERS = {"weight", "round", "top", "bottom"}
-NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 MOST_REQUIRED = 8
-MOST_FIELDS = 20_000  # a table may have many columns
-
-
-def table_of(request: Request) -> Table:
-    """Return the table that an address names."""
-    shelf: Shelf = request.app.state.shelf
-    found = shelf.tables.get(request.path_params["table"])
-    if found is None:
-        raise HTTPException(404)
-    return found
 
 
 async def table_page(request: Request) -> Response:
@@ -54,180 +48,15 @@ async def table_page(request: Request) -> Response:
 async def body(request: Request) -> Response:
     """Read a table, and show its columns."""
     table = table_of(request)
-    await run_in_threadpool(_read, request.app.state.shelf, table)
+    await run_in_threadpool(read_once, request.app.state.shelf, table)
     if table.problem is not None:
         return page("part_unreadable.html", table=table, refusal=table.problem)
     return page("part_body.html", table=table, **await _body(request, table))
 
 
-def _read(shelf: Shelf, table: Table) -> None:
-    """Read a table once, however many tabs ask for it."""
-    with table.reading:
-        if table.facts is not None:
-            return
-        how: dict[str, Any] = {"encoding": table.encoding, "delimiter": table.delimiter}
-        try:
-            facts = shelf.desk.call("look", path=str(table.path), sample=str(table.sample), **how)
-        except Refused as refused:
-            kept, shown = repr(table.path.name), repr(table.name)  # it was never called so
-            known = refused.refusal
-            sentence = known.sentence.replace(kept, shown)
-            table.problem = Refusal(sentence, known.fix, known.exit_code, known.kind)
-            return
-        table.problem = None
-        table.draft = first_draft(facts)
-        table.facts = facts
-        table.note()
-
-
-def first_draft(facts: dict[str, Any]) -> Draft:
-    """Return what is proposed: roles, types, and a requirement that can be kept."""
-    protect = facts["protect"]
-    roles, said = {}, {}
-    for column in facts["columns"]:
-        name, role = column["name"], column["role"]
-        roles[name] = "drop" if role is None or (role == "sensitive" and name != protect) else role
-        kept = {"type": column["type"], "order": column["order"] or None}
-        said[name] = {key: value for key, value in kept.items() if value}
-    draft = Draft([column["name"] for column in facts["columns"]], roles, said)
-    _propose(draft, facts["proposal"])
-    return draft
-
-
-def _propose(draft: Draft, proposal: dict[str, Any] | None) -> None:
-    """Take over a proposal, as long as the owner has not asked for something else."""
-    if draft.own:
-        return
-    draft.require = list(proposal["require"]) if proposal else []
-    if proposal and proposal["missing"] != "error":
-        draft.rest.setdefault("missing", proposal["missing"])
-
-
 async def _body(request: Request, table: Table) -> dict[str, Any]:
-    asked = await _requirements(request, table)
-    return {**await _look(request, table), **_bar(table), "asked": asked, "draft": table.asked}
-
-
-async def _look(request: Request, table: Table) -> dict[str, Any]:
-    """Return what is shown of columns."""
-    return {
-        "columns": [card(table, place) for place in range(len(table.asked.columns))],
-        "unique": await _unique(request, table),
-        "kinship": table.facts["kinship"] if table.facts else [],
-    }
-
-
-async def _unique(request: Request, table: Table) -> dict[str, Any]:
-    shelf: Shelf = request.app.state.shelf
-    names = table.asked.known_by
-    facts = await _desk(shelf, table, "unique", path=str(table.path), names=names)
-    return facts | {"names": names}
-
-
-async def _desk(shelf: Shelf, table: Table, name: str, **arguments: Any) -> Any:
-    """Ask the desk about a table; after a crash it has to read it again first."""
-    try:
-        return await run_in_threadpool(shelf.desk.call, name, **arguments)
-    except Refused as refused:
-        if refused.refusal.kind != "Unforeseen":
-            raise
-        how: dict[str, Any] = {"encoding": table.encoding, "delimiter": table.delimiter}
-        await run_in_threadpool(
-            shelf.desk.call, "look", path=str(table.path), sample=str(table.sample), **how
-        )
-        return await run_in_threadpool(shelf.desk.call, name, **arguments)
-
-
-def card(table: Table, place: int) -> dict[str, Any]:
-    """Return everything that the card of a column shows."""
-    assert table.facts is not None
-    facts, draft = table.facts["columns"][place], table.asked
-    role = draft.roles.get(facts["name"], "drop")
-    said = draft.said.get(facts["name"], {})
-    lacking = facts["missing"] if role in USED else 0
-    policy = said.get("missing") or draft.rest.get("missing", "error")
-    return facts | {
-        "place": place,
-        "role": role,
-        "proposed": facts["role"] or "drop",
-        "said": said,
-        "open": bool(lacking) and policy == "error",
-        "policy": policy,
-    }
-
-
-def _bar(table: Table) -> dict[str, Any]:
-    """Return what is open, and how many columns will be published."""
-    draft = table.asked
-    cards = [card(table, place) for place in range(len(draft.columns))]
-    lacking = [one["name"] for one in cards if one["open"]]
-    gone = len(draft.named(*GONE, "person"))
-    secrets = draft.named("sensitive")
-    return {
-        "lacking": lacking,
-        "published": len(draft.columns) - gone,
-        "left_out": gone,
-        "secrets": secrets,
-    }
-
-
-async def change_column(request: Request) -> Response:
-    """Take a role, a type or the like for one column."""
-    table, place = table_of(request), request.path_params["place"]
-    draft = table.asked
-    if place >= len(draft.columns):
-        raise HTTPException(404)
-    name = draft.columns[place]
-    async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
-        said = {key: str(value) for key, value in form.items()}
-    others = set(draft.named("person", "survey-weight"))
-    if (role := said.get(f"role-{place}", "")) in ROLES:
-        draft.give(name, role)
-    entries = draft.said.setdefault(name, {})
-    for key in OF_COLUMNS:
-        if key in said:
-            _keep(entries, key, said[key].strip())
-    table.note()
-    html = fill("part_column.html", table=table, column=card(table, place))
-    for other in sorted(others - {name}):  # it may have lost its role to this one
-        html += fill(
-            "part_column.html",
-            table=table,
-            column=card(table, draft.columns.index(other)),
-            apart=True,
-        )
-    html += fill("part_unique.html", unique=await _unique(request, table), apart=True)
-    html += fill("part_bar.html", **_bar(table), apart=True)
-    return HTMLResponse(html, headers={"HX-Trigger": "roles"})
-
-
-async def take_hierarchy(request: Request) -> Response:
-    """Take a file that lists the hierarchy of a column; only where it is kept becomes its name."""
-    table, place = table_of(request), request.path_params["place"]
-    if place >= len(table.asked.columns):
-        raise HTTPException(404)
-    async with request.form(max_files=1, max_fields=MOST_FIELDS) as form:
-        file = form.get("file")
-        text = await file.read() if isinstance(file, UploadFile) else b""
-    if not text.strip():
-        raise Refused(Refusal("No file came. Choose one that lists values with their nodes."))
-    kept = table.folder / hierarchy_name(place)
-    kept.write_bytes(text)
-    table.asked.said.setdefault(table.asked.columns[place], {})["hierarchy"] = kept.name
-    table.note()
-    html = fill("part_column.html", table=table, column=card(table, place))
-    return HTMLResponse(html, headers={"HX-Trigger": "roles"})
-
-
-def _keep(entries: dict[str, Any], key: str, value: str) -> None:
-    if not value:
-        entries.pop(key, None)
-    elif key in NUMBERS and NUMBER.fullmatch(value):
-        entries[key] = float(value) if "." in value else int(value)
-    else:
-        entries[key] = value
-    if key == "type" and value != "ordered":
-        entries.pop("order", None)
+    known = {"asked": await _requirements(request, table), "draft": table.asked}
+    return {**await looked(request, table), **bar(table), **known, "given": given_names(request)}
 
 
 def _plain(draft: Draft) -> dict[str, str]:
@@ -236,7 +65,7 @@ def _plain(draft: Draft) -> dict[str, str]:
     return {
         name: known.get(role, role)
         for name, role in draft.roles.items()
-        if known.get(role, role) in {"quasi", "sensitive", "identifying"}
+        if known.get(role, role) in {"quasi", "sensitive", "identifying", "person"}
     }
 
 
@@ -247,9 +76,9 @@ async def _requirements(request: Request, table: Table) -> list[dict[str, Any]]:
     table.considered = []
     if not draft.require:
         return []
-    known = {"path": str(table.path), "file": table.note()}
+    known: dict[str, Any] = {"path": str(table.path), "linked": table.linked}
     try:
-        table.considered = await _desk(shelf, table, "consider", **known)
+        table.considered = await ask_desk(shelf, table, "consider", file=table.note(), **known)
     except Refused as refused:
         problem = refused.refusal
         told = {"problem": problem.sentence, "fix": problem.fix}
@@ -262,8 +91,9 @@ async def requirements_part(request: Request) -> Response:
     shelf: Shelf = request.app.state.shelf
     table = table_of(request)
     if not table.asked.own:
-        known = {"path": str(table.path), "roles": _plain(table.asked)}
-        _propose(table.asked, await _desk(shelf, table, "propose", **known))
+        known: dict[str, Any] = {"path": str(table.path), "roles": _plain(table.asked)}
+        linked = {"linked": table.linked, "file": table.note()}
+        take_proposal(table.asked, await ask_desk(shelf, table, "propose", **known, **linked))
     return await _shown(request, table)
 
 
@@ -271,7 +101,7 @@ async def _shown(request: Request, table: Table, *, told: bool = False) -> Respo
     asked = await _requirements(request, table)
     html = fill("part_requirements.html", table=table, asked=asked, draft=table.asked)
     html += fill("part_schema.html", table=table, draft=table.asked, apart=True)
-    html += fill("part_bar.html", **_bar(table), apart=True)
+    html += fill("part_bar.html", **bar(table), apart=True)
     return HTMLResponse(html, headers={"HX-Trigger": "decided"} if told else {})
 
 
@@ -288,16 +118,17 @@ async def require(request: Request) -> Response:
     draft.own = True
     moved = said.get("moved", "")
     place, _, name = moved.partition(".")
-    if name and place.isdecimal() and int(place) < len(draft.require):
-        await _move(shelf, draft, int(place), {name: said.get("value", "")})
+    at = counted(place)
+    if name and at is not None and at < len(draft.require):
+        await _move(shelf, draft, at, {name: said.get("value", "")})
     elif "most" in said:  # who will read it
         await everybody(shelf, draft, said["most"])
     elif "start" in said:
-        _start(draft, said["start"])
-    elif said.get("less", "").isdecimal():
-        del draft.require[int(said["less"]) : int(said["less"]) + 1]
-    elif "instead" in said and said.get("place", "").isdecimal():
-        draft.require[int(said["place"])] = said["instead"]
+        _start(draft, *said["start"].partition(".")[::2])
+    elif (at := counted(said.get("less", ""))) is not None:
+        del draft.require[at : at + 1]
+    elif "instead" in said and (at := counted(said.get("place", ""))) is not None:
+        draft.require[at : at + 1] = [said["instead"]]
     return await _shown(request, table, told=True)
 
 
@@ -314,19 +145,19 @@ async def _move(shelf: Shelf, draft: Draft, place: int, numbers: dict[str, str])
 
 async def everybody(shelf: Shelf, draft: Draft, most: str) -> None:
     """Require that nobody is found with more than a chance of one in so many."""
-    if most.isdecimal():
+    if (count := counted(most)) is not None:
         secret = draft.named("sensitive")
-        known: dict[str, Any] = {"texts": draft.require, "sensitive": secret, "most": int(most)}
+        known: dict[str, Any] = {"texts": draft.require, "sensitive": secret, "most": count}
         draft.require = await run_in_threadpool(shelf.desk.call, "as_sure", **known)
 
 
-def _start(draft: Draft, kind: str) -> None:
-    """Begin another requirement of a kind."""
+def _start(draft: Draft, kind: str, place: str) -> None:
+    """Begin another requirement of a kind, about the column in a place."""
     if kind in words.STARTS and len(draft.require) < MOST_REQUIRED:
-        secrets = draft.named("sensitive")
-        text = words.STARTS[kind].format(most=words.KNOWN)
-        about = f"{secrets[-1]}: " if len(secrets) > 1 and kind != "KAnonymity" else ""
-        draft.require.append(about + text)
+        at = counted(place)
+        column = None if at is None else draft.columns.get(at)
+        about = f"{column}: " if column and draft.named("sensitive") != [column] else ""
+        draft.require.append(about + words.STARTS[kind].format(most=words.KNOWN))
 
 
 async def settings(request: Request) -> Response:
@@ -340,10 +171,10 @@ async def settings(request: Request) -> Response:
         return RedirectResponse(f"/tables/{table.id}#decide", 303)
     html = "".join(
         fill("part_column.html", table=table, column=card(table, place), apart=True)
-        for place in range(len(draft.columns))
-        if table.facts and table.facts["columns"][place]["missing"]
+        for place in draft.columns
+        if table.columns[place]["missing"]
     )
-    html += fill("part_bar.html", **_bar(table), apart=True)
+    html += fill("part_bar.html", **bar(table), apart=True)
     return HTMLResponse(html, headers={"HX-Trigger": "roles"})
 
 
@@ -358,10 +189,9 @@ def take_settings(draft: Draft, form: FormData) -> None:
 def _set(draft: Draft, key: str, value: str) -> None:
     if not value:
         draft.rest.pop(key, None)
-    elif key in {"seconds", "most_rows"} and value.isdecimal():
-        draft.rest[key] = int(value)
     else:
-        draft.rest[key] = value
+        count = counted(value) if key in {"seconds", "most_rows"} else None
+        draft.rest[key] = value if count is None else count
 
 
 async def paste(request: Request) -> Response:
@@ -374,6 +204,7 @@ async def paste(request: Request) -> Response:
     except ShoalError as problem:
         raise Refused(Refusal(problem.sentence)) from None
     table.note()
+    await draw(request.app.state.shelf, table)
     return RedirectResponse(f"/tables/{table.id}#decide", 303)
 
 
@@ -400,8 +231,6 @@ ROUTES = [
     Route("/tables/{table}", table_page),
     Route("/tables/{table}/body", body),
     Route("/tables/{table}/reading", reading, methods=["POST"]),
-    Route("/tables/{table}/columns/{place:int}", change_column, methods=["POST"]),
-    Route("/tables/{table}/columns/{place:int}/hierarchy", take_hierarchy, methods=["POST"]),
     Route("/tables/{table}/requirements", requirements_part),
     Route("/tables/{table}/require", require, methods=["POST"]),
     Route("/tables/{table}/settings", settings, methods=["POST"]),

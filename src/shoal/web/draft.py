@@ -10,6 +10,7 @@ from typing import Any
 
 from shoal.errors import InputError
 
+MOST_DIGITS = 15  # of a count
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 ROLES = {
     "quasi": "May be known: coarsen",
@@ -21,6 +22,7 @@ ROLES = {
     "other": "Harmless: keep as it is",
     "drop": "Not needed: leave out",
 }
+OF_LINKED = ("sensitive", "identifying", "other", "drop")  # roles of columns of linked tables
 LISTS = ("quasi", "sensitive", "identifying", "other")
 SINGLE = {"person": "person", "survey-weight": "survey_weight"}  # role and key of one column each
 GONE = {"identifying", "drop"}  # nothing of such a column is published
@@ -30,19 +32,71 @@ GONE = {"identifying", "drop"}  # nothing of such a column is published
 class Draft:
     """Roles, what else is said of columns, what is required, and everything else, by its key.
 
-    `own` says whether the owner has touched the requirements: others follow the roles.
+    `columns` are known by places, which are never used again: a tab that shows a table that was
+    taken away has no say about others. `linked` are the names of linked tables, each with the name
+    of its file and the places of its columns. `own` says whether the owner has touched the
+    requirements: others follow the roles.
     """
 
-    columns: list[str]
+    columns: dict[int, str]
     roles: dict[str, str]
     said: dict[str, dict[str, Any]] = field(default_factory=dict)
     require: list[str] = field(default_factory=list)
     rest: dict[str, Any] = field(default_factory=dict)
     own: bool = False
+    linked: dict[str, tuple[str, list[int]]] = field(default_factory=dict)
+    places: int = 0  # that were ever used
+
+    def add(self, names: list[str]) -> list[int]:
+        """Take in columns, and return their places."""
+        made = list(range(self.places, self.places + len(names)))
+        self.places += len(names)
+        self.columns |= dict(zip(made, names, strict=True))
+        return made
+
+    def link(self, name: str, file: str, columns: list[str], secret: list[str]) -> list[int]:
+        """Take in a linked table, its columns under both names; return their places."""
+        made = self.add([f"{name}.{one}" for one in columns])
+        self.linked[name] = file, made
+        for one in secret:
+            self.roles[f"{name}.{one}"] = "sensitive"
+        return made
+
+    def unlink(self, name: str) -> list[int]:
+        """Forget a linked table and all that was said of it; return the places of its columns."""
+        _, gone = self.linked.pop(name)
+        for place in gone:
+            column = self.columns.pop(place)
+            self.roles.pop(column, None)
+            self.said.pop(column, None)
+        self.require = [one for one in self.require if not one.startswith(f"{name}.")]
+        return gone
+
+    def roles_of(self, place: int) -> tuple[str, ...]:
+        """Return the roles that a column can have; none for what links a table with the first."""
+        for name, (_, places) in self.linked.items():
+            if place in places:
+                link = self.columns[place].removeprefix(f"{name}.") in self.named("person")
+                return () if link else OF_LINKED
+        return tuple(ROLES) if place in self.columns else ()
 
     def named(self, *roles: str) -> list[str]:
         """Return the columns that have one of some roles."""
-        return [name for name in self.columns if self.roles.get(name, "drop") in roles]
+        return [name for name in self.columns.values() if self.roles.get(name, "drop") in roles]
+
+    @property
+    def used(self) -> set[str]:
+        """The columns of which anything is published."""
+        return {one for one in self.columns.values() if self.roles.get(one, "drop") not in GONE}
+
+    @property
+    def used_links(self) -> list[str]:
+        """The linked tables of which any column is published."""
+        return [
+            name
+            for name, (_, places) in self.linked.items()
+            if self.used & {self.columns[place] for place in places}
+        ]
 
     @property
     def known_by(self) -> list[str]:
@@ -68,11 +122,14 @@ class Draft:
         lists["never_mix"] = self.named("never-mix")
         for role, key in SINGLE.items():
             lists[key] = next(iter(self.named(role)), None)
-        top = more | lists | {"require": self.require} | self.rest
+        used = self.used
+        linked = {name: self.linked[name][0] for name in self.used_links}
+        top = more | lists | {"linked": linked, "require": self.require} | self.rest
         lines = [
-            f"{key} = {_value(value)}" for key, value in top.items() if value not in (None, [], "")
+            f"{key} = {_value(value)}"
+            for key, value in top.items()
+            if value not in (None, [], "", {})
         ]
-        used = {name for name in self.columns if self.roles.get(name, "drop") not in GONE}
         for name in self.said:
             entries = self._of(name)
             if name in used and entries:
@@ -96,14 +153,18 @@ class Draft:
         except tomllib.TOMLDecodeError as problem:
             msg = f"This is not TOML: {problem}."
             raise InputError(msg) from None
-        roles = dict.fromkeys(self.columns, "drop")
+        roles = dict.fromkeys(self.columns.values(), "drop")
         for role in (*LISTS, "never_mix"):
             for name in _names(said.pop(role, [])):
                 roles[name] = role.replace("_", "-")
         for role, key in SINGLE.items():
             if isinstance(name := said.pop(key, None), str):
                 roles[name] = role
-        unknown = [name for name in roles if name not in self.columns]
+        unknown = [name for name in roles if name not in self.columns.values()]
+        more = said.pop("linked", {})
+        if unknown and (new := [name for name in more if name not in self.linked]):
+            msg = f"The file links the table {new[0]!r}: add it to the page first."
+            raise InputError(msg)
         if unknown:
             msg = f"The table has no column {unknown[0]!r}."
             raise InputError(msg)
@@ -132,6 +193,16 @@ def parted(text: str) -> list[str]:
         else:
             depth += (sign in "([{") - (sign in ")]}")
     return [one.strip() for one in found if one.strip()]
+
+
+def counted(text: str) -> int | None:
+    """Return a count that somebody wrote; None where it is none, or beyond all counting.
+
+    >>> counted(" 12 "), counted("1" * 5000), counted("many")
+    (12, None, None)
+    """
+    plain = text.strip()
+    return int(plain) if plain.isdecimal() and len(plain) <= MOST_DIGITS else None
 
 
 def _names(value: Any) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
@@ -32,6 +33,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
+UPLOADS = re.compile(r"/tables|/check|/tables/\w+/linked")  # where tables come in
 MOST_TEXT = 4 * 2**20  # bytes of what is posted that is no table
 
 
@@ -106,7 +108,7 @@ class Guard:
         size = headers.get("content-length", "")
         if not size.isdecimal():
             return _no("The length of what is sent must be said.", 411)
-        most = self.most_bytes if scope["path"] in {"/tables", "/check"} else MOST_TEXT
+        most = self.most_bytes if UPLOADS.fullmatch(scope["path"]) else MOST_TEXT
         if int(size) > most:
             return _no(f"This is larger than {most / 2**20:,.0f} MB.", 413)
         return None

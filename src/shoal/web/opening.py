@@ -11,6 +11,7 @@ from starlette.datastructures import UploadFile
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
+from shoal.web.looking import given_names
 from shoal.web.pages import page
 from shoal.web.state import Table, stored_name
 from shoal.web.worker import Refusal, Refused
@@ -27,7 +28,7 @@ DEMO = "demo table"
 async def open_page(request: Request) -> Response:
     """Show what can be opened, and earlier runs."""
     shelf: Shelf = request.app.state.shelf
-    given = [Path(path).name or path for path in request.app.state.given]
+    given = given_names(request)
     jobs = sorted(shelf.jobs.values(), key=lambda job: -job.begun)
     return page("open.html", given=given, tables=shelf.read, jobs=jobs)
 
@@ -68,8 +69,13 @@ async def open_given(request: Request) -> Response:
 
 def store(file: UploadFile, path: Path) -> None:
     """Keep an upload."""
-    with path.open("xb") as kept:
-        shutil.copyfileobj(file.file, kept, 2**20)
+    try:
+        with path.open("xb") as kept:
+            shutil.copyfileobj(file.file, kept, 2**20)
+    except OSError as problem:
+        path.unlink(missing_ok=True)
+        said = f"The file cannot be taken in: {problem.strerror}."
+        raise Refused(Refusal(said, exit_code=4)) from None
 
 
 def opened(shelf: Shelf, table: Table) -> Response:

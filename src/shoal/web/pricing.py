@@ -9,8 +9,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from shoal.web.deciding import MOST_FIELDS, MOST_REQUIRED, table_of
+from shoal.web.deciding import MOST_REQUIRED
 from shoal.web.draft import parted
+from shoal.web.looking import MOST_FIELDS, table_of
 from shoal.web.pages import page
 from shoal.web.worker import Refused, Worker
 
@@ -42,8 +43,10 @@ async def price(request: Request) -> Response:
 
 
 async def _ask(worker: Worker, table: Table, name: str, **arguments: Any) -> Any:
-    sample = str(table.sample)
-    return await run_in_threadpool(worker.call, name, sample=sample, file=table.note(), **arguments)
+    drawn = table.drawn
+    known: dict[str, Any] = {"sample": table.sample(drawn), "file": table.note()}
+    known["linked"] = {link: table.sample(drawn, link) for link in table.linked}
+    return await run_in_threadpool(worker.call, name, **known, **arguments)
 
 
 class Overtaken(Exception):

@@ -20,9 +20,10 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from shoal.web import words
-from shoal.web.deciding import MOST_FIELDS, MOST_REQUIRED, everybody, table_of, take_settings
-from shoal.web.draft import ROLES, parted
+from shoal.web.deciding import MOST_REQUIRED, everybody, take_settings
+from shoal.web.draft import counted, parted
 from shoal.web.guard import REPORT_POLICY
+from shoal.web.looking import MOST_FIELDS, table_of
 from shoal.web.pages import fill, page
 from shoal.web.state import RELEASE, Job, hierarchy_name
 from shoal.web.worker import Refused
@@ -68,9 +69,9 @@ async def publish(request: Request) -> Response:
     async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
         texts = parted(str(form.get("require", "")))
         take_settings(draft, form)
-        for place, name in enumerate(draft.columns):
+        for place, name in draft.columns.items():
             role = str(form.get(f"role-{place}", ""))
-            if role in ROLES and role != draft.roles.get(name):
+            if role in draft.roles_of(place) and role != draft.roles.get(name):
                 draft.give(name, role)
     if texts:
         draft.require = texts[:MOST_REQUIRED]
@@ -82,10 +83,12 @@ def start(shelf: Shelf, table: Table) -> Response:
     folder = shelf.folder("runs")
     file = table.copy_to(folder)
     job = Job(table.name, "publish", table.asked.required, folder, about=table.id)
-    job.seconds = float(table.asked.rest.get("seconds", 0))
+    seconds = table.asked.rest.get("seconds")
+    job.seconds = float(seconds) if isinstance(seconds, int | float) else 0.0
     arguments = {
         "file": file,
         "path": str(table.path),
+        "linked": table.linked,
         "output": str(job.release),
         "encoding": table.encoding,
         "delimiter": table.delimiter,
@@ -136,6 +139,7 @@ async def events(request: Request) -> Response:
                 seen, shown = job.version, time.time()
                 yield _event("bar", fill("part_done.html", job=job, now=time.time()))
                 yield _event("progress", fill("part_progress.html", job=job))
+                yield _event("losses", fill("part_losses.html", job=job, now=time.time()))
                 if job.improving != better:
                     better = job.improving
                     yield _event("better", fill("part_keep.html", job=job))
@@ -179,10 +183,8 @@ async def again(request: Request) -> Response:
     if "most" in said:
         await everybody(shelf, table.asked, said.pop("most"))
     for key in said.keys() & REMEDIES:
-        value = said[key]
-        table.asked.rest[key] = (
-            True if value == "True" else int(value) if value.isdecimal() else value
-        )
+        value, count = said[key], counted(said[key])
+        table.asked.rest[key] = value == "True" or (value if count is None else count)
     return start(shelf, table)
 
 

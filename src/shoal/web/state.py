@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 import shutil
 import threading
 import time
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from shoal.views.whole import Whole
 from shoal.web.worker import Refusal, Refused, Stopped, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     from shoal.web.draft import Draft
@@ -24,6 +26,8 @@ ENDINGS = (
     ".ipc", ".xlsx", ".xls",
 )  # fmt: skip
 PACKED = (".gz", ".zst")
+MOST_NAME = 40  # letters of the name of a linked table
+OF_RELEASES = ("release", "people", "values", "manifest", "report", "codebook")  # other files
 RELEASE = "release"
 IMPROVE = "improve"
 PART_OF = {"partition": "search", "repair": "search", "anneal": IMPROVE}
@@ -58,6 +62,27 @@ def stored_name(name: str) -> str:
     return "table" + next((e for e in ENDINGS if low.endswith(e)), "") + packed
 
 
+def linked_name(name: str, taken: Collection[str]) -> str:
+    """Return what a linked table is called, after the name of its file, as no other is.
+
+    >>> linked_name("../Visits of 2019.csv.gz", ()), linked_name("visits.csv", ["visits"])
+    ('Visits_of_2019', 'visits_2')
+    >>> linked_name("2019.csv", ()), linked_name("report.xlsx", ())
+    ('linked', 'report_2')
+    """
+    plain = PurePosixPath(name.replace("\\", "/")).name
+    for ending in (*PACKED, *ENDINGS):
+        if plain.lower().endswith(ending):
+            plain = plain[: -len(ending)]
+    known = re.sub(r"[^A-Za-z0-9-]+", "_", plain).lstrip("0123456789_-").rstrip("_")[:MOST_NAME]
+    known, number = known or "linked", 1
+    made = known
+    while made.lower() in {one.lower() for one in (*taken, *OF_RELEASES)}:
+        number += 1
+        made = f"{known}_{number}"
+    return made
+
+
 def hierarchy_name(place: int | str) -> str:
     """Return the name that the hierarchy of a column is kept under."""
     return f"hierarchy-{place}.csv"
@@ -81,11 +106,19 @@ class Table:
     reading: threading.Lock = field(default_factory=threading.Lock)
     noting: threading.Lock = field(default_factory=threading.Lock)
     noted: str = ""
+    columns: dict[int, dict[str, Any]] = field(default_factory=dict)  # what is known of each
+    links: dict[str, Path] = field(default_factory=dict)  # where linked tables are
+    drawn: int = 0  # how often rows were drawn
+
+    def sample(self, drawn: int, link: str | None = None) -> str:
+        """Return where some of its rows are, to try prices on, or those of a linked table."""
+        own = "" if link is None else f"-{self.asked.linked[link][1][0]}"
+        return str(self.folder / f"sample-{drawn}{own}.parquet")
 
     @property
-    def sample(self) -> Path:
-        """Where some of its rows are, to try prices on."""
-        return self.folder / "sample.parquet"
+    def linked(self) -> dict[str, str]:
+        """Where the linked tables are of which something is to be published."""
+        return {name: str(self.links[name]) for name in self.asked.used_links}
 
     @property
     def file(self) -> Path:
@@ -140,6 +173,7 @@ class Job:
     version: int = 0
     share: float = 0.0  # of the whole, by time
     asked_to_end: bool = False  # with the best that was found so far
+    losses: list[tuple[float, float]] = field(default_factory=list)  # when the best lost how much
     whole: Whole = field(default_factory=Whole, repr=False)
     worker: Worker = field(default_factory=Worker, repr=False)
     ended: threading.Event = field(default_factory=threading.Event, repr=False)
@@ -161,6 +195,12 @@ class Job:
             if other != phase:
                 entry[0] = 1.0
         self.version += 1
+
+    def better(self, loss: float) -> None:
+        """Note what the best so far loses."""
+        if not self.losses or loss < self.losses[-1][1]:
+            self.losses.append((time.time() - self.begun, loss))
+            self.version += 1
 
     @property
     def release(self) -> Path:
@@ -213,7 +253,7 @@ class Job:
     ) -> None:
         """Have the work done, and note how it ended."""
         try:
-            self.outcome = then(self.worker.call(name, self.progress, **arguments))
+            self.outcome = then(self.worker.call(name, self.progress, self.better, **arguments))
             state = "done"
         except Refused as refused:
             self.problem, state = refused.refusal, "failed"

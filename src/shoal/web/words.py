@@ -126,6 +126,7 @@ TYPES = {
     "boolean": "yes or no",
     "ordered": "ordered label",
 }
+MOST_POINTS = 200  # of a picture of what a search loses
 MOST_DIGITS = 10**15  # numbers from here on are not written out
 
 
@@ -279,6 +280,25 @@ def covers(column: dict[str, Any], lost: float) -> str:
         labels = 1 + lost * (count - 1)
         return f"{labels:.1f} of {count:,} labels, on average"
     return "a node of its hierarchy"
+
+
+def falling(losses: list[tuple[float, float]], now: float) -> str:
+    """Return the path of losses over time in a field of 100 by 40; it begins at its top.
+
+    Each holds until the next one is found, and the last one until now.
+
+    >>> falling([(1.0, 0.08), (2.0, 0.04)], 3.0)
+    'M0.00 1.00H50.00V20.50H100.00'
+    """
+    begun, most = losses[0][0], losses[0][1] or 1.0
+    span = max(now - begun, 1e-9)
+    step = max(1, len(losses) // MOST_POINTS)
+    told = [*losses[1::step], losses[-1]] if len(losses) > 1 else []
+    drawn = "".join(
+        f"H{min(100 * (at - begun) / span, 100):.2f}V{40 - 39 * loss / most:.2f}"
+        for at, loss in dict.fromkeys(told)
+    )
+    return f"M0.00 1.00{drawn}H100.00"
 
 
 def scale(points: list[dict[str, Any]], chosen: float) -> float:

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import shoal
-from shoal.progress import Enough, Progress, never, silent
+from shoal.progress import Better, Enough, Progress, never, silent, untold
 from shoal.runs import consider as considering
 from shoal.runs import prices as pricing
-from shoal.runs.look import codes, picture, uniqueness
+from shoal.runs.look import about, check_link, codes, picture, some_people, uniqueness
 from shoal.runs.proposal import propose as proposing
+from shoal.runs.proposal import propose_linked
 from shoal.runs.run import Run
 from shoal.views.pages import (
     attack_page,
@@ -36,6 +37,7 @@ class Hand:
 
     progress: Progress = silent
     enough: Enough = never
+    better: Better = untold
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
     found: dict[str, shoal.Inspection] = field(default_factory=dict)
     codes: dict[str, pl.DataFrame] = field(default_factory=dict)
@@ -55,32 +57,50 @@ class Hand:
 
         census().write_csv(path)
 
-    def look(self, path: str, sample: str, **how: str | None) -> dict[str, Any]:
+    def look(self, path: str, **how: str | None) -> dict[str, Any]:
         """Read a table; return what its columns are, with pictures, and a proposal."""
         table = self._read(path, **how)
         found = shoal.inspect(table)
         self.found[path] = found
         self.codes[path] = codes(table.select(one.name for one in found.columns if one.type))
-        table.sample(min(SAMPLE, table.height)).write_parquet(sample)
-        known = found.to_dict()
-        for column, facts in zip(found.columns, known["columns"], strict=True):
-            facts["picture"] = picture(table[column.name], column)
-        return known | {"proposal": _proposal(table, found)}
+        return _pictured(table, found) | {"proposal": _proposal(table, found)}
 
-    def propose(self, path: str, roles: dict[str, str]) -> dict[str, Any] | None:
-        """Return a requirement to start from, with the roles as they are now."""
-        found = self.found[path]
+    def link(
+        self, path: str, called: str, person: str | None = None, encoding: str | None = None
+    ) -> dict[str, Any]:
+        """Read a table that is to be linked by people; return what its columns are."""
+        table = self._read(path, encoding=encoding)
+        check_link(table, called, person)
+        return _pictured(table, shoal.inspect(table))
+
+    def draw(self, path: str, sample: str, person: str | None, linked: dict[str, str]) -> None:
+        """Write some rows of a table, to try prices on, and what linked tables say of them."""
+        some = some_people(self.tables[path], person, SAMPLE)
+        some.write_parquet(sample)
+        for target, place in linked.items():
+            about(self.tables[place], str(person), some).write_parquet(target)
+
+    def propose(
+        self, path: str, roles: dict[str, str], linked: dict[str, str], file: str
+    ) -> dict[str, Any] | None:
+        """Return requirements to start from, with the roles as they are now."""
+        found, table = self.found[path], self.tables[path]
         columns = tuple(replace(one, role=roles.get(one.name)) for one in found.columns)
         secret = next((one.name for one in columns if one.role == "sensitive"), None)
-        return _proposal(self.tables[path], replace(found, columns=columns, protect=secret))
+        made = _proposal(table, replace(found, columns=columns, protect=secret))
+        if linked and made is not None:
+            run = Run.load(file, linked=self._linked(linked))
+            more = propose_linked(table, run.schema, run.linked, made["missing"])
+            made["require"] += more
+        return made
 
     def unique(self, path: str, names: list[str]) -> dict[str, Any]:
         """Return how unique people are by some columns, and by all but one of them."""
         return uniqueness(self.codes[path], names)
 
-    def consider(self, path: str, file: str) -> list[dict[str, Any]]:
+    def consider(self, path: str, file: str, linked: dict[str, str]) -> list[dict[str, Any]]:
         """Return for each requirement of a schema file what it says and how far it can go."""
-        return considering.considered(self.tables[path], file)
+        return considering.considered(self.tables[path], file, self._linked(linked))
 
     def change(self, text: str, sensitive: list[str], numbers: dict[str, str]) -> str:
         """Return a requirement with some of its numbers changed."""
@@ -90,25 +110,34 @@ class Hand:
         """Return requirements under which nobody is found more often than once in so many."""
         return considering.as_sure(texts, sensitive, most)
 
-    def price(self, sample: str, file: str, **changes: Any) -> dict[str, Any]:
+    def price(
+        self, sample: str, linked: dict[str, str], file: str, **changes: Any
+    ) -> dict[str, Any]:
         """Return what some of the rows lose, with some changes to what a schema file says."""
-        return pricing.price(self._read(sample), file, **changes)
+        some, more = self._drawn(sample, linked)
+        return pricing.price(some, file, linked=more, **changes)
 
-    def alternatives(self, sample: str, file: str, lost: dict[str, float]) -> list[dict[str, Any]]:
+    def alternatives(
+        self, sample: str, linked: dict[str, str], file: str, lost: dict[str, float]
+    ) -> list[dict[str, Any]]:
         """Return what else could be asked for, given what each column loses now."""
-        return pricing.alternatives(self._read(sample), file, lost)
+        some, more = self._drawn(sample, linked)
+        return pricing.alternatives(some, file, lost, more)
 
-    def methods(self, sample: str, file: str) -> list[dict[str, Any]]:
+    def methods(self, sample: str, linked: dict[str, str], file: str) -> list[dict[str, Any]]:
         """Return the methods that serve, and which of them is the usual one."""
-        return pricing.methods(self._read(sample), file)
+        some, more = self._drawn(sample, linked)
+        return pricing.methods(some, file, more)
 
-    def forms(self, sample: str, file: str) -> list[dict[str, Any]]:
+    def forms(self, sample: str, linked: dict[str, str], file: str) -> list[dict[str, Any]]:
         """Return what an analyst can do with each form."""
-        return pricing.forms(self._read(sample), file)
+        some, more = self._drawn(sample, linked)
+        return pricing.forms(some, file, more)
 
-    def publish(self, file: str, path: str, output: str, **how: str | None) -> dict[str, Any]:
+    def publish(self, file: str, path: str, output: str, **how: Any) -> dict[str, Any]:
         """Make a release of a table as a schema file says, and return what came of it."""
-        asked = Run.load(file, table=[path], output=output, enough=self.enough, **how)
+        heard: dict[str, Any] = {"enough": self.enough, "better": self.better}
+        asked = Run.load(file, table=[path], output=output, **heard, **how)
         made = asked.go(self.progress)
         sizes = made.audit.alike if made.audit.alike is not None else made.audit.matches
         return {
@@ -148,19 +177,19 @@ class Hand:
         """Write a page about what an attacker learns from releases."""
         write_page(page, attack_page(shoal.attack(folders, original=original).to_dict()))
 
-    def survey(self, file: str, path: str, page: str, **how: str | None) -> None:
+    def survey(self, file: str, path: str, page: str, **how: Any) -> None:
         """Write a page about the level of every principle on a table as it is."""
         asked = Run.load(file, table=[path], **how)
         known = shoal.Schema(quasi=asked.schema.quasi, sensitive=asked.schema.sensitive)
         found = shoal.survey(asked.frame(self.progress), known)
         write_page(page, survey_page(found.to_dict()))
 
-    def compare(self, file: str, path: str, page: str, **how: str | None) -> None:
+    def compare(self, file: str, path: str, page: str, **how: Any) -> None:
         """Write a page about what several methods make of a table."""
         found = Run.load(file, table=[path], **how).compare(progress=self.progress)
         write_page(page, comparison_page(_reached(found)))
 
-    def tune(self, file: str, path: str, page: str, **how: str | None) -> None:
+    def tune(self, file: str, path: str, page: str, **how: Any) -> None:
         """Write a page about what a table loses as what is required grows."""
         found = Run.load(file, table=[path], **how).tune(progress=self.progress)
         write_page(page, frontier_page(_reached(found)))
@@ -175,6 +204,22 @@ class Hand:
         if path not in self.tables:
             self.tables[path] = Run.of(None, table=[path], **how).frame(self.progress)
         return self.tables[path]
+
+    def _linked(self, places: dict[str, str]) -> dict[str, pl.DataFrame]:
+        return {name: self.tables[place] for name, place in places.items()}
+
+    def _drawn(
+        self, sample: str, linked: dict[str, str]
+    ) -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
+        """Return rows that were drawn, and those of linked tables."""
+        return self._read(sample), {name: self._read(place) for name, place in linked.items()}
+
+
+def _pictured(table: pl.DataFrame, found: shoal.Inspection) -> dict[str, Any]:
+    known = found.to_dict()
+    for column, facts in zip(found.columns, known["columns"], strict=True):
+        facts["picture"] = picture(table[column.name], column)
+    return known
 
 
 def _proposal(table: pl.DataFrame, found: shoal.Inspection) -> dict[str, Any] | None:

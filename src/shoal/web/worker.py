@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import ShoalError
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
-    from shoal.progress import Progress
+    from shoal.progress import Better, Progress
 
 ENOUGH = ""  # is sent where no name of a task is: keep the best that was found
 SPAWNED = multiprocessing.get_context("spawn")  # threads of the page do not survive a fork
@@ -31,6 +31,10 @@ class Refusal:
     fix: tuple[tuple[str, str | None], ...] = ()
     exit_code: int = 2
     kind: str = "ShoalError"
+
+    def about(self, kept: str, shown: str) -> Refusal:
+        """Return it with a file called as its owner calls it, not as it is kept."""
+        return replace(self, sentence=self.sentence.replace(repr(kept), repr(shown)))
 
 
 class Refused(Exception):
@@ -62,9 +66,16 @@ class Worker:
         self._life = threading.Lock()
         self._stopped = False
 
-    def call(self, name: str, progress: Progress | None = None, **arguments: Any) -> Any:
+    def call(
+        self,
+        name: str,
+        progress: Progress | None = None,
+        better: Better | None = None,
+        **arguments: Any,
+    ) -> Any:
         """Have something of `shoal.web.work` done, and return what it returns.
 
+        What is told on the way is heard by `progress` and `better`.
         Raises `Refused` where it refuses or crashes, and `Stopped` where `stop` ended it.
         """
         with self._busy:
@@ -75,6 +86,8 @@ class Worker:
                     kind, value = pipe.recv()
                     if kind == "progress" and progress is not None:
                         progress(*value)
+                    elif kind == "better" and better is not None:
+                        better(value)
                     elif kind == "done":
                         return value
                     elif kind == "refused":
@@ -130,8 +143,11 @@ def serve(pipe: Connection) -> None:
     def progress(phase: str, share: float) -> None:
         pipe.send(("progress", (phase, share)))
 
+    def better(loss: float) -> None:
+        pipe.send(("better", loss))
+
     # While something is being done, nothing else is sent than that it is enough.
-    hand = Hand(progress, enough=pipe.poll)
+    hand = Hand(progress, enough=pipe.poll, better=better)
     with suppress(EOFError, OSError):
         while True:
             name, arguments = pipe.recv()

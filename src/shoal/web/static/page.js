@@ -8,7 +8,16 @@ function send(form) {
   form.requestSubmit();
 }
 
+// What a file is called is a first idea of what to call the table that it holds.
+function fill(input) {
+  const field = document.getElementById(input.dataset.fills);
+  const stem = (input.files[0] ? input.files[0].name : "").split(".")[0];
+  const name = stem.replace(/[^A-Za-z0-9-]+/g, "_").replace(/^[0-9_-]+|_+$/g, "").slice(0, 40);
+  if (field && (!field.value || field.dataset.filled === field.value)) field.value = field.dataset.filled = name;
+}
+
 document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-fills]")) fill(event.target);
   if (event.target.matches("[data-submit]") && event.target.value) send(event.target.form);
 });
 

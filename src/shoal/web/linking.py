@@ -1,0 +1,116 @@
+"""Step 2, more tables about the same people: added, looked at, and taken away again."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
+
+from shoal.web.draft import counted
+from shoal.web.looking import draw, table_of
+from shoal.web.opening import store
+from shoal.web.pages import page
+from shoal.web.state import linked_name, stored_name
+from shoal.web.worker import Refusal, Refused
+
+if TYPE_CHECKING:
+    from starlette.datastructures import FormData
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from shoal.web.state import Shelf, Table
+
+MOST_LINKED = 8
+
+
+async def link(request: Request) -> Response:
+    """Link a table that was dropped, or one that Shoal was started with, and look at it."""
+    shelf: Shelf = request.app.state.shelf
+    table = table_of(request)
+    folder = shelf.folder("tables")
+    try:
+        async with request.form(max_files=1, max_fields=2) as form:
+            file, path = await _came(request, form, folder)
+            said = str(form.get("name", "")).strip()
+        await _linked(shelf, table, file, path, said)
+    except Refused as refused:
+        shutil.rmtree(folder, ignore_errors=True)
+        back = f"/tables/{table.id}#linking"
+        return page("error.html", 422, refusal=refused.refusal, back=back)
+    return RedirectResponse(f"/tables/{table.id}#linking", 303)
+
+
+async def _came(request: Request, form: FormData, folder: Path) -> tuple[str, Path]:
+    """Return what the owner calls a file, and where it is."""
+    given, place = request.app.state.given, str(form.get("given", ""))
+    at = counted(place)
+    if at is not None and at < len(given):
+        path = Path(given[at])
+        return path.name, path
+    file = form.get("linked")
+    if not isinstance(file, UploadFile) or not file.filename:
+        raise Refused(Refusal("No file came. Choose a table about the same people."))
+    path = folder / stored_name(file.filename)
+    await run_in_threadpool(store, file, path)
+    return Path(file.filename.replace("\\", "/")).name or "table", path
+
+
+async def _linked(shelf: Shelf, table: Table, file: str, path: Path, said: str) -> None:
+    draft = table.asked
+    person = next(iter(draft.named("person")), None)
+    if person is None:
+        raise Refused(Refusal("Say first which column marks the rows of one person."))
+    if len(draft.linked) >= MOST_LINKED:
+        raise Refused(Refusal(f"No more than {MOST_LINKED} tables are linked."))
+    fronts = {name.partition(".")[0] for name in draft.columns.values() if "." in name}
+    name = said or linked_name(file, fronts | set(draft.linked))
+    if name in fronts | set(draft.linked):
+        raise Refused(Refusal(f"There is something called {name!r} already. Call it otherwise."))
+    known: dict[str, Any] = {"path": str(path), "called": name, "person": person}
+    try:
+        facts = await run_in_threadpool(shelf.desk.call, "link", encoding=table.encoding, **known)
+    except Refused as refused:
+        raise Refused(refused.refusal.about(path.name, file)) from None
+    columns = facts["columns"]
+    secret = [facts["protect"]] if facts["protect"] not in {None, person} else []
+    places = draft.link(name, file, [one["name"] for one in columns], secret)
+    table.columns |= {
+        place: one | {"name": f"{name}.{one['name']}", "rows": facts["rows"]}
+        for place, one in zip(places, columns, strict=True)
+    }
+    for place, one in zip(places, columns, strict=True):
+        kept = {"type": one["type"], "order": one["order"] or None}
+        draft.said[draft.columns[place]] = {key: value for key, value in kept.items() if value}
+    table.links[name] = path
+    await _follow(shelf, table)
+
+
+async def unlink(request: Request) -> Response:
+    """Take a linked table away again."""
+    table = table_of(request)
+    name = request.path_params["name"]
+    if name not in table.asked.linked:
+        raise HTTPException(404)
+    for place in table.asked.unlink(name):
+        table.columns.pop(place)
+    table.links.pop(name)
+    await _follow(request.app.state.shelf, table)
+    return RedirectResponse(f"/tables/{table.id}#linking", 303)
+
+
+async def _follow(shelf: Shelf, table: Table) -> None:
+    """Let everything else know of what is linked now."""
+    table.note()
+    await draw(shelf, table)
+
+
+ROUTES = [
+    Route("/tables/{table}/linked", link, methods=["POST"]),
+    Route("/tables/{table}/linked/{name}/remove", unlink, methods=["POST"]),
+]

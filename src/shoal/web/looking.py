@@ -1,0 +1,253 @@
+"""Step 2, look: what each column is, its role, and how unique people are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse
+from starlette.routing import Route
+
+from shoal.web.draft import GONE, SINGLE, Draft
+from shoal.web.pages import fill
+from shoal.web.state import hierarchy_name
+from shoal.web.worker import Refusal, Refused
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from shoal.web.state import Shelf, Table
+
+OF_COLUMNS = ("type", "hierarchy", "weight", "round", "top", "bottom", "missing", "date_format")
+USED = {"quasi", "sensitive", "never-mix", "person"}  # roles for which missing cells matter
+NUMBERS = {"weight", "round", "top", "bottom"}
+NUMBER = re.compile(r"-?[0-9]{1,300}(\.[0-9]{1,300})?")
+MOST_FIELDS = 20_000  # a table may have many columns
+
+
+def given_names(request: Request) -> list[str]:
+    """Return the names of the tables that Shoal was started with."""
+    return [Path(path).name or path for path in request.app.state.given]
+
+
+def table_of(request: Request) -> Table:
+    """Return the table that an address names."""
+    shelf: Shelf = request.app.state.shelf
+    found = shelf.tables.get(request.path_params["table"])
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+def read_once(shelf: Shelf, table: Table) -> None:
+    """Read a table once, however many tabs ask for it."""
+    with table.reading:
+        if table.facts is not None:
+            return
+        how: dict[str, Any] = {"encoding": table.encoding, "delimiter": table.delimiter}
+        try:
+            facts = shelf.desk.call("look", path=str(table.path), **how)
+            draft = first_draft(facts)
+            whom, drawn = next(iter(draft.named("person")), None), table.drawn + 1
+            known: dict[str, Any] = {"path": str(table.path), "person": whom, "linked": {}}
+            shelf.desk.call("draw", sample=table.sample(drawn), **known)
+        except Refused as refused:
+            table.problem = refused.refusal.about(table.path.name, table.name)
+            return
+        table.problem = None
+        table.links, table.columns = {}, dict(enumerate(facts["columns"]))
+        table.draft, table.drawn = draft, drawn
+        table.facts = facts
+        table.note()
+
+
+def first_draft(facts: dict[str, Any]) -> Draft:
+    """Return what is proposed: roles, types, and a requirement that can be kept."""
+    protect = facts["protect"]
+    roles, said = {}, {}
+    for column in facts["columns"]:
+        name, role = column["name"], column["role"]
+        roles[name] = "drop" if role is None or (role == "sensitive" and name != protect) else role
+        kept = {"type": column["type"], "order": column["order"] or None}
+        said[name] = {key: value for key, value in kept.items() if value}
+    draft = Draft({}, roles, said)
+    draft.add([column["name"] for column in facts["columns"]])
+    take_proposal(draft, facts["proposal"])
+    return draft
+
+
+def take_proposal(draft: Draft, proposal: dict[str, Any] | None) -> None:
+    """Take over a proposal, as long as the owner has not asked for something else."""
+    if draft.own:
+        return
+    draft.require = list(proposal["require"]) if proposal else []
+    if proposal and proposal["missing"] != "error":
+        draft.rest.setdefault("missing", proposal["missing"])
+
+
+async def looked(request: Request, table: Table) -> dict[str, Any]:
+    """Return what is shown of columns."""
+    return {
+        "columns": [card(table, place) for place in _places(table, None)],
+        "links": links(table),
+        "unique": await _unique(request, table),
+        "kinship": table.facts["kinship"] if table.facts else [],
+    }
+
+
+def links(table: Table) -> list[dict[str, Any]]:
+    """Return what is shown of each linked table."""
+    return [
+        {
+            "name": name,
+            "file": file,
+            "rows": table.columns[places[0]]["rows"],
+            "columns": [card(table, place) for place in _places(table, name)],
+        }
+        for name, (file, places) in table.asked.linked.items()
+    ]
+
+
+def _places(table: Table, link: str | None) -> list[int]:
+    """Return the places of the columns of the table itself, or of a linked one."""
+    linked = {place for _, places in table.asked.linked.values() for place in places}
+    own = [place for place in table.asked.columns if place not in linked]
+    return own if link is None else table.asked.linked[link][1]
+
+
+async def draw(shelf: Shelf, table: Table) -> None:
+    """Draw rows anew to try prices on: whole people, where somebody has several rows."""
+    person = next(iter(table.asked.named("person")), None)
+    drawn = table.drawn + 1
+    linked = {} if person is None else table.links
+    known: dict[str, Any] = {"path": str(table.path), "person": person}
+    known["linked"] = {table.sample(drawn, name): str(path) for name, path in linked.items()}
+    await ask_desk(shelf, table, "draw", sample=table.sample(drawn), **known)
+    table.drawn = drawn
+
+
+async def _unique(request: Request, table: Table) -> dict[str, Any]:
+    shelf: Shelf = request.app.state.shelf
+    names = table.asked.known_by
+    facts = await ask_desk(shelf, table, "unique", path=str(table.path), names=names)
+    return facts | {"names": names}
+
+
+async def ask_desk(shelf: Shelf, table: Table, name: str, **arguments: Any) -> Any:
+    """Ask the desk about a table; after a crash it has to read it again first."""
+    try:
+        return await run_in_threadpool(shelf.desk.call, name, **arguments)
+    except Refused as refused:
+        if refused.refusal.kind != "Unforeseen":
+            raise
+        how: dict[str, Any] = {"encoding": table.encoding, "delimiter": table.delimiter}
+        await run_in_threadpool(shelf.desk.call, "look", path=str(table.path), **how)
+        for link, path in table.links.items():
+            await run_in_threadpool(
+                shelf.desk.call, "link", path=str(path), called=link, encoding=table.encoding
+            )
+        return await run_in_threadpool(shelf.desk.call, name, **arguments)
+
+
+def card(table: Table, place: int) -> dict[str, Any]:
+    """Return everything that the card of a column shows."""
+    facts, draft = table.columns[place], table.asked
+    able = draft.roles_of(place)
+    role = draft.roles.get(facts["name"], "drop") if able else "person"
+    said = draft.said.get(facts["name"], {})
+    lacking = facts["missing"] if role in USED else 0
+    policy = said.get("missing") or draft.rest.get("missing", "error")
+    return facts | {
+        "place": place,
+        "role": role,
+        "able": able,
+        "proposed": facts["role"] or "drop",
+        "said": said,
+        "open": bool(lacking) and policy == "error",
+        "policy": policy,
+    }
+
+
+def bar(table: Table) -> dict[str, Any]:
+    """Return what is open, and how many columns will be published."""
+    draft = table.asked
+    cards = [card(table, place) for place in draft.columns]
+    lacking = [one["name"] for one in cards if one["open"]]
+    gone = len(draft.named(*GONE, "person"))
+    secrets = draft.named("sensitive")
+    return {
+        "lacking": lacking,
+        "published": len(draft.columns) - gone,
+        "left_out": gone,
+        "secrets": secrets,
+    }
+
+
+async def change_column(request: Request) -> Response:
+    """Take a role, a type or the like for one column."""
+    table, place = table_of(request), request.path_params["place"]
+    draft = table.asked
+    if place not in draft.columns:
+        raise HTTPException(404)
+    name = draft.columns[place]
+    async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
+        said = {key: str(value) for key, value in form.items()}
+    others, whom = set(draft.named(*SINGLE)), draft.named("person")
+    if (role := said.get(f"role-{place}", "")) in draft.roles_of(place):
+        draft.give(name, role)
+    entries = draft.said.setdefault(name, {})
+    for key in OF_COLUMNS:
+        if key in said:
+            _keep(entries, key, said[key].strip())
+    table.note()
+    html = fill("part_column.html", table=table, column=card(table, place))
+    lost = [one for one, other in draft.columns.items() if other in others - {name}]
+    for one in lost:  # it may have lost its role to this one
+        html += fill("part_column.html", table=table, column=card(table, one), apart=True)
+    if whom != draft.named("person"):
+        await draw(request.app.state.shelf, table)
+        known = {"given": given_names(request), "links": links(table)}
+        html += fill("part_linking.html", table=table, draft=draft, **known, apart=True)
+    html += fill("part_unique.html", unique=await _unique(request, table), apart=True)
+    html += fill("part_bar.html", **bar(table), apart=True)
+    return HTMLResponse(html, headers={"HX-Trigger": "roles"})
+
+
+async def take_hierarchy(request: Request) -> Response:
+    """Take a file that lists the hierarchy of a column; only where it is kept becomes its name."""
+    table, place = table_of(request), request.path_params["place"]
+    if "quasi" not in table.asked.roles_of(place):
+        raise HTTPException(404)
+    async with request.form(max_files=1, max_fields=MOST_FIELDS) as form:
+        file = form.get("file")
+        text = await file.read() if isinstance(file, UploadFile) else b""
+    if not text.strip():
+        raise Refused(Refusal("No file came. Choose one that lists values with their nodes."))
+    kept = table.folder / hierarchy_name(place)
+    kept.write_bytes(text)
+    table.asked.said.setdefault(table.asked.columns[place], {})["hierarchy"] = kept.name
+    table.note()
+    html = fill("part_column.html", table=table, column=card(table, place))
+    return HTMLResponse(html, headers={"HX-Trigger": "roles"})
+
+
+def _keep(entries: dict[str, Any], key: str, value: str) -> None:
+    if not value:
+        entries.pop(key, None)
+    elif key in NUMBERS and NUMBER.fullmatch(value):
+        entries[key] = float(value) if "." in value else int(value)
+    else:
+        entries[key] = value
+    if key == "type" and value != "ordered":
+        entries.pop("order", None)
+
+
+ROUTES = [
+    Route("/tables/{table}/columns/{place:int}", change_column, methods=["POST"]),
+    Route("/tables/{table}/columns/{place:int}/hierarchy", take_hierarchy, methods=["POST"]),
+]
