@@ -12,24 +12,24 @@ REQUIRE = "EpsilonM(epsilon=1000, m=4)"
 ROLES: dict[str, Any] = {"quasi": ["age", "birthplace"], "sensitive": "income"}
 
 
-def told(rows=3000, seconds=2.0, stop=None, **more):
-    """Return what a search tells, and what is lost in the end; `stop` ends it after so many."""
+def told(stop, rows=3000):
+    """Return what a search tells, and what is lost in the end; it is to end after so many."""
     losses: list[float] = []
     table = census(rows)
     run = Run(
         table=table,
-        schema=shoal.Schema(**ROLES, **more),
+        schema=shoal.Schema(**ROLES),
         require=REQUIRE,
         method="Exchange()",
-        seconds=seconds,
+        seconds=300.0,
         better=losses.append,
-        enough=lambda: stop is not None and len(losses) >= stop,
+        enough=lambda: len(losses) >= stop,
     )
     return losses, run.release().loss
 
 
 def test_the_last_that_is_told_is_what_is_published():
-    losses, loss = told()
+    losses, loss = told(40)
     assert len(losses) > 5
     assert loss == pytest.approx(min(losses))
     assert losses[0] > losses[-1]  # something was gained
@@ -37,7 +37,7 @@ def test_the_last_that_is_told_is_what_is_published():
 
 @pytest.mark.parametrize("stop", [1, 2, 4, 9])
 def test_whoever_has_enough_gets_no_worse_than_was_told(stop):
-    losses, loss = told(seconds=20.0, stop=stop)
+    losses, loss = told(stop)
     assert len(losses) <= stop + 3  # it ends soon
     assert loss <= min(losses[:stop]) * (1 + 1e-9)
 

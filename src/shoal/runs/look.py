@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from shoal.inspection.inspect import ColumnInspection
 
 BARS = 26  # of a picture
+WHOLE_FROM, WHOLE_UNDER = 1e5, 1e15  # numbers that are written without what is behind the point
 NUMBERS = {"numeric", "latitude", "longitude"}
 
 
@@ -66,7 +67,14 @@ def _histogram(values: pl.Series) -> dict[str, Any] | None:
 
 
 def _said(value: Any) -> str:
-    return f"{value:,.6g}" if isinstance(value, float) else str(value.date())
+    """Write a number or a day as people do.
+
+    >>> _said(50497400.25), _said(0.25), _said(-3.0), _said(1e20)
+    ('50,497,400', '0.25', '-3', '1e+20')
+    """
+    if not isinstance(value, float):
+        return str(value.date())
+    return f"{value:,.0f}" if WHOLE_FROM <= abs(value) < WHOLE_UNDER else f"{value:,.6g}"
 
 
 def some_people(table: pl.DataFrame, person: str | None, most: int) -> pl.DataFrame:

@@ -105,8 +105,9 @@ def propose_linked(
             continue
         known = consider(table, schema, f"{name}: FrequencyL(l=2)", missing, linked)
         if known["achievable"]:
-            largest = known["limits"]["l"]["limit"]
-            found.append(f"{name}: FrequencyL(l={min(MOST, max(2, largest - 1))})")
+            # People with several values are near to more of the others than those with one.
+            modest = known["limits"]["l"]["limit"] // 3
+            found.append(f"{name}: FrequencyL(l={min(MOST, max(2, modest))})")
     return found
 
 

@@ -137,23 +137,28 @@ async def events(request: Request) -> Response:
         while not job.done and not await request.is_disconnected():
             if job.version != seen or time.time() - shown > SECOND:
                 seen, shown = job.version, time.time()
-                yield _event("bar", fill("part_done.html", job=job, now=time.time()))
-                yield _event("progress", fill("part_progress.html", job=job))
-                yield _event("losses", fill("part_losses.html", job=job, now=time.time()))
+                yield event_of("bar", fill("part_done.html", job=job, now=time.time()))
+                yield event_of("progress", fill("part_progress.html", job=job))
+                yield event_of("losses", fill("part_losses.html", job=job))
                 if job.improving != better:
                     better = job.improving
-                    yield _event("better", fill("part_keep.html", job=job))
+                    yield event_of("better", fill("part_keep.html", job=job))
                 if time.time() - spoken > STATUS:
                     spoken = time.time()
-                    yield _event("status", left(job))
+                    yield event_of("status", left(job))
             await asyncio.sleep(TICK)
-        yield _event("done", "done")
+        yield event_of("done", "done")
 
     return StreamingResponse(told(), media_type="text/event-stream")
 
 
-def _event(name: str, text: str) -> str:
-    lines = "".join(f"data: {line}\n" for line in text.splitlines())
+def event_of(name: str, text: str) -> str:
+    r"""Return an event for a browser, which hears of none that has no line at all.
+
+    >>> event_of("better", "")
+    'event: better\ndata: \n\n'
+    """
+    lines = "".join(f"data: {line}\n" for line in text.splitlines() or [""])
     return f"event: {name}\n{lines}\n"
 
 

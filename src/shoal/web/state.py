@@ -237,6 +237,13 @@ class Job:
         known = self.phases.get(IMPROVE)
         return not self.done and known is not None and known[0] < 1
 
+    @property
+    def sought(self) -> float:
+        """The seconds after which the search ended, or that have passed while it goes on."""
+        known = self.phases.get(IMPROVE)
+        ended = time.time() if self.improving or known is None else known[2]
+        return ended - self.begun
+
     def keep(self) -> None:
         """Have the run go on with the best that it has found."""
         self.asked_to_end = True

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.views import usual
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 EVERYBODY, KNOWN = usual.EVERYBODY, usual.KNOWN
 NARROW = "\u00a0"  # keeps "1 in 5" and "2.1 %" on one line
@@ -280,6 +283,16 @@ def covers(column: dict[str, Any], lost: float) -> str:
         labels = 1 + lost * (count - 1)
         return f"{labels:.1f} of {count:,} labels, on average"
     return "a node of its hierarchy"
+
+
+def bar_end(lost: Collection[float]) -> int:
+    """Return at how many percent bars end that are to show what columns lose.
+
+    >>> bar_end([0.02, 0.09]), bar_end([0.146]), bar_end([0.7]), bar_end([])
+    (10, 20, 100, 10)
+    """
+    most = 100 * max(lost, default=0)
+    return next(end for end in (10, 20, 50, 100) if most <= end or end == 100)
 
 
 def falling(losses: list[tuple[float, float]], now: float) -> str:
