@@ -19,6 +19,7 @@ MODULES = (
     "partition",
     "guarded",
     "queries",
+    "pairing",
     "freeform.greedy",
     "freeform.matchings",
     "freeform.coverage",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from shoal.table.schema import Schema
     from shoal.utility.nodes import Leaves
+    from shoal.utility.pairing import Pairing
     from shoal.utility.sets import Set
 
 Asked = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
@@ -280,8 +282,9 @@ class BoxTable:
 class TwoTables:
     """Quasi-identifiers and sensitive values in two tables, linked by groups alone (Anatomy).
 
-    A group's people are taken to go with its values at random: of a people and b values that a
-    query asks for in a group of n people, a·b/n are expected (Xiao, Tao: Anatomy. VLDB 2006).
+    Which values people of a group are likely to have, `pairing` learns from all groups. Where it
+    tells nothing, they go together at random: of a people and b values that a query asks for in a
+    group of n people, a·b/n are expected (Xiao, Tao: Anatomy. VLDB 2006).
     """
 
     first: Rows
@@ -307,9 +310,19 @@ class TwoTables:
         """What can be asked about."""
         return ChainMap(self.first.columns, self.second.columns)  # type: ignore[arg-type]
 
+    @cached_property
+    def pairing(self) -> Pairing | None:
+        """Which values of their group people are likely to have, where that can be told."""
+        from shoal.utility.pairing import Pairing  # kernels that other questions do not need
+
+        return Pairing.of(self.first, self.second, self.starts)
+
     def count(self, query: Query) -> float:
         """Return the expected number of rows that a query asks for."""
         check_columns(query, self.columns)
+        both = all(query.keys() & side.columns.keys() for side in (self.first, self.second))
+        if both and self.pairing is not None:
+            return self.pairing.count(self.first, self.second, self.starts, query)
         first, second = (
             rows.by_box(starts, query)
             for rows, starts in zip((self.first, self.second), self.starts, strict=True)

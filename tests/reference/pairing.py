@@ -1,0 +1,79 @@
+"""Sharing out a group's values among its people by definition: plain dictionaries, pair by pair.
+
+A group is a pair of lists: its people, each a tuple with one band a column, and the bands of its
+values. Likings are given by (column, band of people, band of values).
+"""
+
+from math import prod
+
+
+def shared_out(people, values, likings, rounds, close=1e-9):
+    """Return how many of the values of each band each person has."""
+    bands = sorted({*values})
+    found = [
+        {s: prod(likings[c, b, s] for c, b in enumerate(person)) for s in bands}
+        for person in people
+    ]
+    for _ in range(rounds):
+        factors = {s: values.count(s) / sum(one[s] for one in found) for s in bands}
+        found = [{s: one[s] * factors[s] for s in bands} for one in found]
+        each = len(values) / len(people)
+        found = [{s: one[s] * each / sum(one.values()) for s in bands} for one in found]
+        if max(abs(factor - 1) for factor in factors.values()) < close:
+            break
+    return found
+
+
+def found_with(groups, likings, rounds, shift=0):
+    """Return how many values of each band the people of each band are found with."""
+    found = dict.fromkeys(likings, 0.0)
+    for place, (people, _) in enumerate(groups):
+        values = groups[(place + shift) % len(groups)][1]
+        for person, shares in zip(people, shared_out(people, values, likings, rounds), strict=True):
+            for s, share in shares.items():
+                for c, b in enumerate(person):
+                    found[c, b, s] += share
+    return found
+
+
+def differences(found, columns):
+    """Return Pearson's statistic of each column's table."""
+    told = []
+    for column in range(columns):
+        table = {(b, s): count for (c, b, s), count in found.items() if c == column}
+        whole = sum(table.values())
+        rows, lines = {}, {}
+        for (b, s), count in table.items():
+            rows[b] = rows.get(b, 0) + count
+            lines[s] = lines.get(s, 0) + count
+        expected = {(b, s): rows[b] * lines[s] / whole for b, s in table}
+        told.append(
+            sum((table[cell] - one) ** 2 / one for cell, one in expected.items() if one > 0)
+        )
+    return told
+
+
+def learned(groups, keys, turns, rounds, prior):
+    """Return likings after some turns of sharing out and of fitting."""
+    columns = 1 + max(c for c, _, _ in keys)
+    every = [s for _, values in groups for s in values]
+    usual = {s: every.count(s) / len(every) for s in {*every}}
+    likings = dict.fromkeys(keys, 1.0)
+    for turn in range(turns):
+        found = found_with(groups, likings, rounds)
+        expected = dict.fromkeys(keys, 0.0)
+        for people, values in groups:
+            for person in people:
+                chances = {
+                    s: share * prod(likings[c, b, s] for c, b in enumerate(person))
+                    for s, share in usual.items()
+                }
+                for s, chance in chances.items():
+                    for c, b in enumerate(person):
+                        each = len(values) / len(people)
+                        expected[c, b, s] += each * chance / sum(chances.values())
+        for c, b, s in keys:
+            before = prior * usual[s]
+            change = (found[c, b, s] + before) / (expected[c, b, s] + before)
+            likings[c, b, s] *= change ** (1 / columns if turn else 1)
+    return likings
