@@ -79,11 +79,20 @@ def claims(frame: pl.DataFrame) -> list[Claim]:
                     "",
                     f"`Exchange()` keeps the same {kind} guarantee at {percent(min(losses))} to "
                     f"{percent(max(losses))} of the loss (GCP) of round-robin and "
-                    f"{percent(min(wrong))} to {percent(max(wrong))} of its error.",
+                    f"{percent(min(wrong))} to {percent(max(wrong))} of its error: it is "
+                    f"{_behind(wrong)}.",
                     None,
                 )
             )
     return found
+
+
+def _behind(shares: list[float]) -> str:
+    """Say how often Exchange errs by more than round-robin."""
+    often = sum(share > 1 for share in shares)
+    if not often:
+        return "behind at no m and no number of columns"
+    return f"behind in {often} of {len(shares)} cases"
 
 
 def _shares(frame: pl.DataFrame, kind: str, of: str) -> list[float]:

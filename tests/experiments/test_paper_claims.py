@@ -247,3 +247,20 @@ def test_perturbation_that_falls_is_said_to_fall():
     ]
     assert not claim.agrees
     assert "falls from ε = 1,000 to 2,000" in claim.found
+
+
+def test_figure_5_says_where_exchange_is_behind_round_robin() -> None:
+    script = module("em_fig5")
+    for worse in (0, 1, 3):
+        records = em_fig5()
+        chosen = [
+            r for r in records if r["method"] == "Exchange" and r["neighbourhood"] == "absolute"
+        ]
+        for record in chosen[:worse]:
+            record["mean"] *= 1.01
+        frame = pl.DataFrame([BASE | record for record in records], infer_schema_length=None)
+        told = next(one.found for one in script.FIGURE.claims(frame) if one.agrees is None)
+        said = (
+            f"behind in {worse} of 18 cases" if worse else "behind at no m and no number of columns"
+        )
+        assert told.endswith(f"it is {said}.")

@@ -42,11 +42,12 @@ def differences(found, columns):
     for column in range(columns):
         table = {(b, s): count for (c, b, s), count in found.items() if c == column}
         whole = sum(table.values())
-        rows, lines = {}, {}
-        for (b, s), count in table.items():
-            rows[b] = rows.get(b, 0) + count
-            lines[s] = lines.get(s, 0) + count
-        expected = {(b, s): rows[b] * lines[s] / whole for b, s in table}
+        expected = {
+            (b, s): sum(n for (one, _), n in table.items() if one == b)
+            * sum(n for (_, one), n in table.items() if one == s)
+            / whole
+            for b, s in table
+        }
         told.append(
             sum((table[cell] - one) ** 2 / one for cell, one in expected.items() if one > 0)
         )

@@ -172,7 +172,7 @@ def pair_all(
 @later(
     "float64(int64[::1], int32[:,::1], int64[::1], int32[::1], int32[::1], "
     "int64[::1], int32[:,::1], int64[::1], int32[::1], int32[::1], "
-    "int64[::1], int64[::1], int32[::1], float32[::1], float64[::1])"
+    "int64[::1], int64[::1], int32[::1], float32[::1], uint8[:,::1], uint8[:,::1], float64[::1])"
 )
 def paired_count(
     starts: LongInts,
@@ -189,16 +189,17 @@ def paired_count(
     filled: LongInts,
     slot_of: Ints,
     every: Singles,
+    marks: Marks,
+    value_marks: Marks,
     asked: Reals,
 ) -> float:
     """Return how many values a query asks for in people that it asks for.
 
     People and values come as in `mark_rows`; `slot_of` says in which of its group's slots a value
-    is, and `every` what `pair_all` found (asked is scratch, as many as a group may have slots).
+    is, and `every` what `pair_all` found. Scratch are both marks, two a row, and `asked`, as many
+    as a group may have slots.
     """
-    marks = np.empty((2, codes.shape[1]), np.uint8)
     mark_rows(codes, 0, codes.shape[1], ranges, firsts, lasts, marks)
-    value_marks = np.empty((2, value_codes.shape[1]), np.uint8)
     mark_rows(
         value_codes, 0, value_codes.shape[1], value_ranges, value_firsts, value_lasts, value_marks
     )

@@ -74,7 +74,7 @@ class Slots:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairing:
+class SharedOut:
     """How the values of every group are shared out among its people.
 
     `shares` has, group by group and person by person, how many values of each of the group's slots
@@ -85,7 +85,7 @@ class Pairing:
     shares: NDArray[np.float32]
 
     @classmethod
-    def of(cls, people: Rows, values: Rows, starts: Starts) -> Pairing | None:
+    def of(cls, people: Rows, values: Rows, starts: Starts) -> SharedOut | None:
         """Learn from two tables whose groups begin at `starts`; None where they tell nothing."""
         most = min(PEOPLE, len(people) // LEAST)
         bands = np.array([in_bands(*_coded(people, name), most) for name in people.columns])
@@ -101,10 +101,11 @@ class Pairing:
     def count(self, people: Rows, values: Rows, starts: Starts, query: Query) -> float:
         """Return the expected number of values that a query asks for."""
         slots = self.slots
-        scratch = np.empty(int(np.diff(slots.starts).max()))
+        marks = (np.empty((2, len(rows)), np.uint8) for rows in (people, values))
+        asked = np.empty(int(np.diff(slots.starts).max()))
         return paired_count(
             starts[0], *people.asked(query), starts[1], *values.asked(query),
-            slots.starts, slots.filled, slots.of, self.shares, scratch,
+            slots.starts, slots.filled, slots.of, self.shares, *marks, asked,
         )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from shoal.table.schema import Schema
     from shoal.utility.nodes import Leaves
-    from shoal.utility.pairing import Pairing
+    from shoal.utility.pairing import SharedOut
     from shoal.utility.sets import Set
 
 Asked = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
@@ -311,11 +311,11 @@ class TwoTables:
         return ChainMap(self.first.columns, self.second.columns)  # type: ignore[arg-type]
 
     @cached_property
-    def pairing(self) -> Pairing | None:
+    def pairing(self) -> SharedOut | None:
         """Which values of their group people are likely to have, where that can be told."""
-        from shoal.utility.pairing import Pairing  # kernels that other questions do not need
+        from shoal.utility.pairing import SharedOut  # kernels that other questions do not need
 
-        return Pairing.of(self.first, self.second, self.starts)
+        return SharedOut.of(self.first, self.second, self.starts)
 
     def count(self, query: Query) -> float:
         """Return the expected number of rows that a query asks for."""
