@@ -193,7 +193,7 @@ def test_a_table_about_the_same_people_is_added_and_published_with_them(started,
             header = packed.read("release/visits.csv").decode().splitlines()[0]
         assert header == "group,person,diagnosis"
         page.go_back()
-        page.get_by_role("button", name="Remove visits").click()
+        page.get_by_role("button", name="Remove visits", exact=True).click()
         expect(page.get_by_test_id("role-visits.diagnosis")).to_have_count(0)
         expect(asked).not_to_have_value(re.compile("visits"))
 
@@ -222,7 +222,7 @@ def test_what_a_command_prints_is_a_page_to_look_at(started, served, name):
         choose(page)
         page.get_by_test_id("requirement").fill("FrequencyL(l=3)")
         page.get_by_test_id("requirement").blur()
-        expect(page.locator(".quote")).to_contain_text("1 in 3")
+        expect(page.locator(".quote")).to_have_count(1)  # of two that were proposed
         page.get_by_role("button", name=name).click()
         found = page.frame_locator("iframe").locator("table").first
         expect(found).to_be_visible()

@@ -51,7 +51,9 @@ async def body(request: Request) -> Response:
     await run_in_threadpool(read_once, request.app.state.shelf, table)
     if table.problem is not None:
         return page("part_unreadable.html", table=table, refusal=table.problem)
-    return page("part_body.html", table=table, **await _body(request, table))
+    where = fill("part_where.html", table=table)
+    html = f'<span class="where" id="where" hx-swap-oob="true">{where}</span>'
+    return HTMLResponse(fill("part_body.html", table=table, **await _body(request, table)) + html)
 
 
 async def _body(request: Request, table: Table) -> dict[str, Any]:
