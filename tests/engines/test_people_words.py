@@ -1,9 +1,14 @@
 """Refusals speak of people where rows are about people."""
 
+import numpy as np
 import polars as pl
 import pytest
 
 import shoal
+from shoal.errors import UsageError
+from shoal.principles.groups import Groups
+from shoal.table.coded import code_table
+from shoal.table.people import CodedPeople, SeveralValues, ValueSets, one_value_each
 
 TABLE = pl.DataFrame(
     {
@@ -34,3 +39,48 @@ def test_refusals_count_people(require, method, most, suppress):
     assert "people" in said
     for words in ("4 rows", "8 rows", "of the rows", "rows in the way", "out 1 rows"):
         assert words not in said
+    assert said.count("allows") <= 1  # once is enough
+
+
+@pytest.mark.parametrize("require", ["KMap(k=2)", "DeltaPresence(high=0.5)"])
+def test_what_is_about_a_population_is_refused_with_the_reason(require, tmp_path):
+    schema = shoal.Schema(quasi="age", sensitive="charges", person="who")
+    with pytest.raises(UsageError, match="several rows may be about one person: a population"):
+        shoal.anonymize(TABLE, schema, require=require, population=TABLE)
+    shoal.anonymize(TABLE, schema, require="KAnonymity(k=2)").write(tmp_path / "out")
+    with pytest.raises(UsageError, match="several rows may be about one person: a population"):
+        shoal.audit(tmp_path / "out", require=require, population=TABLE)
+
+
+def test_a_dissimilarity_that_nothing_keeps_is_refused_before_a_search(monkeypatch):
+    """Everybody is near to everybody; exchanges would try for minutes."""
+    monkeypatch.setattr("shoal.methods.exchange.Exchange.find", None)
+    people = pl.DataFrame({"who": [i // 2 for i in range(80)], "age": range(80), "pay": range(80)})
+    schema = shoal.Schema(quasi="age", sensitive="pay", person="who")
+    with pytest.raises(shoal.NotAchievable, match="every grouping has a risk of at least 1"):
+        shoal.anonymize(people, schema, require="Dissimilarity(epsilon=90, delta=0.9, k=5)")
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_one_value_of_each_person_is_never_at_more_risk_than_all_of_them(seed):
+    chance = np.random.default_rng(seed)
+    table = pl.DataFrame(
+        {
+            "who": np.append(np.arange(12), chance.integers(0, 12, 12)),
+            "age": chance.integers(0, 9, 24),
+            "pay": chance.integers(0, 40, 24),
+        }
+    )
+    people = CodedPeople.of(
+        code_table(table, shoal.Schema(quasi="age", sensitive="pay", person="who"))
+    )
+    every, groups = people.value(("pay",)), Groups.of(chance.integers(0, 3, 12))
+    one = one_value_each(every)
+    assert one is not None
+    asked = shoal.Dissimilarity(epsilon=4, delta=0.5, k=2, distance=shoal.Absolute())
+    assert asked.measure(groups, one).risk <= asked.measure(groups, every).risk
+
+
+def test_whoever_has_no_value_has_none_to_look_at():
+    sets = ValueSets(np.array([0, 1, 1]), np.array([0], np.int32))
+    assert one_value_each(SeveralValues((), np.zeros((1, 1), np.int32), sets)) is None

@@ -13,7 +13,7 @@ from shoal.audit.people import Members, rows_of_people
 from shoal.errors import InputError, UsageError
 from shoal.exact import at_most, upward
 from shoal.principles.groups import Groups, Measurement
-from shoal.principles.requirement import check_population
+from shoal.principles.requirement import NOT_OF_PEOPLE, check_population
 from shoal.showing import Shown
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column, quantity
@@ -250,8 +250,7 @@ def _audit_people(
     findings = []
     for one in requirements:
         if one.principle.population:
-            msg = f"{one.principle!r} is not yet defined where rows are about people."
-            raise UsageError(msg)
+            raise UsageError(NOT_OF_PEOPLE.format(one.principle))
         table = next((name for name, own in schema.linked.items() if _is_of(one, own)), None)
         rows, own = (published, schema) if table is None else (tables[table], schema.linked[table])
         value = _value(rows, own, one)

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import NotAchievable, UsageError
-from shoal.methods.achievable import check_task
+from shoal.methods.achievable import check_least_risk, check_task
 from shoal.principles.groups import Groups
+from shoal.principles.requirement import NOT_OF_PEOPLE
 from shoal.progress import untold
 from shoal.release.layout import Suppression
 from shoal.table.people import CodedPeople
@@ -64,9 +65,9 @@ def search_people(
     `solve` searches a table of people who may be taken for one another.
     """
     check_method(method, task)
-    if any(one.principle.population for one in task.requirements):
-        msg = "What is about a population is not yet defined where rows are about people."
-        raise UsageError(msg)
+    for one in task.requirements:
+        if one.principle.population:
+            raise UsageError(NOT_OF_PEOPLE.format(one.principle))
     assert task.coded.people is not None
     whom = (task.coded.people, *(one.people for one in task.coded.linked))
     everybody = int(whom[0].max()) + 1
@@ -151,6 +152,7 @@ class _Search:
             better=self.task.better if len(people) == everybody else untold,
         )
         limit = self.share if share is None else share
+        check_least_risk(part, gone=int(len(people) * limit))
         solved, found, suppression = self.solve(part, self.method, limit)
         assert isinstance(found, Groups)
         assert isinstance(solved.coded, CodedPeople)
@@ -242,6 +244,8 @@ class _Search:
                 advice.append(
                     f"Publish fewer rows of everybody: {option('most_rows', fewest)} works."
                 )
+        if f"{option('suppress')} allows" in reason.sentence:
+            return NotAchievable(" ".join([reason.sentence, *advice]))  # it has said so
         need = f"{len(waiting):,} of {len(published):,} people, {len(waiting) / len(published):.2%}"
         advice.append(f"{option('suppress')} allows {limit:,}; {need}, would have to be left out.")
         return NotAchievable(" ".join([reason.sentence, *advice]))

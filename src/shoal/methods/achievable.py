@@ -9,6 +9,7 @@ from shoal.exact import at_least, at_most
 from shoal.principles.base import OneDimensional, Pairwise
 from shoal.principles.guarantee import least_risk
 from shoal.principles.planning import check_achievable
+from shoal.table.people import one_value_each
 from shoal.wording import option
 
 if TYPE_CHECKING:
@@ -57,14 +58,16 @@ def check_crowd(one: Requirement, value: Sensitive, people: int) -> None:
 def check_least_risk(task: Task, *, gone: int = 0) -> None:
     """Raise where every grouping is known to have a larger risk than a dissimilarity allows.
 
-    `gone` rows may be left out, which all might be near to one another.
+    `gone` rows may be left out, which all might be near to one another. Of people with several
+    values one value each is looked at: others can only add to those who are near.
     """
     few = f", whichever {gone} are left out" if gone else ""
-    for one, value in zip(task.requirements, task.values, strict=True):
+    for one, whole in zip(task.requirements, task.values, strict=True):
         principle = one.principle
-        if not (isinstance(principle, Pairwise) and principle.by_distance) or value is None:
+        if not (isinstance(principle, Pairwise) and principle.by_distance) or whole is None:
             continue
-        if value.sets is not None:
+        value = one_value_each(whole)
+        if value is None:
             continue
         if principle.bound == 1 or len(task.coded) < principle.least:
             continue  # anything goes, or there are too few rows, which is another matter

@@ -172,11 +172,13 @@ class Exchanging:
     def chains(self, reach: int, near: NearGroups) -> None:
         """Try two exchanges in a row with groups in reach, where not too many are wrong.
 
-        Every pair of members is tried with every pair of the next groups in reach.
+        Every pair of members is tried with every pair of the next groups in reach, and every part
+        of a member's values with every other member.
         """
         wrong = np.flatnonzero(self.groups.excess)
         around = near.ring(wrong, 0, reach, KEPT)
-        if around.shape[1] * around.size * float(self.groups.sizes.max()) ** 4 > CHAINS:
+        tried = around.shape[1] * around.size * float(self.groups.sizes.max()) ** 4
+        if tried * self.relations.parts.max(initial=1) > CHAINS:
             return
         self.now += 1
         chain(*self.state, wrong, around, self.now, *self.crossing())

@@ -132,6 +132,11 @@ WITHOUT_POPULATION = (
     "{!r} is about a population: name the table of everybody who could be in the table with "
     f"{option('population')}."
 )
+NOT_OF_PEOPLE = (
+    "{!r} is refused where several rows may be about one person: a population would have to say "
+    "how many rows everybody has. Require KAnonymity of people instead, or publish one row of each "
+    f"person in a table without {option('person')}."
+)
 
 
 def check_population(asked: Iterable[Requirement], *, given: bool) -> None:

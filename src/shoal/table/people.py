@@ -152,6 +152,16 @@ def values_of(rows: Sensitive, people: NDArray[np.int64], count: int) -> Sensiti
     return SeveralValues(rows.columns, rows.places, ValueSets(ends, codes))
 
 
+def one_value_each(value: Sensitive) -> Sensitive | None:
+    """Return values of which everybody has one, the least; None where somebody has none."""
+    if value.sets is None:
+        return value
+    begins, ends = value.sets.ends[:-1], value.sets.ends[1:]
+    if (begins == ends).any():
+        return None
+    return Sensitive(value.columns, value.sets.codes[begins], value.places)
+
+
 def subset_values(value: Sensitive, rows: NDArray[np.int64]) -> Sensitive:
     """Return the values of some rows, over the same distinct ones."""
     return replace(value, codes=value.codes[rows])
