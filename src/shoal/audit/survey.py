@@ -235,16 +235,17 @@ def riskiest_records(
             "row": row + 1,
             "group": published.group_id(int(groups.labels[row])),
             "risk": float(risks[row]),
-            "why": _why(int(near[row]), int(sizes[row]), epsilon, value.name),
+            "why": why(int(near[row]), int(sizes[row]), epsilon, value.name),
         }
         for row in np.lexsort((sizes, -risks))[:WORST_RECORDS].tolist()
     ]
 
 
-def _why(near: int, size: int, epsilon: float, name: str) -> str:
+def why(near: int, size: int, epsilon: float, name: str, whom: str = "") -> str:
+    """Say why a record is at risk: how many of its group, or of its people, are near."""
     if size == 1:
         return "alone in its group"
     if near == 1:
-        return f"one in {size}, and nobody else is near"
+        return f"one in {size}{whom}, and nobody else is near"
     reach = f"within {epsilon:,g} of its own" if epsilon else "the same"
-    return f"{near} of {size} in its group have a {name} {reach}"
+    return f"{near} of {size}{whom} in its group have a {name} {reach}"

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.audit.matches import SPREAD, audit_matches
-from shoal.audit.published import plain_text
+from shoal.audit.people import Members
+from shoal.audit.published import open_published, plain_text
 from shoal.table.coding import code_column
-from shoal.table.schema import RESERVED, Schema
+from shoal.table.schema import PERSON, RESERVED, Schema
 from shoal.utility.bands import spelled
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ LABELS = 8  # of one group, at most
 def collect_owner(release: ReleaseData) -> dict[str, Any]:
     """Gather what is private, as plain values."""
     from shoal.audit.survey import survey  # which knows every principle
+    from shoal.audit.survey_people import survey_people
 
     facts: dict[str, Any] = {
         "suppression": str(release.suppression),
@@ -46,7 +48,13 @@ def collect_owner(release: ReleaseData) -> dict[str, Any]:
         return facts | {"candidates": [one.to_dict() for one in found.candidates]}
     if not release.schema.sensitive:
         return facts
-    columns = survey(plain_text(release), published_schema(release), group=RESERVED).columns
+    table, schema = plain_text(release), published_schema(release)
+    if PERSON in table.columns:
+        published = open_published(table, schema, RESERVED)
+        members = Members.of(published.groups, table[PERSON], known=release.coded.rows_known)
+        columns = tuple(survey_people(published, members, name) for name in schema.sensitive)
+    else:
+        columns = survey(table, schema, group=RESERVED).columns
     strips = [_strips(release, one) for one in columns]
     return facts | {"columns": list(columns), "strips": strips, "answer": _answer(columns)}
 
