@@ -154,7 +154,8 @@ def _measure(
                 f"{option('original')}."
             )
             raise UsageError(msg)
-        whole = {*schema.quasi, *schema.sensitive}.issubset(published.columns)
+        needed = {RESERVED, *schema.persons, *schema.quasi, *schema.sensitive}
+        whole = needed.issubset(published.columns)
         if not whole or not all(linked_whole(name, linked[name], manifest) for name in linked):
             return Audit(published.height, None, (), tuple(problems))
         handed = Handed(published)

@@ -242,7 +242,7 @@ def wrong_means(published: pl.DataFrame, manifest: Mapping[str, Any]) -> list[st
 def _impossible(cells: pl.Series, sizes: pl.Series, means: pl.Series, *, dates: bool) -> int:
     """Count the cells that lack a mean, or whose mean no rows with these ends have."""
     low, high = interval_ends(cells)
-    wide = (low != high).to_numpy() | means.is_not_null().to_numpy()
+    wide = low.ne_missing(high).to_numpy() | means.is_not_null().to_numpy()
     ends = [_as_numbers(one, dates=dates) for one in (low, means, high)]
     least, mean, most = (end[wide] for end in ends)
     rows = sizes.to_numpy()[wide]

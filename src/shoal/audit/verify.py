@@ -306,14 +306,14 @@ def _value(published: pl.DataFrame, schema: Schema, one: Requirement) -> Sensiti
     if not one.columns:
         return None
     numbers, types = one.principle.numbers_of(len(one.columns)), schema.types
-    return Sensitive.of(
-        tuple(
-            code_column(
-                published[name], kind=quantity(types.get(name)) if number else types.get(name)
-            )
-            for name, number in zip(one.columns, numbers, strict=True)
-        )
-    )
+    coded = []
+    for name, number in zip(one.columns, numbers, strict=True):
+        kind = quantity(types.get(name)) if number else types.get(name)
+        coded.append(code_column(published[name], kind=kind))
+        if number and coded[-1].values is None:
+            msg = f"Column {name!r} has no value, and {one.principle!r} is about numbers."
+            raise InputError(msg)
+    return Sensitive.of(tuple(coded))
 
 
 def _by_cells(rows: int, columns: list[pl.Series]) -> Groups:

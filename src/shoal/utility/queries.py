@@ -346,8 +346,12 @@ def open_answers(source: Any) -> Answers:
         if parts := find_parts(Path(source), RELEASE, manifest["digests"]):
             return PartsTable(parts, manifest)
         tables, schema = read_tables(Path(source), manifest), manifest_schema(manifest)
+        if tables.problems:
+            msg = f"The tables are not what the manifest says. {tables.problems[0]}"
+            raise InputError(msg)
         if tables.people is None:
-            for name in schema.published:
+            own = () if manifest["groups"] is None else (RESERVED,)
+            for name in (*own, *schema.published):
                 if name not in tables.rows.columns:
                     raise UnknownColumn(name, tables.rows.columns)
             return BoxTable.of(tables.rows, manifest, schema)
