@@ -42,7 +42,8 @@ def anonymize(
 
     Parameters
     ----------
-    frame : a pandas, Polars or PyArrow table; it is not changed. With the engine `Spark()`, a
+    frame : a pandas, Polars or PyArrow table; it is not changed. A lazy frame of Polars, a relation
+        of DuckDB and a dataset of PyArrow are read once, in batches. With the engine `Spark()`, a
         frame of Spark: then so is the `table` of the release.
     schema : the roles of its columns.
     require : one principle or several, as objects or in the notation.

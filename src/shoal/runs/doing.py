@@ -27,6 +27,7 @@ from shoal.table.columns import Handed, without_cells
 from shoal.table.databases.access import name_of
 from shoal.table.pseudonyms import pseudonymize
 from shoal.table.reading import take_frame
+from shoal.table.streams import Streamed, is_stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,6 +95,9 @@ def release_here(run: Run, progress: Progress = silent, tell: Tell = unheard) ->
     if reads_files(given) or given is None:
         with timed(times, "read", progress):
             given = Handed(run.read(progress, tell))
+    elif is_stream(given):
+        with timed(times, "read", progress):
+            given = Streamed(given, run.wanted)
     table = take_frame(given)
     with timed(times, "code", progress):
         table, settled = run.settled(table)

@@ -19,6 +19,7 @@ from shoal.table.linked import LinkedTable, check_columns, code_linked, under_bo
 from shoal.table.population import code_both
 from shoal.table.reading import read_lean, read_table, take_frame
 from shoal.table.settling import as_settled, settle
+from shoal.table.streams import Streamed, is_stream
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,9 +62,11 @@ def _linked(run: Run, columns: Sequence[str]) -> dict[str, LinkedTable]:
     found = {}
     for name, schema in run.schema.linked.items():
         given = run.linked[name]
+        bare = [one.removeprefix(f"{name}.") for one in (*schema.published, *schema.persons)]
         if reads_files(given):
-            bare = [one.removeprefix(f"{name}.") for one in (*schema.published, *schema.persons)]
             given = Handed(read_lean(given, encoding=run.encoding, wanted=bare))
+        elif is_stream(given):
+            given = Streamed(given, bare)
         table = under_both_names(take_frame(given), name)
         check_columns(name, table, schema, columns)
         found[name] = LinkedTable(*settle(table, schema), given)

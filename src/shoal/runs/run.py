@@ -211,11 +211,11 @@ class Run:
         }
         if not lean:
             return read_table(self.table, **how)
-        wanted = self._wanted if self.schema.persons else AlsoPeople(self._wanted)
+        wanted = self.wanted if self.schema.persons else AlsoPeople(self.wanted)
         return read_lean(self.table, **how, wanted=wanted, progress=progress)
 
     @property
-    def _wanted(self) -> list[str]:
+    def wanted(self) -> list[str]:
         """The columns whose cells are needed."""
         wanted = [*self.schema.published, *self.schema.pseudonymize, *self.schema.persons]
         return [*wanted, *(self.schema.identifying if self.history is not None else ())]
@@ -307,7 +307,7 @@ class Run:
                 tell(remark)
             for remark in about_whom(frame, self.schema):
                 tell(remark)
-            spare = [name for name in frame.columns if name not in self._wanted]
+            spare = [name for name in frame.columns if name not in self.wanted]
             frame = without_cells(frame, spare)
         return frame
 

@@ -34,6 +34,7 @@ from shoal.table.files import (
 )
 from shoal.table.frames import give_arrow, give_pandas, give_polars, take_arrow, take_pandas
 from shoal.table.schema import check_header
+from shoal.table.streams import Streamed, is_stream, read_stream
 from shoal.wording import option
 
 if TYPE_CHECKING:
@@ -176,6 +177,10 @@ def take_frame(frame: Any) -> pl.DataFrame:
         return frame
     if isinstance(frame, Handed):
         return frame.take()
+    return read_stream(frame) if is_stream(frame) else _take_foreign(frame)
+
+
+def _take_foreign(frame: Any) -> pl.DataFrame:
     import narwhals as nw
 
     try:
@@ -218,15 +223,17 @@ def give_frame(
 
     The columns that are only carried are gathered from `like`, by its rows.
     """
-    if isinstance(like, Handed):
+    if isinstance(like, Streamed):
+        return like.give(table, carried)
+    if isinstance(like, Handed | pl.LazyFrame):
         return table
+    if is_stream(like):
+        return table.to_arrow()
     import narwhals as nw
 
     native = nw.from_native(like)
     kind = native.implementation
     places = np.arange(table.height) if rows is None else rows
-    if isinstance(native, nw.LazyFrame):
-        native = native.select(*carried).collect()
     if kind.is_polars():
         return give_polars(table, native.to_polars(), carried, places) if carried else table
     if kind.is_pandas():
