@@ -67,3 +67,14 @@ def test_the_file_is_usable_at_once(table):
         assert not run.require
         return
     assert run.release().audit().holds
+
+
+def test_a_survey_weight_is_not_called_left_out_and_one_value_is_one():
+    table = pl.DataFrame(
+        {"age": [i % 70 for i in range(200)], "sampling_weight": [100] * 200, "income": range(200)}
+    )
+    text, _ = starter(table, "people.csv")
+    assert 'survey_weight = "sampling_weight"' in text
+    assert '# "sampling_weight": survey weight: ' in text
+    assert "; 1 value." in text
+    assert "1 values" not in text

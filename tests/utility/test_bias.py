@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.utility.bias import CellBias
 
 SCHEMA = shoal.Schema(quasi=["age", "sex"], sensitive="charges")
 MOST_AT_ONCE = 0.1  # standard deviations: less is not told
@@ -71,3 +72,17 @@ def test_report_and_codebook_say_which_means_differ_and_by_how_much(seed, apart,
         assert told
     manifest = json.loads((place / "manifest.json").read_text())
     assert "bias" not in manifest
+
+
+def test_a_missing_label_is_named():
+    told = CellBias(
+        column="ward",
+        of="pay",
+        narrow_mean=1.0,
+        wide_mean=2.0,
+        wide=0.5,
+        deviations=0.3,
+        exact=True,
+        by_label={"": 5170.0, "A": 6550.0},
+    )
+    assert "5,170 for (missing), 6,550 for A" in str(told)

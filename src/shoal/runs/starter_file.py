@@ -266,12 +266,15 @@ def _flat(names: Sequence[str]) -> str:
 
 def _columns(found: Inspection, schema: Schema) -> list[str]:
     said: list[str] = []
-    types = schema.types
+    types, weight = schema.types, _survey_weight(found)
     for column in found.columns:
-        role = schema.role(column.name) or "left out"
-        said += _comment(f"{quoted(column.name)}: {role}: {column.why}.")
+        role = f"{schema.role(column.name) or 'left out'}: {column.why}"
+        if column.name == weight:
+            role = "survey weight: its name speaks of what a row stands for"
+        said += _comment(f"{quoted(column.name)}: {role}.")
         kind = column.type or "unusable"
-        said += _comment(f"{kind}: {column.reason}; {column.distinct:,} values.")
+        values = "1 value" if column.distinct == 1 else f"{column.distinct:,} values"
+        said += _comment(f"{kind}: {column.reason}; {values}.")
         for suspicion in column.suspicions:
             said += _comment(f"! {suspicion.text}")
         if column.name in schema.published:

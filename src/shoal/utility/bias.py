@@ -50,7 +50,9 @@ class CellBias:
         narrow = "single values" if self.exact else "narrower cells"
         wide = "wider ones" if self.exact else "the others"
         means = f"{_shown(self.narrow_mean)} in rows with {narrow} and {_shown(self.wide_mean)}"
-        alone = ", ".join(f"{_shown(mean)} for {label}" for label, mean in self.by_label.items())
+        alone = ", ".join(
+            f"{_shown(mean)} for {label or '(missing)'}" for label, mean in self.by_label.items()
+        )
         return (
             f"The mean of {self.of} is {means} in rows with {wide} ({self.wide:.0%} of all)"
             + (f"; {alone}" if alone else "")
