@@ -16,6 +16,7 @@ TERMS = [
     shoal.Neighbourhood(below=20, above=10000, m=2),
     shoal.DeltaL(delta=7.5, l=2),
     shoal.Window(width=30, m=2),
+    shoal.Chain(epsilon=30, m=2),
     shoal.KAnonymity(k=10),
     shoal.EntropyL(l=2.5),
     shoal.RecursiveCL(c=3, l=2),

@@ -51,6 +51,7 @@ from shoal.principles.l_diversity import EntropyL as EntropyL
 from shoal.principles.l_diversity import RecursiveCL as RecursiveCL
 from shoal.principles.outlook import Outlook as Outlook
 from shoal.principles.planning import Plan as Plan
+from shoal.principles.proximity import Chain as Chain
 from shoal.principles.proximity import DeltaL as DeltaL
 from shoal.principles.proximity import EpsilonM as EpsilonM
 from shoal.principles.proximity import Neighbourhood as Neighbourhood

@@ -29,6 +29,10 @@ class TestWindow(PrincipleContract):
     asked = shoal.Window(width=1, m=2)
 
 
+class TestChain(PrincipleContract):
+    asked = shoal.Chain(epsilon=1, m=2)
+
+
 class TestDissimilarity(PrincipleContract):
     asked = shoal.Dissimilarity(epsilon=1, delta=0.5, k=2, distance=shoal.Absolute())
 

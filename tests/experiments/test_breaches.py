@@ -66,15 +66,16 @@ def test_stars_of_one_or_two_members_are_cliques_and_chains():
     assert star((0, 1, 2, 3, 4, 5)) == 3
 
 
-def test_stars_and_cliques_are_what_principles_measure():
+def test_stars_cliques_and_chains_are_what_principles_measure():
     frame = pl.DataFrame({"age": np.arange(sum(map(len, GROUPS)))}).with_columns(
         pay=np.concatenate(GROUPS)
     )
     groups = Groups(np.repeat(np.arange(len(GROUPS)), [len(group) for group in GROUPS]))
     coded = code_table(frame, shoal.Schema(quasi="age", sensitive="pay"))
-    asked = requirements(["EpsilonM(epsilon=1, m=2)", "Window(width=1, m=2)"], ["pay"])
+    near_ones = ("EpsilonM(epsilon=1, m=2)", "Window(width=1, m=2)", "Chain(epsilon=1, m=2)")
+    asked = requirements(near_ones, ["pay"])
     for measured, counted in zip(
-        Task(coded, tuple(asked)).measure(groups), (star, clique), strict=True
+        Task(coded, tuple(asked)).measure(groups), (star, clique, chain), strict=True
     ):
         assert (measured.wholes == [len(group) for group in GROUPS]).all()
         assert (measured.parts == [counted(group) for group in GROUPS]).all()
@@ -83,6 +84,32 @@ def test_stars_and_cliques_are_what_principles_measure():
 def test_the_union_of_two_groups_may_be_one_chain():
     assert chain((0, 2)) == chain((1, 3)) == 1
     assert chain((0, 1, 2, 3)) == 4
+
+
+def test_whatever_near_means_cliques_are_in_stars_and_pairs_are_chains():
+    """All graphs over five members, by the definitions: no order of values is taken for granted."""
+    pairs = [frozenset(pair) for pair in combinations(range(5), 2)]
+    for bits in range(2 ** len(pairs)):
+        linked = {pair for place, pair in enumerate(pairs) if bits >> place & 1}
+        close = {v: {v} | {u for u in range(5) if {u, v} in linked} for v in range(5)}
+        largest_star = max(map(len, close.values()))
+        cliques = (
+            some
+            for size in range(1, 6)
+            for some in combinations(range(5), size)
+            if all(frozenset(pair) in linked for pair in combinations(some, 2))
+        )
+        reached = {0}
+        chains = []
+        left = {*range(5)}
+        while left:
+            reached = {left.pop()}
+            while more := set().union(*(close[v] for v in reached)) - reached:
+                reached |= more
+            left -= reached
+            chains.append(len(reached))
+        assert max(map(len, cliques)) <= largest_star <= max(chains)
+        assert largest_star > 2 or max(chains) == largest_star
 
 
 def test_no_count_of_near_members_tells_how_long_a_chain_is():

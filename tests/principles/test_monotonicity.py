@@ -32,6 +32,7 @@ BREAK = [
     (shoal.EpsilonM(epsilon=0.5, m=2, relative=True), [4, 20], [2, 6]),
     (shoal.Neighbourhood(below=1, above=1, m=2), [1, 9], [0, 2]),
     (shoal.DeltaL(delta=7.5, l=2), [40, 60], [50, 80]),
+    (shoal.Chain(epsilon=1, m=2), [0, 2], [1, 3]),
     (
         shoal.Dissimilarity(epsilon=1, delta=1, k=2, distance=shoal.Absolute()),
         [1, 9],

@@ -33,6 +33,7 @@ ASKED = [
     shoal.Neighbourhood(below=0, above=2, m=2),
     shoal.DeltaL(delta=1, l=2),
     shoal.Window(width=2, m=2),
+    shoal.Chain(epsilon=1, m=2),
 ]
 SCHEMA = shoal.Schema(sensitive="s")
 

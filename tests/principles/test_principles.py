@@ -39,7 +39,7 @@ def measured(principle, values):
 @st.composite
 def principles(draw):
     m = draw(st.integers(1, 5))
-    kind = draw(st.sampled_from(["absolute", "relative", "general", "delta-l", "window"]))
+    kind = draw(st.sampled_from(["absolute", "relative", "general", "delta-l", "window", "chain"]))
     width = draw(ratios if kind == "relative" else widths)
     match kind:
         case "absolute":
@@ -52,6 +52,8 @@ def principles(draw):
             return shoal.Neighbourhood(**params, m=m), kind, params
         case "delta-l":
             return shoal.DeltaL(delta=width, l=m), kind, {"delta": width}
+        case "chain":
+            return shoal.Chain(epsilon=width, m=m), kind, {"epsilon": width}
     return shoal.Window(width=width, m=m), kind, {"width": width}
 
 

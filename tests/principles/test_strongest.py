@@ -46,6 +46,7 @@ ASKED = [
     shoal.Neighbourhood(below=0, above=2, m=1),
     shoal.DeltaL(delta=0.25, l=1),
     shoal.Window(width=1, m=1),
+    shoal.Chain(epsilon=1, m=1),
     shoal.Dissimilarity(epsilon=1, delta=0, k=1),
     shoal.Dissimilarity(epsilon=0.3, delta=0, k=3),
     shoal.KMap(k=1),

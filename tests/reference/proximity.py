@@ -17,7 +17,8 @@ equality   none              u = v                                         (DL D
 =========  ================  ==================================================================
 
 ``window`` (parameter: width) is not a relation between members; ``risk``, ``holds``, ``maxsize``,
-``largest_m`` and ``achievable`` accept it all the same.
+``largest_m`` and ``achievable`` accept it all the same. ``chain`` (parameter: epsilon) is about the
+members that are reached in steps of at most epsilon; ``maxsize`` counts their steps.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -105,6 +106,8 @@ def risk(values: Sequence[Number], kind: str, **params: Number) -> Fraction:
     members = _members(values)
     if kind == "window":
         return Fraction(window_count(members, **params), len(members))
+    if kind == "chain":
+        return Fraction(chain_count(members, **params), len(members))
     return max(member_risk(members, v, kind, **params) for v in members)
 
 
@@ -121,6 +124,20 @@ def window_count(values: Sequence[Number], width: Number) -> int:
     """
     members, length = _members(values), _not_negative("width", width)
     return max(sum(low <= u <= low + length for u in members) for low in members)
+
+
+def chain_count(values: Sequence[Number], epsilon: Number) -> int:
+    """Return the most members that are reached from one of them in steps of at most epsilon."""
+    left, longest = _members(values), 0
+    while left:
+        reached = [left.pop()]
+        for v in reached:
+            step = [u for u in left if proximate("absolute", u, v, epsilon=epsilon)]
+            for u in step:
+                left.remove(u)
+            reached += step
+        longest = max(longest, len(reached))
+    return longest
 
 
 def left(values: Sequence[Number], v: Number, kind: str, **params: Number) -> list[Fraction]:
@@ -145,6 +162,7 @@ def maxsize(values: Sequence[Number], kind: str, **params: Number) -> int:
     members = _members(values)
     if kind == "window":
         return window_count(members, **params)
+    kind = "absolute" if kind == "chain" else kind
     return max(size(members, v, kind, **params) for v in members)
 
 

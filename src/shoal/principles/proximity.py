@@ -1,9 +1,10 @@
-"""Proximity of one numeric value: (ε,m)-anonymity, its general form, (δ,l)-diversity, windows.
+"""Proximity of one numeric value: (ε,m)-anonymity and its kin, (δ,l)-diversity, chains, windows.
 
 For every member of a group, at most |G| / m members, itself included, may lie in its private
 neighbourhood.
 
-The window principle asks that no short interval, wherever it lies, holds many of a group.
+The window principle asks that no short interval, wherever it lies, holds many of a group, the
+chain principle that no run of values with short steps does.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from shoal.distances.bands import band_of_column, relative_band_of_column
 from shoal.distances.relation import Band
 from shoal.errors import BadParameter
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import OneDimensional, Pairwise
+from shoal.principles.base import OneDimensional, Pairwise, Principle
 from shoal.principles.groups import Measurement
 
 if TYPE_CHECKING:
@@ -189,6 +190,77 @@ class DeltaL(_Proximity):
         return (
             f"In every group at most 1 in {self.l} members has a {column} whose interval of "
             f"{self.delta:,} either way overlaps that of any given member."
+        )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Chain(_Proximity):
+    """No chain of values, in steps of ε at most, holds more than 1/m of a group.
+
+    It does not survive the union of groups: the values of one may fill the gaps of the other
+    (ε = 1, m = 2, groups {0, 2} and {1, 3}). It implies `EpsilonM`, and is achievable exactly where
+    that is: a group whose values are pairwise not near has chains of one.
+
+    Parameters
+    ----------
+    epsilon : the longest step between two neighbours of a chain, in units of the column.
+    m : at most one in m members of a group may lie in one chain.
+
+    References
+    ----------
+    Wang, Liu: XColor: Protecting General Proximity Privacy. ICDE 2010: which other shapes than
+    stars a breach may have is left open there.
+    """
+
+    epsilon: float
+    m: int
+
+    source = "components of near values, left open by Wang, Liu, ICDE 2010, as a principle"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", number(self, "epsilon", self.epsilon))
+        object.__setattr__(self, "m", whole_number(self, "m", self.m, least=1))
+
+    @property
+    def share(self) -> int:
+        """The m of the principle."""
+        return self.m
+
+    def band(self, sensitive: Sensitive) -> Band:
+        """Return the values that are one step away."""
+        epsilon = exact(self.epsilon)
+        return band_of_column(sensitive.column, epsilon, epsilon)
+
+    def allowed(self, size: int) -> int:
+        """Return how many members may be near to one of them where a search counts those.
+
+        Where nobody is near to more than one other, chains end there. More than two of them near
+        to one may be a chain of the whole group, whatever its size, so no more are let.
+        """
+        return min(2, super().allowed(size))
+
+    def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
+        """Measure the largest share of each group that lies in one chain."""
+        assert sensitive is not None
+        codes = groups.sorted_codes(sensitive)
+        begins = np.ones(len(codes), np.bool_)
+        begins[1:] = codes[1:] > self.band(sensitive).reach[codes[:-1]]
+        begins[groups.starts[:-1]] = True
+        first = np.flatnonzero(begins)
+        lengths = np.diff(np.append(first, len(codes)))
+        counts = np.maximum.reduceat(lengths, np.searchsorted(first, groups.starts[:-1]))
+        return Measurement(counts, groups.sizes, groups.sizes, self.bound, self.least)
+
+    def crowd(self, sensitive: Sensitive) -> int:
+        """Raise: with several values a person, chains of values are none of people."""
+        return Principle.crowd(self, sensitive)
+
+    def promise(self, column: str) -> str:
+        """Say it in plain words."""
+        return (
+            f"Whoever knows which group a person is in cannot say with more than 1 in {self.m} "
+            f"certainty in which run of {column} the person's lies, where neighbours in a run are "
+            f"{self.epsilon:,} apart or less."
         )
 
 

@@ -65,6 +65,7 @@ KINDS = {
     "DeltaL": "Nobody’s {column} can be nearly known",
     "Neighbourhood": "Nobody’s {column} can be nearly known",
     "Window": "The {column} of a group spans a range",
+    "Chain": "The {column} of a group is not all in one run",
     "KE": "The {column} of a group spans a range",
     "Variance": "The {column} of a group varies",
 }
