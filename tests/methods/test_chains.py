@@ -15,7 +15,10 @@ from shoal.principles.requirement import requirements
 from shoal.table.coded import code_table
 from tables import frame, schema, tables
 
-METHODS = [shoal.Exchange(), shoal.Split(), shoal.Split(partition="round-robin"), shoal.XColor()]
+METHODS = [
+    *(shoal.Exchange(), shoal.Split(), shoal.Split(partition="round-robin")),
+    *(shoal.XColor(), shoal.Oblivious()),
+]
 
 
 def search(table, require, method):

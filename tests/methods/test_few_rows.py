@@ -75,6 +75,7 @@ JUDGES = {
     ),
     "KE(k=2, e=3)": lambda g, _: len(set(g)) >= 2 and max(g) - min(g) >= 3,
     "Variance(at_least=1.5)": lambda g, _: distribution.variance(g) >= Fraction(3, 2),
+    "Chain(epsilon=1, m=2)": lambda g, _: proximity.holds(g, "chain", 2, epsilon=1),
 }
 METHODS = (None, "Exchange()", "Split()", "Mondrian()", "Mondrian(split='least-loss')")
 SCHEMA = shoal.Schema(quasi=["q", "r"], sensitive=["s0", "s1"])

@@ -36,6 +36,7 @@ PAIRWISE = {
         v, "relative", 2, epsilon=0.5
     ),
     "DeltaL(delta=0.5, l=2)": lambda v: proximity.holds(v, "absolute", 2, epsilon=1),
+    "Chain(epsilon=1, m=2)": lambda v: proximity.holds(v, "chain", 2, epsilon=1),
     "Neighbourhood(below=1, above=2, m=2)": lambda v: proximity.holds(
         v, "general", 2, below=1, above=2
     ),

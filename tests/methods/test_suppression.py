@@ -48,6 +48,10 @@ EXACT = {
         lambda v: proximity.holds(v, "general", 2, below=0, above=2),
         ("Exchange()", "Split()"),
     ),
+    "Chain(epsilon=1, m=2)": (
+        lambda v: proximity.holds(v, "chain", 2, epsilon=1),
+        ("Exchange()", "Split()"),
+    ),
     "Window(width=2, m=2)": (
         lambda v: 2 * proximity.window_count(v, 2) <= len(v),
         ("Split()", "Mondrian()"),

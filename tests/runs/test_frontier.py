@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 PRINCIPLES: dict[str, dict[str, Any]] = {
     "AlphaK(alpha=0.5, k=3)": {"alpha": 0.7, "k": 4},
     "BetaLikeness(beta=0.5)": {"beta": 1.0},
+    "Chain(epsilon=1, m=2)": {"epsilon": 2, "m": 3},
     "DeltaDisclosure(delta=0.2)": {"delta": 2.0},
     "DeltaL(delta=1, l=2)": {"delta": 2, "l": 3},
     "Dissimilarity(epsilon=1, delta=0.5, k=2, distance=Absolute())":
