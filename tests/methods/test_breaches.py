@@ -1,5 +1,6 @@
 """Where exchanges end in breach, what is around the breach gets coarser and nothing else does."""
 
+import contextlib
 from itertools import pairwise
 
 import numpy as np
@@ -139,6 +140,46 @@ def test_values_beyond_the_parts_are_counted_together(rows):
     else:
         assert (counted >= measured.parts).all()
         assert (counted > measured.parts).any()
+
+
+def crowd(rows):
+    """Return a search for people with so many values each, of 300: near ones are everywhere."""
+    chance = np.random.default_rng(4)
+    frame = pl.DataFrame(
+        {
+            "who": np.repeat(np.arange(60), rows),
+            "age": np.repeat(np.arange(60), rows),
+            "charges": chance.integers(0, 300, 60 * rows),
+        }
+    )
+    schema = shoal.Schema(quasi="age", sensitive="charges", person="who")
+    require = requirements(["EpsilonM(epsilon=5, m=3)", "KAnonymity(k=5)"], schema.sensitive)
+    return Task(CodedPeople.of(code_table(frame, schema)), tuple(require))
+
+
+@pytest.mark.parametrize(("rows", "sizes"), [(1, {5}), (4, {6})])
+def test_larger_groups_are_the_start_where_most_of_the_least_are_in_breach(
+    rows, sizes, monkeypatch
+):
+    """Nobody else may be near in groups of five, one in those of six."""
+    task, tried = crowd(rows), set()
+    run = Exchanging.run
+
+    def watched(self):
+        tried.add(int(np.median(self.groups.sizes)))
+        return run(self)
+
+    monkeypatch.setattr(Exchanging, "run", watched)
+    with contextlib.suppress(shoal.NotAchievable):
+        shoal.Exchange().search(task)
+    assert tried == sizes
+
+
+def test_values_are_counted_together_where_there_is_no_room_for_each(monkeypatch):
+    task = crowd(4)
+    assert Board.of(task, 6).relations.forms.size == 4
+    monkeypatch.setattr("shoal.methods.exchange.MEMORY", 1)
+    assert Board.of(task, 6).relations.forms.size == 1
 
 
 @pytest.mark.parametrize("parts", [1, 2, 4])
