@@ -1,13 +1,15 @@
 """Take the pictures of the page that its guide shows: `python scripts/screenshots.py`."""
 
+import random
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from playwright.sync_api import Page, ViewportSize  # noqa: E402
+from playwright.sync_api import FilePayload, Page, ViewportSize  # noqa: E402
 
 import chromium  # noqa: E402
 import pages  # noqa: E402
@@ -49,11 +51,38 @@ def main() -> None:
         verdict = page.url
         page.get_by_role("link", name="Check a release").click()
         picture(page, "check")
+        linked(page, served)
         phone = started.new_page(viewport=PHONE, color_scheme="dark")
         phone.goto(served.address)
         phone.goto(verdict)
         phone.get_by_test_id("verdict").wait_for()
         picture(phone, "phone")
+
+
+def linked(page: Page, served: pages.Open) -> None:
+    """Add a table of visits to one of patients."""
+    chance = random.Random(1)  # noqa: S311 - people who do not exist
+    people = [(i, chance.randint(20, 80), chance.choice("NESW")) for i in range(2_000)]
+    visits = [
+        (i, f"{chance.choice('EIJK')}{chance.randint(10, 89)}", 10 * chance.randint(2, 90))
+        for i, *_ in people
+        for _ in range(chance.randint(1, 2))
+    ]
+    page.goto(served.base)
+    page.get_by_test_id("table-file").set_input_files(table("patients", "age,region", people))
+    page.get_by_test_id("role-patient").select_option("person")
+    page.get_by_test_id("linked-file").set_input_files(table("visits", "diagnosis,cost", visits))
+    page.get_by_test_id("link").click()
+    page.get_by_test_id("role-visits.diagnosis").wait_for()
+    page.evaluate("document.querySelector('#linking').scrollIntoView()")
+    picture(page, "linked")
+
+
+def table(name: str, columns: str, rows: Iterable[tuple[object, ...]]) -> FilePayload:
+    """Return a table as a file to choose."""
+    lines = [f"patient,{columns}", *(",".join(map(str, row)) for row in rows)]
+    text = "\n".join(lines).encode()
+    return FilePayload(name=f"{name}.csv", mimeType="text/csv", buffer=text)
 
 
 def picture(page: Page, name: str) -> None:

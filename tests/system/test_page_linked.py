@@ -69,6 +69,7 @@ def test_two_tables_are_published_about_the_same_people(page):
         assert "visits.diagnosis" in said
         price = client.get(f"{place}/price").text
         assert "Tried on" in price, price
+        assert "visits.csv: " in price
         for kind in ("alternatives", "methods", "forms"):
             answer = client.get(f"{place}/prices/{kind}")
             assert answer.status_code == 200
@@ -104,15 +105,41 @@ def check(people, visits):
         assert 2 * len(some) <= len(alike[one, count])
 
 
+def test_nobody_is_said_to_have_chosen_what_was_proposed(page):
+    with page.client() as client:
+        place = begin(client)
+        link(client, place)
+        shown = client.get(place).text.partition('id="linking"')[2].partition("</section>")[0]
+        assert "visits.doctor" in shown
+        assert "You chose it" not in shown
+        assert "coarsen" not in shown  # a role that no column of a linked table can have
+        whom = shown.partition('data-testid="role-visits.patient"')[2].partition("</li>")[0]
+        assert "It says whom a row is about" in whom
+        assert "Type and more" not in whom
+
+
 def test_secrets_of_linked_tables_are_proposed_a_promise(page):
     with page.client() as client:
         place = begin(client)
         link(client, place, name="stays")
-        at = places(client, place)["stays.diagnosis"]
-        client.post(f"{place}/columns/{at}", data={f"role-{at}": "sensitive"})
-        client.get(f"{place}/requirements")
         asked = tomllib.loads(client.get(f"{place}/shoal.toml").text)["require"]
         assert [one for one in asked if one.startswith("stays.diagnosis: FrequencyL(l=")]
+
+
+def test_a_secret_that_nothing_is_promised_about_is_told_before_and_after(page):
+    with page.client() as client:
+        place = begin(client)
+        link(client, place)
+        at = places(client, place)["visits.cost"]
+        client.post(f"{place}/columns/{at}", data={f"role-{at}": "sensitive"})
+        alone = "visits.diagnosis: FrequencyL(l=2)"
+        both = f"{alone}; visits.cost: FrequencyL(l=2)"
+        for asked, lacking in ((alone, True), (both, False)):
+            said = client.post(f"{place}/require", data={"require": asked}).text
+            assert ("Nothing is promised about visits.cost yet" in said) == lacking
+            verdict = finished(client, publish(client, place, require=asked))
+            assert 'says">Holds' in verdict
+            assert ("Nothing is promised about visits.cost." in verdict) == lacking
 
 
 def test_a_table_is_linked_where_it_is_when_shoal_was_started_with_it(page, home):
@@ -211,7 +238,7 @@ def test_a_table_is_linked_by_people_alone(page):
 def test_people_whom_the_first_table_does_not_have_are_told(page):
     with page.client() as client:
         place = begin(client)
-        link(client, place, VISITS + "nobody,d1,100,Dr 1\n")
+        assert link(client, place, VISITS + "nobody,d1,100,Dr 1\n").status_code == 303
         at = places(client, place)["visits.diagnosis"]
         client.post(f"{place}/columns/{at}", data={f"role-{at}": "sensitive"})
         asked = "KAnonymity(k=4); visits.diagnosis: FrequencyL(l=2)"

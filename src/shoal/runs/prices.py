@@ -54,6 +54,7 @@ def price(
         run = Run.load(file, table=table, quasi=others, **changes)
     release = _tried(run, patience or ENOUGH)
     facts = {key: release.manifest[key] for key in ("loss", "columns", "rows", "method")}
+    facts["tables"] = release.manifest.get("tables", {})
     return facts | {"seconds": time.perf_counter() - begun}
 
 

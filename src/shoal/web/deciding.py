@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
@@ -90,13 +91,18 @@ async def _requirements(request: Request, table: Table) -> list[dict[str, Any]]:
 
 async def requirements_part(request: Request) -> Response:
     """Show all requirements anew; those that nobody touched follow the roles."""
-    shelf: Shelf = request.app.state.shelf
     table = table_of(request)
+    await follow_roles(request.app.state.shelf, table)
+    return await _shown(request, table)
+
+
+async def follow_roles(shelf: Shelf, table: Table) -> None:
+    """Propose requirements that fit the roles as they are now, where the owner has none of own."""
     if not table.asked.own:
         known: dict[str, Any] = {"path": str(table.path), "roles": _plain(table.asked)}
         linked = {"linked": table.linked, "file": table.note()}
-        take_proposal(table.asked, await ask_desk(shelf, table, "propose", **known, **linked))
-    return await _shown(request, table)
+        with suppress(Refused):  # what is wrong, whatever is required will say
+            take_proposal(table.asked, await ask_desk(shelf, table, "propose", **known, **linked))
 
 
 async def _shown(request: Request, table: Table, *, told: bool = False) -> Response:

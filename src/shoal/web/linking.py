@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
+from shoal.web.deciding import follow_roles
 from shoal.web.draft import counted
 from shoal.web.looking import draw, table_of
 from shoal.web.opening import store
@@ -81,7 +82,7 @@ async def _linked(shelf: Shelf, table: Table, file: str, path: Path, said: str) 
     secret = [facts["protect"]] if facts["protect"] not in {None, person} else []
     places = draft.link(name, file, [one["name"] for one in columns], secret)
     table.columns |= {
-        place: one | {"name": f"{name}.{one['name']}", "rows": facts["rows"]}
+        place: _proposed(one) | {"name": f"{name}.{one['name']}", "rows": facts["rows"]}
         for place, one in zip(places, columns, strict=True)
     }
     for place, one in zip(places, columns, strict=True):
@@ -89,6 +90,14 @@ async def _linked(shelf: Shelf, table: Table, file: str, path: Path, said: str) 
         draft.said[draft.columns[place]] = {key: value for key, value in kept.items() if value}
     table.links[name] = path
     await _follow(shelf, table)
+
+
+def _proposed(column: dict[str, Any]) -> dict[str, Any]:
+    """Return a column with a role that it can have in a linked table."""
+    if column["role"] in {"sensitive", "identifying"}:
+        return column
+    why = "a column of a linked table is a secret, or kept as it is, or left out"
+    return column | {"role": None, "why": why}
 
 
 async def unlink(request: Request) -> Response:
@@ -106,8 +115,9 @@ async def unlink(request: Request) -> Response:
 
 async def _follow(shelf: Shelf, table: Table) -> None:
     """Let everything else know of what is linked now."""
-    table.note()
     await draw(shelf, table)
+    await follow_roles(shelf, table)
+    table.note()
 
 
 ROUTES = [

@@ -180,7 +180,9 @@ def bar(table: Table) -> dict[str, Any]:
     lacking = [one["name"] for one in cards if one["open"]]
     gone = len(draft.named(*GONE, "person"))
     secrets = draft.named("sensitive")
+    told = {name for one in table.considered for name in one.get("columns", secrets)}
     return {
+        "unprotected": [name for name in secrets if name not in told],
         "lacking": lacking,
         "published": len(draft.columns) - gone,
         "left_out": gone,
