@@ -254,6 +254,42 @@ def test_one_that_appeared_before_its_run_was_stopped_is_not_published_twice(ser
     assert shoal.audit_series([where / name for name in "abcd"], ledger=where / "ledger").holds
 
 
+@pytest.mark.parametrize(
+    ("part", "changed"),
+    [
+        (("fixed",), None),
+        (("fixed",), []),
+        (("fixed", "date_formats"), []),
+        (("groups", 0), {}),
+        (("gone",), [[]]),
+        (("rows", "town"), None),
+        (("rows", "\x00person", 0), None),
+        (("rows", "\x00group", 0), None),
+        (("rounds", 0, "real"), []),
+    ],
+)
+def test_a_ledger_of_which_a_part_was_changed_is_refused_in_a_sentence(series, part, changed):
+    where, people = series
+    said = json.loads((where / "ledger").read_text())
+    within = said
+    for name in part[:-1]:
+        within = within[name]
+    within[part[-1]] = changed
+    (where / "ledger").write_text(json.dumps(said))
+    with pytest.raises(shoal.InputError, match="parts are missing or changed"):
+        publish(where, "d", people[6:])
+    assert not (where / "d").exists()
+
+
+def test_a_ledger_without_a_column_of_the_table_is_refused_in_a_sentence(series):
+    where, people = series
+    said = json.loads((where / "ledger").read_text())
+    del said["rows"]["town"]
+    (where / "ledger").write_text(json.dumps(said))
+    with pytest.raises(shoal.InputError, match="parts are missing or changed"):
+        publish(where, "d", people[6:])
+
+
 def test_refusals_have_their_codes(series, tmp_path):
     where, people = series
     table = write_csv(tmp_path / "now.csv", people[5:])

@@ -174,6 +174,7 @@ def read_ledger(path: str | Path) -> Ledger:
         msg = f"{name!r} is not a ledger of this version of Shoal."
         raise InputError(msg)
     try:
+        _check_shape(said)
         columns = said["rows"]
         kinds = {WHO: pl.String, GROUP: pl.Int64, HERE: pl.Boolean}
         return Ledger(
@@ -196,6 +197,21 @@ def read_ledger(path: str | Path) -> Ledger:
     except (KeyError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError):
         msg = f"{name!r} is a ledger of which parts are missing or changed. Take a copy of it."
         raise InputError(msg) from None
+
+
+def _check_shape(said: dict[str, Any]) -> None:
+    """Raise where parts of a ledger are not of the kind that they are written as."""
+    fixed, rows = said["fixed"], said["rows"]
+    texts = (*said["groups"], *said["gone"], *rows[WHO], *fixed["columns"])
+    mappings = (fixed.get(name, {}) for name in ("hierarchies", "order", "date_formats"))
+    if (
+        not all(isinstance(text, str) for text in texts)
+        or not all(isinstance(mapping, dict) for mapping in mappings)
+        or not all(isinstance(column, list) for column in rows.values())
+        or not {WHO, GROUP, HERE, *fixed["columns"]} <= rows.keys()
+        or any(None in rows[name] for name in (GROUP, HERE))
+    ):
+        raise TypeError
 
 
 @contextmanager
