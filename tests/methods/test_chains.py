@@ -44,6 +44,22 @@ def test_every_group_keeps_its_chains_short(table, epsilon, m, method):
         assert proximity.holds([salaries[r] for r in members], "chain", m, epsilon=epsilon)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_many_rows_keep_their_chains_short(method):
+    """Buckets that hold by counts of near members, and not by chains, come with some hundred."""
+    chance = np.random.default_rng(7)
+    table = {
+        "age": chance.integers(16, 90, 1500).tolist(),
+        "zip": chance.integers(0, 900, 1500).tolist(),
+        "job": chance.choice([*"abcde"], 1500).tolist(),
+        "salary": chance.lognormal(10.4, 0.7, 1500).astype(int).tolist(),
+    }
+    groups = search(table, shoal.Chain(epsilon=1500, m=4), method)
+    for members in members_of(groups):
+        salaries = [table["salary"][row] for row in members]
+        assert proximity.holds(salaries, "chain", 4, epsilon=1500)
+
+
 @settings(max_examples=60)
 @given(tables(most=30), st.integers(0, 4), st.integers(1, 3), st.integers(3, 5))
 def test_chains_are_kept_in_groups_that_let_three_and_more_be_one(table, epsilon, m, times):

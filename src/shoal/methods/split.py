@@ -76,12 +76,16 @@ class Split(Thorough):
 
 
 def _round_robin(rule: Rule, buckets: Buckets) -> NDArray[np.int32]:
-    """Keep a bucket that holds as it is, deal the others in turn."""
+    """Keep a bucket that holds as it is, deal the others in turn.
+
+    Where counts of near members do not say whether it holds, it is dealt: no two members of a part
+    are near.
+    """
     from shoal.kernels.partition import deal_round_robin
 
     labels = np.empty_like(buckets.codes)
     band = rule.band
-    m = rule.bound.denominator
+    m = rule.bound.denominator if rule.counted else len(labels) + 1
     deal_round_robin(buckets.codes, buckets.starts, band.first, band.last, rule.reach, m, labels)
     return labels
 

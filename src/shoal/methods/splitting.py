@@ -47,6 +47,7 @@ class Rule:
     least: int
     dealt: bool  # whether buckets still have to be dealt into parts
     demands: tuple[Demand, ...] = ()
+    counted: bool = True  # whether a bucket holds where few enough are near to each member
 
     @property
     def reach(self) -> NDArray[np.int32]:
@@ -92,6 +93,7 @@ class Rule:
             limit=min(bound, Fraction(1, task.least)) if dealt else bound,  # parts are large enough
             least=task.least,
             dealt=dealt,
+            counted=all(principle.counted for principle in near),
         )
 
     @classmethod

@@ -210,6 +210,7 @@ class Ordered(Searchable):
     """
 
     bound: Fraction
+    counted: ClassVar[bool] = True  # whether it holds where few enough are near to each member
 
     def band(self, sensitive: Sensitive) -> Band:
         """Return who is near to whom among the distinct values."""

@@ -215,6 +215,7 @@ class Chain(_Proximity):
     epsilon: float
     m: int
 
+    counted = False
     source = "components of near values, left open by Wang, Liu, ICDE 2010, as a principle"
 
     def __post_init__(self) -> None:
