@@ -14,9 +14,11 @@ COPY requirements.txt requirements-spark.txt pyproject.toml README.md LICENSE ./
 RUN pip install --no-cache-dir --require-hashes --requirement requirements.txt \
     && pip install --no-cache-dir --require-hashes --requirement requirements-spark.txt
 COPY src ./src
+# Numba uses compiled kernels only where it could write them, so they belong to who runs them.
 RUN pip install --no-cache-dir --no-deps --no-build-isolation . \
-    && python -c 'from shoal.kernels import load_all; load_all()' \
-    && useradd --create-home shoal
+    && useradd --create-home shoal \
+    && chown -R shoal /usr/local/lib/python3.11/site-packages/shoal/kernels \
+    && su shoal -c "cd / && /usr/local/bin/python -c 'from shoal.kernels import load_all; load_all()'"
 
 ENV PYSPARK_PYTHON=/usr/local/bin/python
 USER shoal

@@ -23,9 +23,13 @@ from shoal.engines.spark.joining import ShardJoining
 from shoal.engines.spark.parts import _together
 from shoal.errors import NotAchievable, UsageError
 from shoal.kernels.permuting import permuted
+from shoal.methods.base import Task
+from shoal.principles.groups import Groups
+from shoal.principles.requirement import requirements
+from shoal.release.cells import ncp_by_group, spans
 from shoal.release.codebook import HeldCells
 from shoal.release.layout import Suppression
-from shoal.table.coded import code_cells, code_table
+from shoal.table.coded import Coded, code_cells, code_table
 
 SCHEMA = shoal.Schema(quasi=["age", "zip"], sensitive="pay")
 
@@ -61,6 +65,27 @@ def test_every_row_walks_to_the_leaf_that_its_cuts_say(seed):
         assert leaves[row] == node
     assert max(Counter(leaves.tolist()).values()) <= 125
     assert set(cuts.leaves(0)) == set(leaves.tolist())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_shards_that_are_cut_from_all_rows_lose_what_the_whole_loses(seed):
+    table = people(6000, seed)
+    coded = code_table(table, SCHEMA)
+    cuts, ranks = grown(table, 1500)
+    leaves = cuts.walk(ranks, np.zeros(table.height, np.int64))
+    asked = tuple(requirements("EpsilonM(epsilon=3, m=4)", SCHEMA.sensitive))
+
+    def lost(part: Coded) -> float:
+        solved, groups, _ = shoal.Local().solve(Task(part, asked), shoal.Split(), Fraction(0))
+        assert isinstance(groups, Groups)
+        return sum(
+            float(ncp_by_group(one, spans(one, groups)) @ groups.sizes)
+            for one in solved.coded.quasi
+        )
+
+    shards = [coded.part(np.flatnonzero(leaves == leaf)) for leaf in np.unique(leaves)]
+    assert len(shards) == 4
+    assert sum(map(lost, shards)) == pytest.approx(lost(coded))
 
 
 def test_where_cuts_lie_depends_on_quasi_columns_alone():

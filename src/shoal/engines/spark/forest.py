@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from shoal.engines.spark.work import Work
     from shoal.methods.base import Method
 
-SAMPLE = 200_000  # rows that cuts are made from
+SAMPLE = 2**23  # cells that cuts are made from: with four columns, all of two million rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +68,9 @@ def _sampled(work: Work, scan: Scan) -> tuple[Task, int]:
     if scan.carried.person is not None:
         names.append(scan.carried.kept[-1])
     frame = scan.frame.select(*names)
-    if scan.rows > SAMPLE:
-        frame = frame.sample(fraction=SAMPLE / scan.rows, seed=secrets.randbits(31))
+    most = SAMPLE // len(names)
+    if scan.rows > most:
+        frame = frame.sample(fraction=most / scan.rows, seed=secrets.randbits(31))
     rows = pl.DataFrame(pl.from_arrow(frame.toArrow()))
     places = [one.places(rows[scan.carried.raw(at)]) for at, one in enumerate(scan.domains.all)]
     people = None if scan.carried.person is None else code_persons(rows[names[-1]])
