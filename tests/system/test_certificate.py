@@ -1,6 +1,7 @@
 """The certificate: two pages to sign, measured from the files, and never inside the release."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,41 @@ def test_report_and_certificate_say_first_that_row_counts_must_be_unknown(tmp_pa
     assert shoal("certificate", tmp_path / "out", tmp_path / "c.html").code == 0
     for page in (tmp_path / "out" / "report.html", tmp_path / "c.html"):
         assert "alone with their number of rows" in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "requirements",
+    [
+        ["KAnonymity(k=11)"],
+        ["KAnonymity(k=11)", "DistinctL(l=2)"],
+        ["EpsilonM(epsilon=900, m=3)"],
+        ["KAnonymity(k=13)"],
+    ],
+)
+def test_the_first_table_says_nothing_twice(tmp_path: Path, requirements: list[str]) -> None:
+    table = write_csv(tmp_path / "table.csv", people(120))
+    more = [part for one in requirements[1:] for part in ("--require", one)]
+    done = anonymize(table, tmp_path / "out", *more, require=requirements[0])
+    assert done.code == 0, done
+    assert shoal("certificate", tmp_path / "out", tmp_path / "c.html").code == 0
+    for page in (tmp_path / "out" / "report.html", tmp_path / "c.html"):
+        text = page.read_text("utf-8")
+        first = text[text.index("How sure can a reader be") :]
+        rows = re.findall(r"<tr><th>(.*?)</tr>", first[: first.index("</table>")])
+        numbers = [
+            re.sub(r"<small.*?</small>|<[^>]+>", "", row.partition("</th>")[0]) for row in rows
+        ]
+        assert len(numbers) == len(set(numbers)) > 0
+
+
+def test_a_lawyer_meets_no_word_of_the_trade(released: Path) -> None:
+    file = released.parent / "certificate.html"
+    assert shoal("certificate", released, file).code == 0
+    report = (released / "report.html").read_text("utf-8")
+    for page in (file.read_text("utf-8"), report[: report.index('id="checked"')]):
+        read = re.sub(
+            r"(?s)<style.*?</style>|<svg.*?</svg>|<code.*?</code>|<pre.*?</pre>", "", page
+        )
+        said = re.sub(r"<[^>]+>", " ", read).lower()
+        for word in ("quasi", "microdata", "equivalence class", "generaliz", "recoding"):
+            assert word not in said, said[said.index(word) - 60 :][:120]

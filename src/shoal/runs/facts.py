@@ -67,8 +67,9 @@ LIMITS_OF_ALL = (
     "of overlapping tables, or columns published unchanged under the role 'other'.",
 )
 LIMITS = (
-    "The guarantee speaks of a reader who knows a person's quasi-identifiers and the person's "
-    "group, and who holds every row of the group for equally likely.",
+    "The guarantee speaks of a reader who knows what the table says of a person in the columns by "
+    "which people can be recognized, and the person's group, and who holds every row of the group "
+    "for equally likely.",
     *LIMITS_OF_ALL,
     "Proximity principles other than Window are not kept when groups are mixed: the group column "
     "is part of the promise.",
