@@ -63,16 +63,16 @@ ROWS = 8  # of a group that is shown as an example
 LOOSE = 6  # rows that are shown where there are no groups
 
 LIMITS_OF_ALL = (
-    "It does not cover what a reader knows from elsewhere about the sensitive value, two releases "
-    "of overlapping tables, or columns published unchanged under the role 'other'.",
+    "It does not cover what a reader knows from elsewhere about the protected values, two releases "
+    "of overlapping tables, or other columns that are published as they were.",
 )
 LIMITS = (
     "The guarantee speaks of a reader who knows what the table says of a person in the columns by "
     "which people can be recognized, and the person's group, and who holds every row of the group "
     "for equally likely.",
     *LIMITS_OF_ALL,
-    "Proximity principles other than Window are not kept when groups are mixed: the group column "
-    "is part of the promise.",
+    "It speaks of single groups, and promises nothing about several of them taken together: which "
+    "group a row is in is part of the promise.",
 )
 
 
