@@ -117,3 +117,21 @@ def test_a_lawyer_meets_no_word_of_the_trade(released: Path) -> None:
             "principle",
         ):
             assert word not in said, said[said.index(word) - 60 :][:120]
+
+
+def test_two_tables_are_not_said_to_be_coarser(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "table.csv", people(120))
+    out, sheet = tmp_path / "out", tmp_path / "c.html"
+    options = ("--form", "two-tables", "--keep-other")
+    done = anonymize(table, out, *options, require="EpsilonM(epsilon=900, m=3)")
+    assert done.code == 0, done
+    assert shoal("certificate", out, sheet).code == 0
+    for page in (sheet, out / "report.html"):
+        text = page.read_text("utf-8")
+        assert "who is in the table is no secret" in text
+        assert "quasi values" not in text
+        assert "made coarser" not in text
+    assert "published as it was, apart from what is protected" in text
+    other = tmp_path / "other"
+    assert anonymize(table, other, require="EpsilonM(epsilon=900, m=3)").code == 0
+    assert "made coarser" in (other / "report.html").read_text("utf-8")

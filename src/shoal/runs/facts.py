@@ -146,8 +146,8 @@ SEEDED = (
 
 
 APART = (
-    "Everybody's quasi values are published as they were, in a table of their own: who is in the "
-    "table is no secret. What is promised is about the sensitive values alone."
+    "The columns by which people can be recognized are published as they were, in a table of their "
+    "own: who is in the table is no secret. What is promised is about the protected values alone."
 )
 
 

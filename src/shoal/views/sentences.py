@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from shoal.table.forms import TWO_TABLES
 from shoal.views.words import (
     count,
     extent,
@@ -214,6 +215,8 @@ def done(column: dict[str, Any], facts: dict[str, Any]) -> str:
         return "published as it was"
     if role != "quasi":
         return "published as keyed hashes"
+    if facts.get("form") == TWO_TABLES:
+        return "published as it was, apart from what is protected"
     known = {one["column"]: one for one in facts.get("fidelity", {}).get("columns", ())}
     one = known.get(column["name"])
     if one is None:
