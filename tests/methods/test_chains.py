@@ -13,6 +13,7 @@ from reference import proximity
 from shoal.methods.base import Task
 from shoal.principles.requirement import requirements
 from shoal.table.coded import code_table
+from shoal.utility.least import least_loss
 from tables import frame, schema, tables
 
 METHODS = [
@@ -86,6 +87,17 @@ def test_groups_under_twice_m_are_those_of_epsilon_m(table, epsilon, m, method):
         return
     if stars.sizes.max() < 2 * m:
         assert (chains.labels == stars.labels).all()
+
+
+@settings(max_examples=60)
+@given(tables(most=30), st.integers(0, 6), st.integers(1, 3), st.integers(1, 5))
+def test_the_least_loss_takes_chains_as_long_as_they_may_be(table, epsilon, m, times):
+    """What may be near is more than what a search lets be, so the bound is that of stars."""
+    coded = code_table(frame(table), schema())
+    asked = (shoal.Chain(epsilon=epsilon, m=m), shoal.EpsilonM(epsilon=epsilon, m=m))
+    beside = shoal.KAnonymity(k=times * m)
+    chains, stars = (least_loss(coded, requirements([one, beside], ["salary"])) for one in asked)
+    assert chains == stars
 
 
 def test_people_with_several_values_are_refused():

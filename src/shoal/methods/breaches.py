@@ -118,7 +118,7 @@ def rows_in_breach(
     for group in np.flatnonzero(measured.breaches):
         rows = groups.order[groups.starts[group] : groups.starts[group + 1]]
         close = nearness(relation, value.members[rows])
-        found.append(rows[close.sum(axis=1) > principle.allowed(len(rows))])
+        found.append(rows[close.sum(axis=1) > principle.searched(len(rows))])
     return np.concatenate(found)
 
 
@@ -155,7 +155,7 @@ def crowded_rows(task: Task, groups: Groups) -> NDArray[np.int64]:
             left = np.ones(len(rows), np.bool_)
             while left.any():
                 counts = np.where(left, close[:, left].sum(axis=1), 0)
-                if counts.max() <= principle.allowed(max(int(left.sum()), task.least)):
+                if counts.max() <= principle.searched(max(int(left.sum()), task.least)):
                     break
                 left[np.argmax(counts)] = False
             taken.append(rows[~left])

@@ -63,13 +63,13 @@ class Board:
         relations = [
             # Where nobody else may be near, it is all the same near to which value.
             between_members(
-                principle.relation(value), value, parts if principle.allowed(chosen) > 1 else 1
+                principle.relation(value), value, parts if principle.searched(chosen) > 1 else 1
             )
             for principle, value in pairs
         ]
         each = [parts_of(relation) for relation in relations]
         bounds = np.array(
-            [[0, *(principle.allowed(s) for s in range(1, room + 1))] for principle, _ in pairs],
+            [[0, *(principle.searched(s) for s in range(1, room + 1))] for principle, _ in pairs],
             np.int64,
         ).reshape(len(pairs), room + 1)
         bounds[:, : task.least] = 0

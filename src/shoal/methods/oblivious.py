@@ -196,7 +196,7 @@ def dealt_sizes(
     sizes: list[int] = []
     widths: list[int] = []
     for size in range(least, max(least, min(rows, least + SPAN)) + 1):
-        allowed = one.principle.allowed(size)
+        allowed = one.principle.searched(size)
         width = allowed if one_way else (allowed + 1) // 2
         if not sizes or width * sizes[-1] > widths[-1] * size:
             sizes.append(size)

@@ -138,9 +138,13 @@ class Pairwise(Principle):
         """Return how many members of a group of this size may be near to one of them."""
         return size * self.bound.numerator // self.bound.denominator
 
+    def searched(self, size: int) -> int:
+        """Return how many a search lets be near, where that is enough for a group to hold."""
+        return self.allowed(size)
+
     def used(self, size: int) -> Fraction:
         """Return how much of the bound whole members use in a group of this size, 0 for none."""
-        count = self.allowed(size)
+        count = self.searched(size)
         return Fraction(count, size) / self.bound if count >= 1 else Fraction(0)
 
     def largest_share(self, rows: int) -> Fraction:

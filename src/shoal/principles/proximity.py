@@ -232,13 +232,13 @@ class Chain(_Proximity):
         epsilon = exact(self.epsilon)
         return band_of_column(sensitive.column, epsilon, epsilon)
 
-    def allowed(self, size: int) -> int:
-        """Return how many members may be near to one of them where a search counts those.
+    def searched(self, size: int) -> int:
+        """Return how many a search lets be near to one of them, itself included.
 
         Where nobody is near to more than one other, chains end there. More than two of them near
         to one may be a chain of the whole group, whatever its size, so no more are let.
         """
-        return min(2, super().allowed(size))
+        return min(2, self.allowed(size))
 
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure the largest share of each group that lies in one chain."""
