@@ -173,21 +173,24 @@ def test_a_dataset_in_which_nobody_is_is_refused_as_any_table():
 
 
 PEAK = """
-    import resource, sys
-    import polars as pl, pyarrow.dataset as ds
+    import sys
+    from pathlib import Path
+    import polars as pl
     import shoal, shoal.table.streams, shoal.table.reading
     from shoal.table.streams import Streamed
+    def peak():  # of this process alone: what rusage says begins with that of whoever forked it
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return int(next(line for line in lines if line.startswith("VmHWM")).split()[1])
     kind, path = sys.argv[1:]
     wanted = ["age", "note"]
     pl.scan_parquet(path).select("age").head(10).collect()
-    begin = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    begin = peak()
     if kind == "path":
         table = shoal.table.reading.read_lean(path, wanted=wanted)
     else:
-        lazy = pl.scan_parquet(path) if kind == "lazy" else ds.dataset(path)
-        table = Streamed(lazy, wanted).take()
+        table = Streamed(pl.scan_parquet(path), wanted).take()
     assert table.height == 3_000_000
-    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - begin) >> 10)
+    print(peak() - begin >> 10)
 """
 
 
@@ -209,5 +212,5 @@ def test_a_lazy_frame_takes_no_more_memory_than_its_file(tmp_path):
         return int(subprocess.run(code, capture_output=True, text=True, check=True).stdout)
 
     by_path = peak("path")
+    assert by_path > 30  # the codes alone: 8 and 4 bytes a row
     assert peak("lazy") <= by_path * 1.25 + 30
-    assert peak("dataset") <= by_path * 1.25 + 30

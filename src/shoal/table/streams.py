@@ -122,7 +122,8 @@ def _arrow(frame: Any, wanted: Collection[str] | None) -> Opened:
     check_header(header, "the frame")
     kept = [name for name in header if wanted is None or name in wanted]
     if _is_dataset(frame):
-        scanned = frame.scanner(columns=kept, batch_size=BATCH)
+        ahead = {"batch_readahead": 1, "fragment_readahead": 1, "use_threads": False}
+        scanned = frame.scanner(columns=kept, batch_size=BATCH, **ahead)  # it would hold far more
         found, schema = scanned.to_batches(), scanned.projected_schema
     else:
         some = frame.select(", ".join(map(_quoted, kept))) if kept else frame.limit(0)
