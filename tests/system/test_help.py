@@ -132,6 +132,13 @@ def test_nothing_is_pointed_out_where_columns_were_named_or_do_not_matter(asked)
     named = publish("--sensitive", "pay,job", "--require", asked)
     assert named.code == 0, named.err
     assert "together" not in named.err
+    assert "Nothing is promised" not in named.err
+
+
+def test_a_secret_that_no_requirement_is_about_is_pointed_out():
+    named = publish("--sensitive", "pay,job", "--require", "job: FrequencyL(l=2)")
+    assert named.code == 0, named.err
+    assert "Nothing is promised about pay. It is published as a secret" in named.err
 
 
 def test_a_release_of_one_group_is_pointed_out():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -109,6 +110,15 @@ def about_release(
                 f"either alone. To protect each, ask for '{one.columns[0]}: {one!r}' and so on.",
                 warning=True,
             )
+    covered = {name for one in release.requirements for name in one.columns}
+    bare = [name for name in chain(*release.schema.protected) if name not in covered]
+    if covered and bare:
+        it, was = ("it", "It is") if len(bare) == 1 else ("them", "They are")
+        yield Remark(
+            f"Nothing is promised about {', '.join(bare)}. {was} published as a secret, and no "
+            f"requirement says what nobody may know of {it}.",
+            warning=True,
+        )
     if release.manifest["groups"] == 1:
         yield Remark(
             "all rows are in one group, so the quasi columns tell nothing any more. Ask for less, "

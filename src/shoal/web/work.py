@@ -147,11 +147,6 @@ class Hand:
                 one.principle.promise(" and ".join(one.columns))
                 for one in made.release.requirements
             ],
-            "unprotected": [
-                name
-                for name in considering.every(asked.schema)
-                if not any(name in one.columns for one in asked.asked)
-            ],
             "smallest": None if sizes is None else int(sizes.min()),
             "remarks": [(one.sentence, one.warning) for one in made.remarks],
             "files": {one.name: one.stat().st_size for one in made.files if one.is_file()},
