@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,8 @@ from shoal.methods import choice as memory
 from shoal.methods.choice import Peak
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
 MEGABYTES = 160
@@ -38,8 +39,10 @@ def test_memory_that_is_freed_again_counts_and_what_came_before_does_not():
     assert nothing.megabytes < 10
 
 
-def test_where_the_system_does_not_tell_nothing_is_made_up(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(memory, "MARK", Path("/nowhere/clear_refs"))
+def test_where_the_system_does_not_tell_nothing_is_made_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(memory, "MARK", tmp_path / "nowhere" / "clear_refs")
     with Peak() as peak:
         _fill()
     assert peak.megabytes is None

@@ -131,7 +131,7 @@ class Tags(HTMLParser):
                 self.wrong.append(value)
 
 
-def test_nothing_of_a_table_becomes_part_of_a_page(page):
+def test_nothing_of_a_table_becomes_part_of_a_page(page, tmp_path):
     """Names, labels, titles and requirements: on every page that can show them."""
     head = f'"{HOSTILE.replace(chr(34), chr(34) * 2)}"'
     rows = "".join(f'{20 + i % 40},{head[:-1]}{i % 5}",{i % 50}\n' for i in range(300))
@@ -152,7 +152,7 @@ def test_nothing_of_a_table_becomes_part_of_a_page(page):
         verdict = finished(client, run)
         assert 'says">Holds' in verdict
         texts += [verdict, *(client.get(one).text for one in ("/", "/check"))]
-        texts.append(client.post(f"{run}/folder", data={"folder": f"/nowhere/{HOSTILE}/x"}).text)
+        texts.append(client.post(f"{run}/folder", data={"folder": f"{tmp_path}/{HOSTILE}/x"}).text)
         checks = (f"{run}/check/audit", f"{place}/check/survey")
         found = [client.post(one).headers["location"] for one in checks]
         texts += [finished(client, one) for one in found]

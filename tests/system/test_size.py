@@ -54,8 +54,9 @@ AT_ONCE = {
     "MALLOC_MMAP_THRESHOLD_": str(2**17),
     "_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0",
 }
+# The peak that `getrusage` tells begins with that of whoever started the process.
 PEAK = """
-import resource, sys
+import sys
 import shoal.release.recoding, shoal.table.delimited, shoal.table.reading, shoal.utility.queries
 shoal.utility.queries.KEPT = 2**22
 shoal.table.reading.ROWS = shoal.table.reading.BATCH = 2**13
@@ -64,7 +65,9 @@ for one in (shoal.release.recoding.Recoding.text, shoal.release.recoding.Recodin
 shoal.table.delimited.read_csv.__kwdefaults__["part"] = 2**19
 from shoal.cli import main
 def leave(message, code):
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+    with open("/proc/self/status") as status:
+        (peak,) = (line for line in status if line.startswith("VmHWM"))
+    print(1024 * int(peak.split()[1]))
     sys.exit(message or code)
 main.finish = leave
 main.main()
