@@ -76,9 +76,23 @@ def test_every_key_of_what_was_done_is_compared(form: str, tmp_path: Path) -> No
     assert tried >= 20
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_whatever_was_asked_for_is_found_as_it_is_said(seed: int, tmp_path: Path) -> None:
-    draw = random.Random(seed)
+def test_whatever_was_asked_for_is_found_as_it_is_said(tmp_path: Path) -> None:
+    tried = 0
+    for seed in range(12):
+        draw = random.Random(seed)
+        where = tmp_path / str(seed)
+        try:
+            published(where, draw.choice(FORMS), **trimmed(draw))
+        except (shoal.NotAchievable, shoal.InputError):  # a bottom above a top
+            continue
+        found = shoal.audit(where)
+        assert found.holds, found.complaints()
+        tried += 1
+    assert tried > 6
+
+
+def trimmed(draw: random.Random) -> dict[str, dict[str, Any]]:
+    """Return roundings and thresholds, spelled in many ways."""
     numbers = ["100", "1e2", "100.0", 7, 0.25, "0.1", "12.50", "3e-1", "0.123456789012345"]
     trims: dict[str, dict[str, Any]] = {"round": {}, "bottom": {}, "top": {}}
     for name in ("age", "dose", "pay"):
@@ -88,13 +102,7 @@ def test_whatever_was_asked_for_is_found_as_it_is_said(seed: int, tmp_path: Path
             trims["bottom"][name] = draw.choice(["-1e1", 0, "5%", "-2.50"])
         if draw.random() < 0.4:
             trims["top"][name] = draw.choice(["1e2", "90%", "60.0", 61.5])
-    where = tmp_path / "out"
-    try:
-        published(where, draw.choice(FORMS), **trims)
-    except (shoal.NotAchievable, shoal.InputError) as refused:  # a bottom above a top
-        pytest.skip(str(refused))
-    found = shoal.audit(where)
-    assert found.holds, found.complaints()
+    return trims
 
 
 @pytest.mark.parametrize(
