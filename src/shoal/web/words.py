@@ -27,7 +27,7 @@ OPTIONS: dict[str, str | dict[str, str]] = {
     "form": "Write cells as {}",
 }
 NAMES = {
-    "suppress": "rows that may be left out",
+    "suppress": "“Rows that may be left out”",
     "missing": "what to do about missing cells",
     "delimiter": "what parts cells",
     "encoding": "the encoding",
