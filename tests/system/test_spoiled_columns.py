@@ -16,13 +16,16 @@ SPOILT = ["renamed", "one cell empty", "all cells empty"]
 @pytest.fixture(scope="module", params=FORMS)
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("spoilt")
-    rows = [(f"p{n // 2}", 20 + n // 2, f"19{50 + n // 2}-01-01", 100 * n) for n in range(16)]
-    _write(place / "table.csv", ["pid", "age", "born", "pay"], rows)
+    rows = [
+        (f"p{n // 2}", 20 + n // 2, f"19{50 + n // 2}-01-01", 100 * n, 1 + n // 4)
+        for n in range(16)
+    ]
+    _write(place / "table.csv", ["pid", "age", "born", "pay", "weight"], rows)
     options: tuple[str, ...] = ("--person", "pid", "--quasi", "age,born", "--form", request.param)
     if request.param != "two-tables":
         _write(place / "linked.csv", ["pid", "ill"], [(f"p{n // 2}", n % 5) for n in range(16)])
         options = (*options, "--linked", f"visits={place / 'linked.csv'}")
-        options = (*options, "--other", "visits.ill")
+        options = (*options, "--other", "visits.ill", "--survey-weight", "weight")
     asked = ("--sensitive", "pay", "--require", "EpsilonM(epsilon=5, m=2)")
     out = place / "out"
     assert shoal("anonymize", place / "table.csv", *options, *asked, "--output", out).code == 0

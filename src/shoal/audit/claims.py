@@ -151,10 +151,13 @@ def check_groups(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]
 
 
 def _uneven_weights(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
-    """Return a sentence where survey weights tell the rows of a group apart."""
+    """Return a sentence where survey weights tell the rows of a group apart, or are not there."""
     name = weighing(manifest)
     if name is None or name not in published.columns or RESERVED not in published.columns:
         return []
+    empty = published[name].cast(pl.String).fill_null("") == ""
+    if empty.any():
+        return [f"The survey weight {name!r} lacks {empty.sum():,} cells."]
     kinds = published.group_by(RESERVED).agg(pl.col(name).n_unique().alias("#kinds"))["#kinds"]
     if not (kinds > 1).any():
         return []
