@@ -198,6 +198,19 @@ def test_a_table_about_the_same_people_is_added_and_published_with_them(started,
         expect(asked).not_to_have_value(re.compile("visits"))
 
 
+def test_of_two_changes_the_last_counts_however_quick(started, served):
+    """The answer to the first takes the place of what the second was made with."""
+    change = """(one) => ["identifying", "person"].forEach((role) => {
+        one.value = role;
+        one.dispatchEvent(new Event("change", {bubbles: true}));
+    })"""
+    with tab(started, served) as page:
+        choose(page, "patient,age\n" + "".join(f"p{i},{20 + i % 40}\n" for i in range(240)))
+        page.get_by_test_id("role-patient").evaluate(change)
+        expect(page.get_by_test_id("linked-file")).to_have_count(1)
+        expect(page.get_by_test_id("role-patient")).to_have_value("person")
+
+
 def test_a_file_is_dropped_onto_the_page(started, served):
     with tab(started, served) as page:
         page.evaluate(
