@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -22,6 +21,7 @@ import pytest
 import jvm
 import shoal
 from parted import in_parts, with_digests
+from searched import searched
 from system.shell import shoal as shell
 
 if TYPE_CHECKING:
@@ -412,8 +412,8 @@ def test_nothing_of_rows_left_out_stands_in_any_file(name, tmp_path):
         json.loads((tmp_path / place / "manifest.json").read_text()) for place in ("here", "there")
     )
     assert there["suppressed"] >= 1
-    shown = re.sub("[0-9a-f]{32,}", "", every_text(tmp_path / "there"))  # digests, and the id
-    for mark in ("FARMARK", "2031", "777777", "NOTEMARK", "1000000000", "1e9", "1e+09"):
+    shown = searched(every_text(tmp_path / "there"))
+    for mark in ("FARMARK", "2031-", '"2031"', "777777", "NOTEMARK", "1000000000", "1e9", "1e+09"):
         assert mark not in shown, mark
     domains = {one["name"]: one.get("domain") for one in there["columns"]}
     assert json.dumps(domains["y"]) == "[0, 2]"

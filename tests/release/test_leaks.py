@@ -18,6 +18,7 @@ import pytest
 import shoal
 from reference.pools import NUMBERS, POOLS
 from reference.recoding import rule_covers
+from searched import searched
 from shoal.notation import known_terms
 from shoal.runs.publish import write_tables
 
@@ -102,9 +103,7 @@ def text_of(path: Path) -> str:
         return path.read_bytes().decode("latin-1") + pl.read_parquet(path).write_json()
     if path.suffix == ".feather":
         return path.read_bytes().decode("latin-1") + pl.read_ipc(path).write_json()
-    text = path.read_text("utf-8")
-    # The texts of drawings are searched, their coordinates are digits of no meaning.
-    return re.sub(r'\b(d|transform|x|y|[xy][12]|width|height|viewBox)="[^"]*"', "", text)
+    return searched(path.read_text("utf-8"))
 
 
 def marks() -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reference import release
+from searched import searched
 from system.shell import Row, anonymize, names_in, people, shoal, write_csv
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def test_the_owner_is_told_what_leaving_rows_out_paid_back(tmp_path: Path) -> No
     written = "".join(
         (tmp_path / "out" / name).read_text("utf-8") for name in ("release.csv", "manifest.json")
     )
-    assert "999" not in written
+    assert "999" not in searched(written)
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
     assert 1 <= manifest["suppressed"] <= 2
     assert not release.problems(tmp_path / "out")
