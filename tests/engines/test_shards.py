@@ -2,6 +2,7 @@
 
 import json
 import random
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -121,6 +122,54 @@ def test_never_mixed_columns_are_published_as_they_are(method):
             release.manifest["loss"]["ncp"]["sex"] == release.manifest["loss"]["ncp"]["town"] == 0
         )
         assert release.audit().holds
+
+
+@pytest.mark.parametrize("form", ["intervals", "bounds"])
+@pytest.mark.parametrize("escape_formulas", [False, True])
+def test_never_mixed_cells_are_bare_in_every_format(form, escape_formulas, tmp_path):
+    apart: dict[str, list[Any]] = {
+        "sex": ["f", "m"],
+        "code": ["01", "1"],
+        "sign": ["=1", "-x"],
+        "odd": ['["f"]', "[x"],
+        "year": [1990, 1991],
+        "dose": [0.5, 1.25],
+        "day": ["2020-01-01", "2020-02-03"],
+    }
+    table = pl.DataFrame(
+        {"age": [3 * i % 17 for i in range(24)], "pay": range(0, 2400, 100)}
+        | {name: cells * 12 for name, cells in apart.items()}
+    )
+    never = ["sex", "code", "sign", "odd"] + (
+        ["year", "dose", "day"] if form == "intervals" else []
+    )
+    schema = shoal.Schema(quasi="age", never_mix=never, sensitive="pay", types={"code": "code"})
+    release = shoal.anonymize(
+        table,
+        schema,
+        require="EpsilonM(epsilon=100, m=3)",
+        form=form,
+        escape_formulas=escape_formulas,
+    )
+    texts = release.table.select(pl.col(never).cast(pl.String))
+    for kind in ("csv", "parquet", "feather", "jsonl", "xlsx"):
+        place = tmp_path / kind
+        release.write(place, format=kind)
+        assert shoal.audit(place).holds
+        assert shoal.features(place).equals(shoal.features(release))
+        if kind in {"parquet", "feather"}:
+            read = {"parquet": pl.read_parquet, "feather": pl.read_ipc}[kind]
+            cells = read(place / f"release.{kind}")
+            assert not any(cells[name].dtype.is_nested() for name in never)
+        elif kind == "jsonl":
+            lines = (place / "release.jsonl").read_text().splitlines()
+            cells = pl.DataFrame([json.loads(line) for line in lines])
+        else:
+            continue
+        assert cells.select(pl.col(never).cast(pl.String)).sort(never).equals(texts.sort(never))
+        if form == "intervals":
+            assert cells["year"].dtype == pl.Int64
+            assert set(cells["dose"]) == {0.5, 1.25}
 
 
 def test_a_combination_that_cannot_keep_it_is_named_or_left_out():

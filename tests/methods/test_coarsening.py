@@ -9,6 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -16,6 +17,11 @@ import shoal
 from reference import proximity
 from reference import series as oracle
 from shoal.audit.filling import Filling
+from shoal.methods.base import Task
+from shoal.methods.coarsening import Coarsening, Now
+from shoal.principles.groups import Groups
+from shoal.principles.requirement import requirements
+from shoal.table.coded import code_table
 
 SEEDS = range(12)
 
@@ -356,3 +362,26 @@ def test_groups_with_equal_rows_are_tried_until_their_cells_fit():
     ones = [Counter([1, 2]) for _ in range(4)]
     twos = [Counter([1, 1, 2, 2]) for _ in range(2)]
     assert Filling(ones, twos, [{0, 1} for _ in ones]).run(lambda _: False) is None
+
+
+def test_a_union_is_compared_with_the_table_whatever_unions_are_tried_beside_it():
+    """Half the table is 1; {1, 1} with {2, 2} is as the table, and with {1, 2} it is not."""
+    salaries = [1, 1, 2, 2, 1, 2, 1, 2]
+    groups = Groups(np.repeat(np.arange(4), 2))
+    frame = pl.DataFrame({"age": range(8), "salary": salaries})
+    schema = shoal.Schema(quasi="age", sensitive="salary")
+    for asked, of_table, of_other in (
+        ("TCloseness(t=0.1)", 0, Fraction(1, 4)),
+        ("BetaLikeness(beta=0.1)", 0, Fraction(1, 2)),
+        ("DeltaDisclosure(delta=0.1)", 0, Fraction(1, 2)),
+    ):
+        task = Task(code_table(frame, schema), tuple(requirements(asked, ["salary"])))
+        now = Now(Coarsening(task, 0, groups, np.zeros(4, np.int64)), groups)
+        for one, other, expected in (
+            ([0], [1], [of_table]),
+            ([0], [2], [of_other]),
+            ([0, 0, 0], [1, 2, 3], [of_table, of_other, of_other]),
+        ):
+            (found,) = now.measure(np.array(one), np.array(other))
+            pairs = zip(found.parts, found.wholes, strict=True)
+            assert [Fraction(int(part), int(whole)) for part, whole in pairs] == expected, asked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -151,3 +152,29 @@ def test_m_uniqueness_allows_no_value_twice(groups, m):
 def test_the_order_of_rows_does_not_matter(principle, groups, seed):
     first, second = measured(principle, groups), measured(principle, groups, seed)
     assert risks(first) == risks(second)
+
+
+COMPARED = (
+    shoal.TCloseness(t=0.2),
+    shoal.TCloseness(t=0.2, ground="ordered"),
+    shoal.TCloseness(t=0.2, ground=TREE),
+    shoal.BetaLikeness(beta=1),
+    shoal.BetaLikeness(beta=1, enhanced=True),
+    shoal.DeltaDisclosure(delta=1),
+)
+
+
+@pytest.mark.parametrize("principle", COMPARED, ids=repr)
+@given(groups=partitions, some=st.lists(st.integers(0, 3), min_size=1, max_size=5))
+def test_some_groups_are_compared_with_the_table_that_they_are_of(principle, groups, some):
+    """Measured alone, or several times beside one another, a group is what it is in the table."""
+    values = [value for group in groups for value in group]
+    column = code_column(pl.Series("s", [str(value) for value in values]), kind=kind(principle))
+    labels = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    every = Sensitive.of((column,))
+    whole = risks(principle.measure(Groups(labels), every))
+    chosen = [place % len(groups) for place in some]
+    rows = [np.flatnonzero(labels == place) for place in chosen]
+    part = replace(every, codes=every.codes[np.concatenate(rows)], table=every.codes)
+    again = Groups(np.repeat(np.arange(len(chosen)), [len(each) for each in rows]))
+    assert risks(principle.measure(again, part)) == [whole[place] for place in chosen]

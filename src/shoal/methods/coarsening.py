@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from shoal.methods.base import Task
     from shoal.principles.groups import Measurement
+    from shoal.table.coded import Sensitive
 
 NEAR = 40  # groups that a group may be joined with at first
 ROWS = 2**21  # rows of unions that are measured together
@@ -222,9 +223,15 @@ class Now:
         unions = Groups(np.repeat(np.arange(len(pairs)) // 2, sizes))
         task = self.asked.members
         return [
-            asked.principle.measure(unions, None if value is None else gathered(value, some))
+            asked.principle.measure(unions, None if value is None else _of_table(value, some))
             for asked, value in zip(task.requirements, task.values, strict=True)
         ]
+
+
+def _of_table(value: Sensitive, members: NDArray[np.int64]) -> Sensitive:
+    """Return the values of some members, who are to be compared with the table of all of them."""
+    found = gathered(value, members)
+    return found if found.sets is not None else replace(found, table=value.codes)
 
 
 def _breached(measured: list[Measurement]) -> NDArray[np.bool_]:

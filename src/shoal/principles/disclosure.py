@@ -60,7 +60,7 @@ class DeltaDisclosure(Searchable):
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure 1 - min(p/q, q/p), the largest over all values."""
         assert sensitive is not None
-        histogram = Histogram.of(groups, sensitive.codes)
+        histogram = Histogram.of(groups, sensitive.codes, sensitive.table)
         lacking = histogram.distinct < len(histogram.totals)
         parts, wholes = np.ones(len(groups), object), np.ones(len(groups), object)
         low, high = histogram.rarest, histogram.richest
@@ -138,7 +138,7 @@ class BetaLikeness(Searchable):
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure the largest gain."""
         assert sensitive is not None
-        histogram = Histogram.of(groups, sensitive.codes)
+        histogram = Histogram.of(groups, sensitive.codes, sensitive.table)
         gain = histogram.counts / histogram.totals[histogram.codes]
         gain = gain * histogram.rows / histogram.sizes[histogram.groups] - 1
         allowed = self.allowed(histogram.totals)[histogram.codes]

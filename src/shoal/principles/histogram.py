@@ -34,13 +34,15 @@ class Histogram:
     named: NDArray[np.int64]  # what each code was before
 
     @classmethod
-    def of(cls, groups: Groups, codes: NDArray) -> Histogram:
-        """Count the codes of every group."""
-        present, totals = counted(codes)
+    def of(cls, groups: Groups, codes: NDArray, table: NDArray | None = None) -> Histogram:
+        """Count the codes of every group, and those of the table: by default all groups are it."""
+        present, totals = counted(codes if table is None else table)
+        named = np.empty(len(totals), np.int64)
+        named[present] = codes if table is None else table
+        if table is not None:
+            present = np.searchsorted(named, codes).astype(np.int32)
         keys, counts = np.unique(groups.labels * len(totals) + present, return_counts=True)
         where, which = np.divmod(keys, len(totals))
-        named = np.empty(len(totals), np.int64)
-        named[present] = codes
         return cls(where, which, counts.astype(np.int64), totals, named)
 
     @cached_property

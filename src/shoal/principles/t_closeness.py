@@ -78,12 +78,21 @@ class TCloseness(Searchable):
         assert sensitive is not None
         if self.ground == "ordered":
             self.check_order(sensitive)
-            parts, wholes = _ordered(Histogram.of(groups, sensitive.codes))
+            parts, wholes = _ordered(Histogram.of(groups, sensitive.codes, sensitive.table))
         else:
             levels = self.nodes(sensitive)
-            each = [_equal(Histogram.of(groups, level[sensitive.codes])) for level in levels]
+            table = sensitive.table
+            each = [
+                _equal(
+                    Histogram.of(
+                        groups, level[sensitive.codes], None if table is None else level[table]
+                    )
+                )
+                for level in levels
+            ]
             parts = np.sum(each, axis=0) if each else np.zeros(len(groups), np.int64)
-            wholes = 2 * len(sensitive.codes) * max(len(levels), 1) * groups.sizes
+            rows = len(sensitive.codes if table is None else table)
+            wholes = 2 * rows * max(len(levels), 1) * groups.sizes
         return Measurement(parts, wholes, groups.sizes, self.bound, self.least)
 
     def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self:

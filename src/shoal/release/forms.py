@@ -34,7 +34,7 @@ from shoal.table.schema import RESERVED
 from shoal.wording import option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from shoal.principles.requirement import Requirement
     from shoal.release.recoding import Recoding
@@ -176,12 +176,21 @@ def text_columns(column: Column, kinds: Kinds, form: str) -> list[pl.Series]:
     return ends if form == BOUNDS else [_means(column, kinds, typed=False), *ends]
 
 
-def typed_columns(column: Column, kinds: Kinds, form: str) -> list[pl.Series]:
-    """Return the different cells of a column with types, in the columns of a form."""
+def typed_columns(
+    column: Column, kinds: Kinds, form: str, exact: Collection[str] = ()
+) -> list[pl.Series]:
+    """Return the different cells of a column with types, in the columns of a form.
+
+    Columns named `exact` have one value a cell, which is published bare: a number, a date, a label.
+    """
     if form == TWO_TABLES:
         return [_typed_values(column)]
     if form == INTERVALS or not is_interval(column):
-        return [typed_cells(column, kinds.spans)]
+        if column.name not in exact:
+            return [typed_cells(column, kinds.spans)]
+        if is_interval(column):
+            return [typed_values(column).gather(kinds.spans.low).alias(column.name)]
+        return text_columns(column, kinds, form)
     low, high = ends_of(column.name)
     values = typed_values(column)
     ends = [

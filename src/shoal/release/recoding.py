@@ -75,8 +75,11 @@ class Recoding:
         return self._batches(self.source, batch, whole_cells, _as_text)
 
     def typed(self, batch: int = BATCH) -> Iterator[pl.DataFrame]:
-        """Yield the published table as typed columns; numbers in any writing are numbers."""
-        return self._with_types(batch, typed_columns)
+        """Yield the published table as typed columns; numbers in any writing are numbers.
+
+        Columns that are never mixed have their cells as they are, neither lists nor intervals.
+        """
+        return self._with_types(batch, partial(typed_columns, exact=self.schema.never_mix))
 
     def flat(self, batch: int = BATCH) -> Iterator[pl.DataFrame]:
         """Yield the published table with quasi cells as text or numbers, other columns typed."""

@@ -315,12 +315,14 @@ class Sensitive:
     """Codes over the distinct values of one or several columns.
 
     `places[c, j]` is the rank that distinct value c has in column j. For one column the codes are
-    the column's own, so they ascend with its values.
+    the column's own, so they ascend with its values. Where they are those of some members of a
+    table, `table` has those of all of it, for whatever compares groups with the table.
     """
 
     columns: tuple[Column, ...]
     codes: NDArray[np.int32]
     places: NDArray[np.int32]
+    table: NDArray[np.int32] | None = None
 
     sets: ClassVar[ValueSets | None] = None  # the values of members who have several
 

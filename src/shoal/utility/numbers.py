@@ -201,9 +201,11 @@ def features(source: Any) -> pl.DataFrame:
 
 
 def _typed(release: ReleaseData) -> Any:
-    parts = {
-        stem: pl.concat(replace(part, escape=False).typed()) for stem, part in release.parts.items()
-    }
+    """Return what `read` makes of the files: labels as lists, those that are never mixed too."""
+    parts = {}
+    for stem, part in release.parts.items():
+        schema = replace(part.schema, never_mix=())
+        parts[stem] = pl.concat(replace(part, escape=False, schema=schema).typed())
     return (
         (parts[PEOPLE], parts[VALUES]) if release.form == TWO_TABLES else next(iter(parts.values()))
     )
