@@ -14,8 +14,8 @@ from figures import Claim, Figure, Size, percent, rises, run
 from subjects import lives
 
 import shoal
+from shoal.views.charts.attack import contour
 from shoal.views.charts.base import CONFIG, GREY
-from shoal.views.charts.contours import contour
 
 if TYPE_CHECKING:
     import polars as pl

@@ -16,12 +16,11 @@ import numpy as np
 import polars as pl
 
 import shoal
-from shoal.audit.boxes import published_boxes
 from shoal.audit.cells import cell_ncp, spell_set
 from shoal.audit.exposure import LIKELY, nearness
 from shoal.audit.matches import candidate_risks
 from shoal.audit.published import open_published
-from shoal.audit.regularity import MatchGraph
+from shoal.audit.regularity import MatchGraph, published_boxes
 from shoal.table.coded import Sensitive, code_table
 from shoal.table.schema import RESERVED
 

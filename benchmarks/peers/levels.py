@@ -27,8 +27,8 @@ from common import DATA
 from peers.environment import peer_python, versions
 
 import shoal
-from shoal.audit.levels import measure_levels
 from shoal.audit.published import open_published
+from shoal.audit.survey import measure_levels
 from shoal.principles.l_diversity import RecursiveCL
 from shoal.table.coded import Sensitive
 from shoal.table.hierarchy import read_levels

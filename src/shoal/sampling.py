@@ -2,11 +2,18 @@
 
 What is drawn depends on no order of the rows: every row is as likely as any other. Chance comes
 from the operating system unless a seed is given. Where all are taken, nothing is off.
+
+Random orders from the operating system: the one secure source that searching and writing share.
+
+Every order is the sorting order of 64 random bits a place straight from the operating system, so
+no generator state exists that one could recover from what is published.
 """
 
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +23,17 @@ from shoal.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+Orders = Callable[..., "list[NDArray[np.int64]]"]
+
+
+def secure_orders(*sizes: int) -> list[NDArray[np.int64]]:
+    """Return a random order of each of the given sizes, independent of one another."""
+    return [
+        np.argsort(np.frombuffer(os.urandom(8 * size), np.uint64), kind="stable") for size in sizes
+    ]
+
 
 CONFIDENCE = 0.95
 Z = 1.959963984540054  # the normal quantile that leaves 2.5 % on either side

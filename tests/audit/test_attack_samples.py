@@ -15,9 +15,9 @@ import shoal
 from reference import attacks
 from shoal.audit import attack as engine
 from shoal.audit import exposure
+from shoal.audit.attack import learn
 from shoal.audit.covers import CellCover, cover_column
 from shoal.audit.exposure import ROWS, vulnerability
-from shoal.audit.guessing import learn
 from shoal.audit.linking import intersect, link
 from shoal.audit.published import open_published
 from shoal.sampling import draw

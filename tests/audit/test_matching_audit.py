@@ -14,9 +14,8 @@ import shoal
 from graphs import EXACT, SORT, coded, graph, people
 from reference import heterogeneous
 from shoal.audit import regularity
-from shoal.audit.boxes import published_boxes
 from shoal.audit.matches import audit_matches
-from shoal.audit.regularity import MatchGraph
+from shoal.audit.regularity import MatchGraph, published_boxes
 from shoal.kernels.freeform.boxes import Boxes
 from shoal.principles.requirement import requirements
 

@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.engines.local import Local
-from shoal.engines.shards import apart, cut
+from shoal.engines.local import Local, apart, cut
 from shoal.methods.base import Task
 from shoal.principles.requirement import requirements
 from shoal.table.coded import code_table

@@ -17,8 +17,7 @@ from shoal.kernels.exchange.state import crossing, make_groups, refresh_each, to
 from shoal.kernels.exchange.swaps import chain, merge, round_robin
 from shoal.kernels.relations import cross, excess_after, proximate
 from shoal.methods.annealing import REACH, Annealing
-from shoal.methods.exchanging import Exchanging
-from shoal.methods.moving import SWAPS, Moves, blocks
+from shoal.methods.exchanging import SWAPS, Exchanging, Moves, blocks
 from shoal.methods.nearby import nearest_rows
 
 LARGEST = 400

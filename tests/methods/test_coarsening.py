@@ -16,7 +16,7 @@ import pytest
 import shoal
 from reference import proximity
 from reference import series as oracle
-from shoal.audit.filling import Filling
+from shoal.audit.nesting import Filling
 from shoal.methods.base import Task
 from shoal.methods.coarsening import Coarsening, Now
 from shoal.principles.groups import Groups

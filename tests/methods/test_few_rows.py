@@ -16,7 +16,7 @@ from shoal.methods.exhaustive import Partitions
 from shoal.notation import known_terms
 from shoal.principles.requirement import requirements
 from shoal.table.coded import code_table
-from shoal.table.population import code_people
+from shoal.table.people import code_people
 
 HALF = Fraction(1, 2)
 

@@ -14,7 +14,7 @@ from reference import assignments, heterogeneous
 from shoal.kernels.freeform.boxes import SCALE, cover, fixed_point, total_loss
 from shoal.methods.base import Task
 from shoal.methods.freeform import exact
-from shoal.methods.freeform.field import Field, themselves
+from shoal.methods.freeform.exact import Field, themselves
 from shoal.principles.requirement import requirements
 
 NAIVE = [(GREEDY, assignments.greedy), (SORT, assignments.sort_greedy)]

@@ -11,7 +11,7 @@ from graphs import ALL, EXACT, PAPER, coded, graph, people
 from shoal.errors import BadParameter
 from shoal.kernels.chacha import next_block, stream_of
 from shoal.kernels.freeform.matchings import decompose
-from shoal.methods.freeform.improve import Budget
+from shoal.methods.freeform.method import Budget
 from shoal.notation import parse
 
 PAPER_GRAPH = [

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import shoal
 from reference import proximity, splitting
-from shoal.kernels.assignment import cheapest_assignment
+from shoal.kernels.partition import cheapest_assignment
 from shoal.methods.base import Task
 from shoal.principles.requirement import requirements
 from shoal.table.coded import code_table

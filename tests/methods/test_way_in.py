@@ -9,8 +9,8 @@ import pytest
 import shoal
 from shoal.errors import NotAchievable
 from shoal.methods.base import Task
-from shoal.methods.gathering import from_small_groups
 from shoal.methods.joining import Joining
+from shoal.methods.mondrian import from_small_groups
 from shoal.principles.requirement import requirements
 from shoal.table.coded import code_table
 

@@ -13,7 +13,7 @@ import pytest
 import shoal
 from reference.pools import NUMBERS, POOLS
 from reference.recoding import rule_covers
-from shoal.audit.stated import kinds_of, manifest_schema
+from shoal.audit.claims import kinds_of, manifest_schema
 from shoal.audit.verify import audit_table
 from shoal.principles.requirement import requirements
 

@@ -15,8 +15,7 @@ from shoal.notation import known_terms, parse
 from shoal.principles.base import Principle
 from shoal.principles.groups import Groups
 from shoal.runs import trials as trials_module
-from shoal.runs.grid import parameters
-from shoal.runs.tune import FEWEST, Frontier, Setting, bend_of
+from shoal.runs.tune import FEWEST, Frontier, Setting, bend_of, parameters
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
 

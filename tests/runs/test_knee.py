@@ -7,8 +7,7 @@ import pytest
 
 import shoal
 from shoal.principles.requirement import requirements
-from shoal.runs.grid import grid_of
-from shoal.runs.tune import knee
+from shoal.runs.tune import grid_of, knee
 
 
 def _grid(vary: str | None, *require: str):

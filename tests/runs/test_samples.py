@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.inspection import dependencies as kinship
+from shoal.inspection import profile as kinship
 from shoal.inspection.profile import SAMPLE, Profile
 from shoal.methods import choice
 from shoal.methods import choice as searching

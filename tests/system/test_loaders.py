@@ -16,7 +16,7 @@ import pytest
 import rscript
 import shoal
 from shoal.datasets.census import census
-from shoal.runs.scripts import write_scripts
+from shoal.runs.certificate import write_scripts
 from shoal.table.forms import FORMS
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pytest
 from starlette.routing import Mount, Route
 
 import pages
-from shoal.web.app import make_app
 from shoal.web.guard import HEADERS
+from shoal.web.serving import make_app
 from system.page import TABLE, finished, publish, upload
 
 HOSTILE = "<xss onload=alert(1)>\"'`{{7*7}}</title><script>alert(1)</script>"

@@ -5,7 +5,7 @@ import pytest
 
 import shoal
 from shoal.methods.exchange import Exchange
-from shoal.methods.split import Split
+from shoal.methods.splitting import Split
 
 TABLE = pl.DataFrame({"a": [p * 7 % 40 for p in range(60)], "s": [p * 11 % 53 for p in range(60)]})
 SCHEMA = shoal.Schema(quasi="a", sensitive="s")

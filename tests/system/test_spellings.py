@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.inspection.spellings import look_alikes
+from shoal.inspection.suspect import look_alikes
 from system.shell import shoal as command
 
 SPELLINGS = ("flu", "flu ", " flu", "Flu", "cold", "COLD", "cold\t", "gout", "gout\u00a0", "ague")

@@ -8,10 +8,9 @@ import pytest
 
 import shoal
 from shoal.table.coding import code_column
-from shoal.table.distinct import Distinct
 from shoal.table.groupings import Hierarchy
 from shoal.table.hierarchy import Tree, read_levels
-from shoal.table.placing import distinct_of
+from shoal.table.placing import Distinct, distinct_of
 
 PATHS = (("Italy", "Europe", "*"), ("Malta", "Europe", "*"), ("Japan", "Asia", "*"))
 

@@ -12,7 +12,7 @@ import pytest
 import shoal
 from reference.trimming import date
 from shoal.errors import InputError, UsageError
-from shoal.table.date_formats import WAYS, readings, to_iso
+from shoal.table.dates import WAYS, readings, to_iso
 from shoal.table.settling import settle
 
 FIRST = dt.date(1930, 1, 1)

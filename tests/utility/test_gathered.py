@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import shoal
 from reference.queries import expected_count
 from shoal.datasets.census import census
-from shoal.utility import gathered
+from shoal.utility import tilted
 from shoal.utility.queries import BoxTable
 from shoal.utility.selectivity import published_answers
 
@@ -54,7 +54,7 @@ def test_rows_of_stretched_cells_lie_where_the_definition_says(
 
 def test_cells_that_are_alike_in_width_are_not_taken_for_stretched() -> None:
     lows = np.arange(40.0)
-    assert gathered.Stretched.of(lows, lows + np.arange(40) % 3 + 2, np.ones(40)) is None
+    assert tilted.Stretched.of(lows, lows + np.arange(40) % 3 + 2, np.ones(40)) is None
 
 
 def test_exchange_is_ahead_of_round_robin_and_of_itself_spread_evenly(
@@ -75,6 +75,6 @@ def test_exchange_is_ahead_of_round_robin_and_of_itself_spread_evenly(
     close = errors(shoal.Exchange())
     regions = errors(shoal.Split(partition="round-robin"))
     assert all(one < other for one, other in zip(close, regions, strict=True))
-    monkeypatch.setattr(gathered, "STRETCHED", float("inf"))
+    monkeypatch.setattr(tilted, "STRETCHED", float("inf"))
     evenly = errors(shoal.Exchange())
     assert sum(close) < 0.98 * sum(evenly)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.views.charts.contours import contour
+from shoal.views.charts.attack import contour
 
 
 @st.composite

@@ -26,7 +26,7 @@ from shoal.distances.relation import equality, most_near
 from shoal.exact import downward, upward
 from shoal.notation import exact
 from shoal.principles.groups import Groups
-from shoal.principles.surveyed import near_by
+from shoal.principles.outlook import near_by
 from shoal.sampling import drawn_from, within
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column, quantity

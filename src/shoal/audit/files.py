@@ -14,17 +14,28 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import as_text
-from shoal.audit.claims import check_linked, check_manifest, check_real, linked_whole
-from shoal.audit.digests import check_digests, files_beside, is_ordinary
-from shoal.audit.done import check_codebook, check_done
+from shoal.audit.claims import (
+    check_linked,
+    check_manifest,
+    check_real,
+    kinds_of,
+    linked_whole,
+    manifest_schema,
+    readings,
+)
 from shoal.audit.manifest import read_manifest
 from shoal.audit.matches import audit_matches, published_among
-from shoal.audit.parts import PartFiles, find_parts
-from shoal.audit.slices import audit_parts, is_sliced
-from shoal.audit.stated import kinds_of, manifest_schema, readings
-from shoal.audit.tables import read_tables
+from shoal.audit.slices import audit_parts, check_codebook, check_done, is_sliced
+from shoal.audit.tables import (
+    PartFiles,
+    check_digests,
+    files_beside,
+    find_parts,
+    is_ordinary,
+    read_tables,
+)
 from shoal.audit.verify import Audit, audit_table, check_rows
-from shoal.errors import InputError, OutputError, UsageError
+from shoal.errors import InputError, OutputError, UsageError, option
 from shoal.principles.requirement import Require, Requirement, requirements
 from shoal.table.coded import Coded, code_table
 from shoal.table.columns import Handed
@@ -33,7 +44,6 @@ from shoal.table.forms import RELEASE
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import RESERVED, Schema
 from shoal.table.settling import trimmed, with_date_formats
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

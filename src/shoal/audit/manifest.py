@@ -28,8 +28,7 @@ from shoal.errors import InputError, UsageError
 from shoal.notation import parse
 from shoal.principles.requirement import requirements
 from shoal.release.statement import TITLE
-from shoal.table.date_formats import check_format
-from shoal.table.dates import not_dates
+from shoal.table.dates import check_format, not_dates
 from shoal.table.ends import backwards
 from shoal.table.files import part_files, tables_named
 from shoal.table.forms import CODEBOOK, FORMS, MEANS, TWO_TABLES, stems
@@ -37,7 +36,7 @@ from shoal.table.hierarchy import DEPTH
 from shoal.table.linked import check_linked_name
 from shoal.table.missing import Missing
 from shoal.table.schema import KINDS, LABELS, NUMERIC, PERSON, PSEUDONYM, REAL, RESERVED
-from shoal.table.strict import read_json
+from shoal.table.toml_lines import read_json
 
 if TYPE_CHECKING:
     from pathlib import Path

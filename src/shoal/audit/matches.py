@@ -144,8 +144,7 @@ def published_among(published: pl.DataFrame, original: Coded, left_out: int) -> 
     out match none, these are they; where fewer do, some choice among the others would have to be
     believed, and a person who is singled out could be taken for one who is not there.
     """
-    from shoal.audit.boxes import published_boxes
-    from shoal.audit.regularity import MatchGraph
+    from shoal.audit.regularity import MatchGraph, published_boxes
 
     if not left_out:
         return original
@@ -175,8 +174,7 @@ def audit_matches(
     `candidates`, how near the values of each person's matches are to the person's own is measured
     as well.
     """
-    from shoal.audit.boxes import published_boxes
-    from shoal.audit.regularity import MatchGraph
+    from shoal.audit.regularity import MatchGraph, published_boxes
 
     check_rows(published)
     for one in requirements:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shoal.audit.covers import UNKNOWN, CellCover
 from shoal.audit.published import Published
-from shoal.table.population import check_people, refuse_missing
+from shoal.table.people import check_people, refuse_missing
 from shoal.table.settling import trimmed
 
 if TYPE_CHECKING:

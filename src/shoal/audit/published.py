@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.audit.cells import as_text, without_escapes
+from shoal.audit.claims import kinds_of, manifest_schema
 from shoal.audit.manifest import read_manifest
-from shoal.audit.stated import kinds_of, manifest_schema
 from shoal.audit.tables import read_published
 from shoal.audit.verify import alike, check_rows
-from shoal.errors import UnknownColumn, UsageError
+from shoal.errors import UnknownColumn, UsageError, option
 from shoal.table.coding import code_column
 from shoal.table.databases.access import is_address, name_of
 from shoal.table.forms import INTERVALS
@@ -25,7 +25,6 @@ from shoal.table.missing import is_missing
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import PERSON, RESERVED, Schema
 from shoal.table.settling import with_date_formats
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.audit.digests import digest_of
+from shoal.audit.claims import manifest_schema
 from shoal.audit.files import audit_directory
 from shoal.audit.forms import own_columns
 from shoal.audit.manifest import MANIFEST, read_manifest
 from shoal.audit.nesting import Side, not_nested
-from shoal.audit.stated import manifest_schema
-from shoal.audit.tables import read_spelled
+from shoal.audit.tables import digest_of, read_spelled
 from shoal.errors import InputError, UsageError
 from shoal.release.ledger import read_ledger
 from shoal.table.schema import PERSON, REAL, RESERVED

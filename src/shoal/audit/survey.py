@@ -3,10 +3,23 @@
 The riskiest records come with it, each with the reason for its risk. The risk of a record is the
 share of its group, itself included, whose value is within ε of its own: what a reader who knows the
 group can say of it. Records that share their description with nobody have risk 1 for that alone.
+
+The level that every principle reaches on published groups, apart from what was asked.
+
+A principle asks for a level; here the level is what is measured: the strictest parameter with
+which the principle still holds in every group, as the principle itself says it (`strongest`).
+
+What an owner is told of people: riskiest groups and rows, counted among candidates.
+
+The risk of a row is the share of its person's candidates, the person included, who have a value
+near to the row's: what is required of people is measured the same way. A person with many rows is
+counted once.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,23 +28,75 @@ import numpy as np
 
 from shoal.audit.covers import CellCover
 from shoal.audit.exposure import Nearness, band_of, nearness, widths
-from shoal.audit.levels import levels_of_groups, measure_levels
 from shoal.audit.published import Published, open_published
 from shoal.audit.verify import GUESSED, mixed_groups
-from shoal.errors import UnknownColumn, UsageError
+from shoal.distances.relation import near
+from shoal.errors import UnknownColumn, UsageError, option
 from shoal.principles.groups import Groups
-from shoal.principles.surveyed import OF_DESCRIPTIONS
+from shoal.principles.histogram import Histogram
+from shoal.principles.outlook import OF_DESCRIPTIONS, OF_GROUPS, of_columns
 from shoal.table.coded import Sensitive
+from shoal.table.people import values_of
 from shoal.table.reading import read_table, take_frame
-from shoal.wording import option
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import polars as pl
     from numpy.typing import NDArray
 
-    from shoal.audit.published import Published
+    from shoal.audit.people import Members
     from shoal.distances.relation import Band
+    from shoal.principles.base import Principle
     from shoal.table.schema import Schema
+
+
+@dataclasses.dataclass(frozen=True)
+class Level:
+    """The level of one principle on a table.
+
+    `asked` says which principle, and what of it is fixed; `found` is it at the strongest level
+    that holds in every group, None where no parameter makes it hold.
+    """
+
+    asked: Principle
+    found: Principle | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the level as plain values; `holds` is the notation in which it can be required."""
+        (parameter,) = self.asked.graded
+        level = None if self.found is None else getattr(self.found, parameter)
+        fixed = {
+            field.name: getattr(self.asked, field.name)
+            for field in dataclasses.fields(self.asked)  # type: ignore[arg-type]
+            if field.name != parameter
+        }
+        return {
+            "principle": type(self.asked).__name__,
+            "fixed": fixed,
+            "parameter": parameter,
+            "level": int(level) if isinstance(level, float) and level.is_integer() else level,
+            "stronger": "larger" if self.asked.rising else "smaller",
+            "holds": None if self.found is None else repr(self.found),
+        }
+
+
+def measure_levels(groups: Groups, value: Sensitive) -> Iterator[Level]:
+    """Yield the level of every principle that applies to a sensitive column."""
+    for one in of_columns(groups, value):
+        yield Level(one, one.strongest(groups, value))
+
+
+def levels_of_groups(groups: Groups, value: Sensitive) -> dict[str, NDArray[np.float64]]:
+    """Return some levels of each group, for lists of the riskiest ones."""
+    found = {type(one).__name__: 1 / one.measure(groups, value).risks for one in OF_GROUPS}
+    if value.columns[0].numeric:
+        histogram = Histogram.of(groups, value.codes)
+        ends = value.numbers[histogram.named[histogram.codes]].astype(np.float64)
+        with np.errstate(over="ignore"):  # of values that are further apart than any double
+            lengths = ends[histogram.ends - 1] - ends[histogram.starts]
+        found["KE"] = np.minimum(lengths, sys.float_info.max)
+    return found
 
 
 WORST = 10  # groups that are named
@@ -249,3 +314,82 @@ def why(near: int, size: int, epsilon: float, name: str, whom: str = "") -> str:
         return f"one in {size}{whom}, and nobody else is near"
     reach = f"within {epsilon:,g} of its own" if epsilon else "the same"
     return f"{near} of {size}{whom} in its group have a {name} {reach}"
+
+
+def survey_people(published: Published, members: Members, name: str) -> dict[str, Any]:
+    """Measure one sensitive column among people, and name the worst groups and rows.
+
+    The levels of principles are left out where some have several values: most are defined for one.
+    """
+    column = published.sensitive(name)
+    value = Sensitive.of((column,))
+    own = values_of(value, members.of_row, len(members))
+    candidates = members.candidates
+    found = nearness(candidates, own, widths(column))
+    middle = found[len(found) // 2]
+    several = own.sets is not None
+    worst = np.lexsort((candidates.sizes, -middle.risks))
+    return {
+        "column": name,
+        "people": True,
+        "numeric": column.numeric,
+        "distinct": column.distinct,
+        "levels": [] if several else [one.to_dict() for one in measure_levels(candidates, own)],
+        "proximity": [one.to_dict() for one in found],
+        "riskiest": _riskiest_people(published, members, middle, worst[:WORST]),
+        "riskiest_records": _records(published, members, value, middle, worst[:WORST_RECORDS]),
+    }
+
+
+def _rows_of(members: Members, candidates: int) -> NDArray[np.int64]:
+    """Return the rows of those who may be taken for one another."""
+    return np.flatnonzero(members.candidates.labels[members.of_row] == candidates)
+
+
+def _riskiest_people(
+    published: Published, members: Members, middle: Nearness, worst: NDArray[np.int64]
+) -> list[dict[str, Any]]:
+    """Describe the candidates with the highest risk."""
+    found = []
+    for one in worst.tolist():
+        rows = _rows_of(members, one)
+        found.append(
+            {
+                "group": published.group_id(int(published.groups.labels[rows[0]])),
+                "people": int(middle.sizes[one]),
+                "rows": len(rows),
+                "epsilon": middle.epsilon,
+                "risk": float(middle.risks[one]),
+            }
+        )
+    return found
+
+
+def _records(
+    published: Published,
+    members: Members,
+    value: Sensitive,
+    middle: Nearness,
+    worst: NDArray[np.int64],
+) -> list[dict[str, Any]]:
+    """Name the rows of the highest risk; no others can be than those of the worst candidates."""
+    band = band_of(value, middle.epsilon)
+    whom = " people with as many rows" if members.known else " people"
+    found: list[dict[str, Any]] = []
+    for one in worst.tolist():
+        rows, size = _rows_of(members, one), int(middle.sizes[one])
+        people = members.of_row[rows]
+        codes, place = np.unique(value.codes[rows], return_inverse=True)
+        for code in range(len(codes)):
+            close = near(band, codes, codes[code])[place]
+            count = len(np.unique(people[close]))
+            found += [
+                {
+                    "row": int(row) + 1,
+                    "group": published.group_id(int(published.groups.labels[row])),
+                    "risk": count / size,
+                    "why": why(count, size, middle.epsilon, value.name, whom),
+                }
+                for row in rows[place == code].tolist()
+            ]
+    return sorted(found, key=lambda entry: -entry["risk"])[:WORST_RECORDS]

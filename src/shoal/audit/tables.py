@@ -1,36 +1,135 @@
-"""The published tables of a release directory, read as its manifest says."""
+"""The published tables of a release directory, read as its manifest says.
+
+Whether the files of a release are those that were published, byte for byte.
+
+The part files of a release: there, readable to their end, and with the same columns.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import hashlib
+import stat
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from shoal.audit.cells import without_escapes
-from shoal.audit.digests import is_ordinary
-from shoal.audit.forms import (
-    Tables,
-    flat_cells,
-    one_cell_each,
-    put_together,
-    wrong_headers,
-)
-from shoal.audit.parts import find_parts
-from shoal.audit.stated import manifest_schema
+from shoal.audit.claims import manifest_schema
+from shoal.audit.forms import Tables, flat_cells, one_cell_each, put_together, wrong_headers
+from shoal.audit.manifest import MANIFEST
 from shoal.errors import InputError
 from shoal.progress import Progress, silent
 from shoal.table.columns import Gathered
-from shoal.table.files import separator_of, tables_named
+from shoal.table.files import part_files, separator_of, tables_named
 from shoal.table.forms import INTERVALS, RELEASE, TWO_TABLES, stems
 from shoal.table.linked import under_both_names
 from shoal.table.reading import read_lean, read_table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    import polars as pl
 
-    from shoal.audit.parts import PartFiles
+def digest_of(path: Path) -> str:
+    """Return the digest of a file as a manifest has it."""
+    with path.open("rb") as file:
+        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+
+
+def is_ordinary(path: Path) -> bool:
+    """Return whether there is a file that can be read to its end: no link, pipe or device."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def check_digests(directory: Path, stated: Mapping[str, str]) -> list[str]:
+    """Return a sentence for every published file that is missing or not what it was."""
+    problems = []
+    for name, digest in stated.items():
+        if not is_ordinary(directory / name):
+            problems.append(f"The file {name!r} is missing.")
+        elif digest_of(directory / name) != digest:
+            problems.append(f"The file {name!r} is not the one that was published.")
+    return problems
+
+
+def files_beside(directory: Path, stated: Mapping[str, str]) -> list[str]:
+    """Return a sentence where files lie in a release directory that do not belong to it."""
+    others = sorted(set(_files(directory)) - {*stated, MANIFEST})
+    if not others:
+        return []
+    return [f"Not part of the release, and not looked at: {', '.join(map(repr, others))}."]
+
+
+def _files(directory: Path) -> Iterator[str]:
+    """Yield what lies in a directory and one directory below it, as a manifest names it."""
+    for path in directory.iterdir():
+        below = list(path.iterdir()) if path.is_dir() and not path.is_symlink() else []
+        yield from (f"{path.name}/{inner.name}" for inner in below)
+        if not below:
+            yield path.name
+
+
+@dataclass(frozen=True, eq=False)
+class PartFiles:
+    """Parts of one table: their paths, how many rows each has, and the columns of all."""
+
+    paths: tuple[Path, ...]
+    heights: tuple[int, ...]
+    columns: tuple[str, ...]
+
+    @property
+    def rows(self) -> int:
+        """How many rows they have together."""
+        return sum(self.heights)
+
+
+def find_parts(directory: Path, stem: str, stated: Iterable[str]) -> PartFiles | None:
+    """Return the parts of a table among the files that a manifest states, None where it has none.
+
+    Nothing but the ends of the files is read.
+    """
+    names = part_files(stem, stated)
+    if not names:
+        return None
+    paths, heights = [], []
+    first: list[tuple[str, pl.DataType]] | None = None
+    for name in names:
+        path = directory / name
+        if not is_ordinary(path):
+            msg = f"{directory.name!r} has no {name}, or it is no ordinary file."
+            raise InputError(msg)
+        with _whole(path):
+            file = pl.scan_parquet(path, glob=False)
+            found = list(file.collect_schema().items())
+            heights.append(int(file.select(pl.len()).collect().item()))
+        if first is not None and found != first:
+            msg = f"{name} has other columns than {names[0]}, or others of their types."
+            raise InputError(msg)
+        first = found
+        paths.append(path)
+    return PartFiles(tuple(paths), tuple(heights), tuple(column for column, _ in first or ()))
+
+
+def read_part(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
+    """Return a part, or some of its columns."""
+    with _whole(path):
+        return pl.read_parquet(path, columns=columns, glob=False)
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except pl.exceptions.PolarsError as problem:
+        reason = str(problem).splitlines()[0]
+        msg = f"{path.name!r} is not a whole Parquet file ({reason}). Fetch it again."
+        raise InputError(msg) from None
 
 
 def read_published(

@@ -16,7 +16,7 @@ def inspect(
     """Say what each column is: type, values, a role with the reason, and what looks wrong."""
     import shoal
     from shoal.views.commands import Command
-    from shoal.views.inspected import print_inspection
+    from shoal.views.terminal import print_inspection
 
     how = {"query": query, "sheet": sheet, "delimiter": delimiter, "encoding": encoding}
     found = shoal.inspect(show.asked(None, table=table, **how).frame()).to_dict()

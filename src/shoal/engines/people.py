@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.errors import NotAchievable, UsageError
-from shoal.methods.achievable import check_least_risk, check_task
+from shoal.errors import NotAchievable, UsageError, option
+from shoal.methods.choice import check_least_risk, check_task
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import NOT_OF_PEOPLE
 from shoal.progress import untold
 from shoal.release.layout import Suppression
 from shoal.table.people import CodedPeople
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable

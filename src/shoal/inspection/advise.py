@@ -33,9 +33,8 @@ from shoal.table.schema import PERSON, RESERVED
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from shoal.inspection.dependencies import Kinship
     from shoal.inspection.infer import Inferred
-    from shoal.inspection.profile import Profile
+    from shoal.inspection.profile import Kinship, Profile
 
 MOST_GUESSED = 8  # quasi columns with which those that are only guessed to be known are added
 NEAR_UNIQUE = 0.95  # distinct values per filled cell

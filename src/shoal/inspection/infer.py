@@ -14,8 +14,7 @@ import numpy as np
 import polars as pl
 
 from shoal.table.coding import NUMBER
-from shoal.table.date_formats import tell_apart
-from shoal.table.dates import not_dates
+from shoal.table.dates import not_dates, tell_apart
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.inspection.advise import Advice, advise, primary
-from shoal.inspection.dependencies import Kinship, kin
 from shoal.inspection.infer import Inferred, infer
-from shoal.inspection.profile import Profile, usable
+from shoal.inspection.profile import Kinship, Profile, kin, usable
 from shoal.inspection.suspect import Suspicion, suspect
 from shoal.sampling import draw
-from shoal.table.date_formats import to_iso
+from shoal.table.dates import to_iso
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.reading import take_frame
 from shoal.table.schema import Schema

@@ -6,8 +6,7 @@ from shoal.kernels.exchange.anneal import anneal
 from shoal.kernels.exchange.colouring import xcolor
 from shoal.kernels.exchange.loss import LossSpace
 from shoal.kernels.exchange.moves import improve
-from shoal.kernels.exchange.nearest import near_rows
-from shoal.kernels.exchange.start import start
+from shoal.kernels.exchange.start import near_rows, start
 from shoal.kernels.exchange.state import GroupState, crossing, make_groups, refresh_each
 from shoal.kernels.exchange.swaps import chain, exchange_pairs, merge, repair, round_robin
 from shoal.kernels.reach import DEEP, box_tree, nearest_points, reaches

@@ -7,9 +7,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from shoal.chance import Orders, secure_orders
 from shoal.notation import Term
 from shoal.progress import Better, Enough, Progress, never, silent, untold
+from shoal.sampling import Orders, secure_orders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from shoal.release.graph import GeneralizationGraph
     from shoal.release.layout import Found
     from shoal.table.coded import Coded, Sensitive
-    from shoal.table.population import People
+    from shoal.table.people import People
 
 
 @dataclass(frozen=True, eq=False)

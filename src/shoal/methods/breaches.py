@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.distances.relation import between_members, near
-from shoal.errors import TooCrowded
+from shoal.errors import TooCrowded, option
 from shoal.methods.joining import Joining
 from shoal.methods.splitting import Rule, split
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups, renumber
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

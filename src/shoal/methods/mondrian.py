@@ -1,23 +1,159 @@
-"""Mondrian: top-down splitting for any principles, above all those that survive unions."""
+"""Mondrian: top-down splitting for any principles, above all those that survive unions.
+
+Another way in where the whole table fails: from small groups that keep what pairs must keep.
+
+Cutting needs a whole that holds, or can be dealt. A mix of requirements may fail on every large
+bucket, because values that may not meet do, and hold in small groups all the same. Those are found
+by exchanges for what is pairwise alone; then groups in breach of the rest exchange members with
+near ones, one pair of members at a time, as long as what they lack gets less.
+"""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.errors import BadParameter, NotAchievable, UsageError
+from shoal.methods.exchange import Exchange
 from shoal.methods.exhaustive import Thorough
-from shoal.methods.gathering import from_small_groups
 from shoal.methods.joining import Joining
 from shoal.methods.splitting import Rule, Ties, split
 from shoal.principles.base import Ordered, Pairwise, Searchable
 from shoal.principles.groups import Groups
+from shoal.principles.outlook import of_size
 from shoal.principles.requirement import check_population
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from shoal.methods.base import Task
+
+
+TIMES = (1, 2, 4, 8)  # the least size, up to which larger groups are tried in turn
+ROUNDS = 600  # of exchanges, one for each group in breach
+NEAR = 24  # groups in reach of one in breach, in the order of the table cut in halves
+PATIENCE = 120  # rounds without gain after which a size is given up
+SEED = 1  # which members are tried is drawn, the same ones in every run
+
+
+def from_small_groups(task: Task) -> Groups | None:
+    """Return groups in which everything holds, None where this way does not lead to any."""
+    pairs = [one for one in task.requirements if isinstance(one.principle, Pairwise)]
+    if all(one.principle.monotone for one in task.requirements):
+        return None  # where the whole fails, so does every way to part it
+    if task.people is not None:
+        return None  # exchanged members make descriptions overlap
+    ends = time.monotonic() + (np.inf if task.seconds is None else task.seconds)
+    for times in TIMES:
+        size = times * task.least
+        if size > len(task.coded):
+            break
+        least = of_size(size)
+        part = replace(task, requirements=(*pairs, least), seconds=_left(task, ends))
+        try:
+            groups = Exchange().find(part)
+        except NotAchievable:
+            continue
+        mended = Mending(task, ends).run(groups)
+        if task.holds(mended):
+            return mended
+        if time.monotonic() > ends:
+            break
+    return None
+
+
+def _left(task: Task, ends: float) -> float | None:
+    return None if task.seconds is None else max(ends - time.monotonic(), 0.001)
+
+
+@dataclass(frozen=True, eq=False)
+class Mending:
+    """Exchanges between groups in breach and near ones, judged by the measure itself."""
+
+    task: Task
+    ends: float
+
+    def run(self, groups: Groups) -> Groups:
+        """Exchange until everything holds, or nothing has got better for long."""
+        random = np.random.default_rng(SEED)
+        lacks = self.lacks(groups)
+        best, idle = float(lacks.sum()), 0
+        order = self.along(groups)
+        for _ in range(ROUNDS):
+            if best == 0 or idle > PATIENCE or time.monotonic() > self.ends:
+                break
+            wrong = np.flatnonzero(lacks)
+            one, other = partners(random.permutation(wrong), order, random)
+            tried = Groups(exchanged(groups, one, other, random))
+            after = self.lacks(tried)
+            worse = after[one] + after[other] > lacks[one] + lacks[other]
+            back = np.concatenate([one[worse], other[worse]])
+            undone = np.isin(groups.labels, back)
+            groups = Groups(np.where(undone, groups.labels, tried.labels))
+            after[back] = lacks[back]
+            lacks = after
+            idle = 0 if lacks.sum() < best else idle + 1
+            best = min(best, float(lacks.sum()))
+        return groups
+
+    def lacks(self, groups: Groups) -> NDArray[np.float64]:
+        """Return how far each group is from keeping every requirement, 0 where it does.
+
+        A breach counts for 1, and for more the further the risk is over its bound.
+        """
+        found = np.zeros(len(groups))
+        for measured in self.task.measure(groups):
+            over = np.minimum(measured.risks - float(measured.bound), 1.0)
+            found += np.where(measured.breaches, 1 + np.maximum(over, 0.0), 0.0)
+        return found
+
+    def along(self, groups: Groups) -> NDArray[np.int64]:
+        """Return the groups in an order in which neighbours are near: by their mean ranks."""
+        space = self.task.coded.space
+        sums = [
+            np.bincount(groups.labels, ranks * unit)
+            for ranks, unit in zip(space.codes, space.units, strict=True)
+        ]
+        centres = np.array(sums) / groups.sizes
+        widest = np.argsort(-np.ptp(centres, axis=1), kind="stable")
+        cells = np.floor(centres[widest] * len(groups) ** (1 / max(len(centres), 1)))
+        return np.lexsort(cells[::-1])
+
+
+def partners(
+    wrong: NDArray[np.int64], order: NDArray[np.int64], random: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return groups in breach and a near group for each; no group stands in two pairs."""
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    reach = random.integers(1, NEAR + 1, len(wrong)) * random.choice([-1, 1], len(wrong))
+    other = order[(place[wrong] + reach) % len(order)]
+    both = np.stack([wrong, other], axis=1).ravel()
+    _, first = np.unique(both, return_index=True)
+    taken = np.zeros(len(both), bool)
+    taken[first] = True
+    free = taken.reshape(-1, 2).all(axis=1) & (wrong != other)
+    return wrong[free], other[free]
+
+
+def exchanged(
+    groups: Groups,
+    one: NDArray[np.int64],
+    other: NDArray[np.int64],
+    random: np.random.Generator,
+) -> NDArray[np.int64]:
+    """Return labels in which each pair of groups has exchanged a member."""
+    labels = groups.labels.copy()
+    leaves, enters = (
+        groups.order[groups.starts[side] + random.integers(0, groups.sizes[side])]
+        for side in (one, other)
+    )
+    labels[leaves], labels[enters] = other, one
+    return labels
+
 
 SPLITS = ("widest", "least-loss")
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.kernels.exchange.loss import LossSpace
-from shoal.kernels.exchange.nearest import near_rows
-from shoal.kernels.exchange.start import start
+from shoal.kernels.exchange.start import near_rows, start
 from shoal.kernels.reach import DEEP, box_tree, nearest_points
 from shoal.kernels.space import INTERVAL
 from shoal.progress import in_threads
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from shoal.kernels.exchange.state import GroupState
 
 PARTS = 8
-RUN = 8  # rows of a run, see `kernels/exchange/nearest.py`, at least
+RUN = 8  # rows of a run, see `kernels/exchange/start.py`, at least
 AROUND = 12  # runs in which neighbours are looked for
 SAMPLES = 16  # of groups that the thinned-out rings draw from in turn, at least
 FEW = 1 << 20  # distances that are all measured rather than looked for in a tree

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.errors import NotAchievable, TooCrowded, UsageError
+from shoal.errors import NotAchievable, TooCrowded, UsageError, option
 from shoal.methods.base import Task
 from shoal.methods.leaving_out import (
     costly_rows,
@@ -23,10 +23,9 @@ from shoal.methods.leaving_out import (
 )
 from shoal.methods.mondrian import Mondrian
 from shoal.principles.groups import Groups
-from shoal.principles.surveyed import of_size
+from shoal.principles.outlook import of_size
 from shoal.progress import untold
 from shoal.release.layout import Suppression
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable

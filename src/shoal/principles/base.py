@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from shoal.distances.relation import Band, Relation, most_near
-from shoal.errors import UsageError
+from shoal.errors import UsageError, option
 from shoal.exact import at_most
 from shoal.kernels.compiling import RUN
 from shoal.notation import Term
 from shoal.principles.groups import Groups, Measurement, renumber
 from shoal.principles.surplus import cliques, counts_of, most_together, spread_out, thinned
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,4 +1,7 @@
-"""How far one value's share of a group is from its share of the table: δ-disclosure, β-likeness."""
+"""How far one value's share of a group is from its share of the table: δ-disclosure, β-likeness.
+
+t-closeness: the values of a group are distributed nearly as those of the table.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,167 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from shoal.errors import BadParameter
+from shoal.distances.hierarchical import Hierarchical
+from shoal.errors import BadParameter, UsageError
 from shoal.exact import LEAST, exponential, logarithm, upward
-from shoal.kernels.compiling import DISCLOSURE, LIKENESS
+from shoal.kernels.compiling import APART, DISCLOSURE, LIKENESS, ORDERED
 from shoal.notation import exact, number
 from shoal.principles.base import Demand, Searchable, counted
-from shoal.principles.groups import Groups, Measurement
+from shoal.principles.groups import LARGEST, Groups, Measurement
 from shoal.principles.histogram import Histogram
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.table.coded import Sensitive
+
+
+GROUNDS = ("equal", "ordered")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TCloseness(Searchable):
+    """The earth mover's distance between each group and the table is at most t.
+
+    With shares p in the group, q in the table, and m values in the table:
+
+    - `ground="equal"`: any two values are 1 apart; the distance is ½ Σ |p - q|.
+    - `ground="ordered"`: the i-th and j-th value are |i - j| / (m - 1) apart; the distance is
+      Σ |P - Q| / (m - 1) over the cumulated shares. A column with one value has distance 0.
+    - `ground=Hierarchical(levels=…)`: two values are as far apart as the level at which they meet,
+      over the height H; the distance is the mean of ½ Σ |p - q| over the levels below the root,
+      since H levels of edges of 1/(2H) each make up the ground distance.
+
+    The risk is the distance, exact, and the bound is t. The distance is convex, so the principle
+    survives the union of groups.
+
+    References
+    ----------
+    Li, Li, Venkatasubramanian: t-Closeness. ICDE 2007.
+    """
+
+    t: float
+    ground: str | Hierarchical = "equal"
+
+    monotone = True
+    by_itself = False
+    graded = ("t",)
+    looser = ("t",)
+    source = "Li, Li, Venkatasubramanian, ICDE 2007"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "t", number(self, "t", self.t, most=1))
+        if self.ground not in GROUNDS and not isinstance(self.ground, Hierarchical):
+            allowed = "'equal', 'ordered' or Hierarchical(levels=…)"
+            raise BadParameter("TCloseness", "ground", allowed, self.ground)
+
+    @property
+    def bound(self) -> Fraction:
+        """The largest distance allowed."""
+        return exact(self.t)
+
+    def nodes(self, sensitive: Sensitive) -> list[NDArray]:
+        """Return for each level whose shares are compared the node of every distinct value."""
+        if isinstance(self.ground, Hierarchical):
+            return self.ground.nodes(sensitive)[:-1]
+        return [np.arange(sensitive.distinct)]
+
+    def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
+        """Measure the earth mover's distance to the whole table."""
+        assert sensitive is not None
+        if self.ground == "ordered":
+            self.check_order(sensitive)
+            parts, wholes = _ordered(Histogram.of(groups, sensitive.codes, sensitive.table))
+        else:
+            levels = self.nodes(sensitive)
+            table = sensitive.table
+            each = [
+                _equal(
+                    Histogram.of(
+                        groups, level[sensitive.codes], None if table is None else level[table]
+                    )
+                )
+                for level in levels
+            ]
+            parts = np.sum(each, axis=0) if each else np.zeros(len(groups), np.int64)
+            rows = len(sensitive.codes if table is None else table)
+            wholes = 2 * rows * max(len(levels), 1) * groups.sizes
+        return Measurement(parts, wholes, groups.sizes, self.bound, self.least)
+
+    def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self:
+        """Return it with the least t that holds."""
+        return replace(self, t=upward(self.measure(groups, sensitive).risk))
+
+    def demand(self, sensitive: Sensitive) -> Demand:
+        """Return that a bucket is at most t from the table."""
+        if self.ground == "ordered":
+            self.check_order(sensitive)
+            codes, totals = counted(sensitive.codes)
+            cumulated = np.cumsum(totals)
+            table = np.concatenate([cumulated, [0], np.cumsum(cumulated)]).astype(np.float64)
+            return Demand(ORDERED, codes, len(totals), table, self.bound)
+        levels = self.nodes(sensitive)
+        order = np.lexsort(levels) if levels else np.arange(sensitive.distinct)
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))  # equal nodes stand side by side on every level
+        lines = []
+        for level in levels:
+            totals = np.bincount(level[sensitive.codes], minlength=int(level.max()) + 1)
+            lines += [level[order], totals[level[order]]]
+        table = np.concatenate(lines or [np.empty(0)]).astype(np.float64)
+        codes = place[sensitive.codes].astype(np.int32)
+        return Demand(APART, codes, sensitive.distinct, table, self.bound)
+
+    def check_order(self, sensitive: Sensitive) -> None:
+        """Raise where several columns together have no order."""
+        if len(sensitive.columns) > 1:
+            msg = f"{self!r} is about one ordered column, not {sensitive.name}."
+            raise UsageError(msg)
+
+    def promise(self, column: str) -> str:
+        """Say it in plain words."""
+        return (
+            f"In every group, {column} is distributed as in the whole table but for a distance of "
+            f"at most {self.t:g}: knowing the group tells little more than knowing the table."
+        )
+
+
+def _equal(histogram: Histogram) -> NDArray[np.int64]:
+    """Return 2 n N times ½ Σ |p - q|: Σ |c N - C n|, what the group lacks included."""
+    sizes = histogram.sizes
+    shared = histogram.totals[histogram.codes]
+    apart = np.abs(histogram.counts * histogram.rows - shared * sizes[histogram.groups])
+    lacking = histogram.rows - histogram.sum(shared)
+    found: NDArray[np.int64] = histogram.sum(apart) + lacking * sizes
+    return found
+
+
+def _ordered(histogram: Histogram) -> tuple[NDArray, NDArray]:
+    """Return Σ |a N - n A| over the cumulated counts a of each group and A of the table.
+
+    With it comes what it is a share of, n N (m - 1).
+
+    Between two values of a group a stands still while A grows, so one search finds where the
+    difference changes its sign, and sums of A do the rest.
+    """
+    sizes, rows, values = histogram.sizes, histogram.rows, len(histogram.totals)
+    wide = object if rows * rows * values >= LARGEST else np.int64
+    cumulated = np.cumsum(histogram.totals)
+    sums = np.concatenate([[0], np.cumsum(cumulated)]).astype(wide)
+    size = sizes[histogram.groups]
+    running = np.cumsum(histogram.counts)
+    mass = running - (running - histogram.counts)[histogram.starts][histogram.groups]
+    low = histogram.codes
+    high = np.append(low[1:], 0)
+    high[histogram.ends - 1] = values - 1
+    high = np.maximum(high, low)  # nothing is left to move past the last value
+    turn = np.clip(np.searchsorted(cumulated, mass * rows // size, side="right"), low, high)
+    level = mass.astype(wide) * rows
+    above = (turn - low) * level - size * (sums[turn] - sums[low])
+    below = size * (sums[high] - sums[turn]) - (high - turn) * level
+    parts = histogram.sum(above + below) + sizes * sums[low[histogram.starts]]
+    return parts, sizes.astype(wide) * rows * max(values - 1, 1)
+
 
 SCALE = 2**40  # a gain against -ln q is rounded up to a multiple of one in this many
 TINY = 1e-300  # instead of -ln 1, where there is no gain either

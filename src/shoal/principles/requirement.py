@@ -6,10 +6,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from shoal.errors import UnknownColumn, UsageError
+from shoal.errors import UnknownColumn, UsageError, option
 from shoal.notation import parse
 from shoal.principles.base import Principle
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -23,13 +23,13 @@ from shoal.release.cells import (
 )
 from shoal.release.forms import (
     as_it_was,
+    cell_means,
     check_names,
     check_one_line,
     is_interval,
     take_apart,
 )
 from shoal.release.layout import Found, Layout, alone_with_their_rows, lay_out
-from shoal.release.means import cell_means
 from shoal.release.recoding import LinkedRecoding, Recoding
 from shoal.release.statement import describe, describe_linked, state
 from shoal.table.forms import INTERVALS, MEANS, TWO_TABLES

@@ -10,8 +10,8 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.table.coding import NUMBER
+from shoal.table.column import INTEGER
 from shoal.table.columns import is_dictionary
-from shoal.table.domain import INTEGER
 from shoal.table.formulas import escape, escape_name, risky
 from shoal.table.frames import unheld
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.release.means import Means
+    from shoal.release.forms import Means
     from shoal.table.column import Column
     from shoal.table.hierarchy import Tree
 

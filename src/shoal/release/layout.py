@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.chance import secure_orders
 from shoal.principles.groups import Groups
 from shoal.release.graph import GeneralizationGraph
-from shoal.sampling import check_seed
+from shoal.sampling import check_seed, secure_orders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.errors import OutputError
+from shoal.errors import OutputError, option
 from shoal.progress import in_threads
 from shoal.table.files import EXCEL_ROWS, load, separator_of
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

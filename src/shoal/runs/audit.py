@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, overload
 
 from shoal.audit.files import audit_files
 from shoal.audit.survey import survey
-from shoal.engines.choice import engine_of
+from shoal.engines.local import engine_of
 from shoal.engines.spark.engine import Spark
-from shoal.errors import UsageError
+from shoal.errors import UsageError, option
 from shoal.showing import Shown
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

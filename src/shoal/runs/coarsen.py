@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.digests import digest_of
+from shoal.audit.claims import manifest_schema
 from shoal.audit.files import audit_directory
 from shoal.audit.manifest import MANIFEST, read_manifest
 from shoal.audit.standing import stand_ins
-from shoal.audit.stated import manifest_schema
-from shoal.audit.tables import read_spelled
+from shoal.audit.tables import digest_of, read_spelled
 from shoal.audit.verify import alike
-from shoal.errors import AuditFailed, UsageError
+from shoal.errors import AuditFailed, UsageError, option
 from shoal.methods.base import Method, Task
 from shoal.methods.coarsening import Coarsening
 from shoal.principles.groups import Groups, renumber
@@ -32,7 +31,6 @@ from shoal.runs.release import Release
 from shoal.table.coding import code_persons
 from shoal.table.forms import BOUNDS, INTERVALS, TWO_TABLES
 from shoal.table.schema import PERSON, RESERVED
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

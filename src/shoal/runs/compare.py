@@ -12,7 +12,7 @@ from shoal.methods.choice import choose_method, search, warm_up
 from shoal.methods.exchange import Exchange
 from shoal.methods.freeform.method import Freeform
 from shoal.methods.mondrian import Mondrian
-from shoal.methods.split import Split
+from shoal.methods.splitting import Split
 from shoal.progress import Progress, silent
 from shoal.release.building import build_release
 from shoal.release.layout import Randomness

@@ -28,9 +28,9 @@ from shoal.principles.planning import frontier
 from shoal.progress import silent
 from shoal.release.boxes import exact_matches
 from shoal.runs.again import reproduction
-from shoal.runs.members import Counted, members
+from shoal.runs.remarks import Counted, members
 from shoal.table.forms import BOUNDS, INTERVALS, TWO_TABLES
-from shoal.table.population import code_people
+from shoal.table.people import code_people
 from shoal.table.pseudonyms import warning
 from shoal.table.settling import weights_of
 from shoal.table.trimming import stated_trim

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.audit.claims import manifest_schema
 from shoal.audit.manifest import read_manifest
-from shoal.audit.stated import manifest_schema
 from shoal.distances.relation import near
 from shoal.errors import NotAchievable, UsageError
 from shoal.exact import upward
-from shoal.methods.achievable import check_task
+from shoal.methods.choice import check_task
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 from shoal.runs.run import Run

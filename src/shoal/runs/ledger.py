@@ -14,13 +14,12 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.identification import release_groups
-from shoal.errors import InputError, NotAchievable, UsageError
+from shoal.errors import InputError, NotAchievable, UsageError, option
 from shoal.principles.groups import renumber
 from shoal.release.cells import cells, spans
 from shoal.release.ledger import GROUP, HERE, WHO
 from shoal.table.coded import code_table
 from shoal.table.coding import code_column
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

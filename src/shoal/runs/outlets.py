@@ -15,14 +15,13 @@ import polars as pl
 
 from shoal.audit.forms import one_cell_each
 from shoal.audit.tables import as_meant
-from shoal.errors import OutputError, UsageError
+from shoal.errors import OutputError, UsageError, option
 from shoal.progress import Progress, silent
 from shoal.release.places import as_output_errors, check_output, check_private, private_file
 from shoal.runs.publish import accept, audit_written, write_tables
 from shoal.table.databases.access import check_target, is_address, write_address
 from shoal.table.files import FORMATS
 from shoal.table.forms import RELEASE, TWO_TABLES
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -30,8 +30,10 @@ LABELS = 8  # of one group, at most
 
 def collect_owner(release: ReleaseData) -> dict[str, Any]:
     """Gather what is private, as plain values."""
-    from shoal.audit.survey import survey  # which knows every principle
-    from shoal.audit.survey_people import survey_people
+    from shoal.audit.survey import (
+        survey,  # which knows every principle
+        survey_people,
+    )
 
     facts: dict[str, Any] = {
         "suppression": str(release.suppression),

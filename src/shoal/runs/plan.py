@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from shoal.engines.choice import engine_of
+from shoal.engines.local import engine_of
 from shoal.engines.spark.engine import Spark
-from shoal.errors import UsageError
+from shoal.errors import UsageError, option
 from shoal.principles.necessary import outlook_of_people, plan_people
 from shoal.principles.planning import plan_column, plan_requirement
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import requirements
-from shoal.runs.preparing import with_linked
+from shoal.runs.checks import with_linked
 from shoal.runs.run import Run
 from shoal.table.people import CodedPeople
 from shoal.table.reading import take_frame
 from shoal.table.schema import LABELS
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from shoal.engines.base import Engine

@@ -11,7 +11,7 @@ import numpy as np
 from shoal.errors import NotAchievable
 from shoal.exact import tidy
 from shoal.methods.choice import choose_method
-from shoal.methods.split import Split
+from shoal.methods.splitting import Split
 from shoal.principles.planning import width_bound
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import requirements

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from shoal.audit.claims import kinds_of, manifest_schema
 from shoal.audit.matches import audit_matches
 from shoal.audit.published import plain_text
-from shoal.audit.stated import kinds_of, manifest_schema
 from shoal.audit.verify import audit_table
 from shoal.errors import UsageError
 from shoal.progress import Progress, silent
@@ -141,8 +141,8 @@ class Release(ReleaseData, Shown):
     @cached_property
     def boxes(self) -> BoxTable:
         """What groups span, in every form."""
-        from shoal.utility.nodes import Leaves
         from shoal.utility.queries import BoxTable
+        from shoal.utility.sets import Leaves
 
         quasi = self.recoding.quasi.values()
         nodes = {one.name: Leaves.of(one) for one in quasi if one.tree is not None}

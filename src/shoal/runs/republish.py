@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.digests import digest_of
 from shoal.audit.manifest import MANIFEST, read_manifest
 from shoal.audit.series import group_rows
-from shoal.audit.tables import read_spelled
-from shoal.errors import AuditFailed, InputError, NotAchievable, UsageError
+from shoal.audit.tables import digest_of, read_spelled
+from shoal.errors import AuditFailed, InputError, NotAchievable, UsageError, option
 from shoal.methods.base import Method, Task
 from shoal.principles.groups import Groups
 from shoal.release.building import build_release
@@ -53,7 +52,6 @@ from shoal.table.groupings import Runs
 from shoal.table.reading import take_frame
 from shoal.table.schema import KNOWN, PERSON, REAL
 from shoal.table.settings import ROLES
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable

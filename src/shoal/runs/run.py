@@ -12,12 +12,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from shoal.audit.identification import check_threshold
-from shoal.engines.choice import engine_of
+from shoal.engines.local import engine_of
 from shoal.engines.people import as_people, check_method, check_people
 from shoal.engines.spark.engine import Spark
-from shoal.methods.achievable import check_least_risk, check_task
 from shoal.methods.base import Method, Task
-from shoal.methods.choice import choose_method, method_for
+from shoal.methods.choice import check_least_risk, check_task, choose_method, method_for
 from shoal.methods.suppression import read_share
 from shoal.principles.base import OneDimensional
 from shoal.principles.planning import largest_share
@@ -28,17 +27,18 @@ from shoal.release.forms import check_form
 from shoal.release.layout import Randomness
 from shoal.release.statement import check_title
 from shoal.runs.checks import (
+    Prepared,
     check_alone,
     check_budget,
     check_linked,
     check_named,
     check_places,
     checked_settings,
+    prepare,
     reads_files,
 )
 from shoal.runs.doing import Outcome, go, release_of
 from shoal.runs.estimate import search_seconds, whole_run
-from shoal.runs.preparing import Prepared, prepare
 from shoal.runs.remarks import AlsoPeople, Tell, about_columns, about_whom, unheard
 from shoal.table.coded import code_table
 from shoal.table.columns import without_cells

@@ -9,17 +9,16 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.digests import digest_of
+from shoal.audit.claims import manifest_schema
 from shoal.audit.files import audit_directory
 from shoal.audit.manifest import REPORT
-from shoal.audit.parts import find_parts
 from shoal.audit.slices import group_sizes_of, held_by
-from shoal.audit.stated import manifest_schema
+from shoal.audit.tables import digest_of, find_parts
 from shoal.engines.spark.reading import is_spark_frame
 from shoal.engines.spark.scan import scan_columns, value_of
 from shoal.engines.spark.scattering import suppressed
 from shoal.engines.spark.work import TABLE, Work
-from shoal.errors import AuditFailed, UsageError
+from shoal.errors import AuditFailed, UsageError, option
 from shoal.methods.choice import choose_method
 from shoal.methods.suppression import read_share
 from shoal.principles.base import OneDimensional
@@ -31,8 +30,7 @@ from shoal.release.places import _real, as_output_errors, check_output
 from shoal.release.staging import staging, swap_in
 from shoal.runs.checks import check_named, reads_files
 from shoal.runs.outlets import is_outlet
-from shoal.runs.publish import write_manifest, write_text
-from shoal.runs.recast import collect_spread
+from shoal.runs.publish import collect_spread, write_manifest, write_text
 from shoal.runs.remarks import Remark, about_columns, unheard
 from shoal.showing import Shown
 from shoal.table.databases.access import is_address
@@ -42,14 +40,13 @@ from shoal.table.settings import ROLES
 from shoal.utility.expression import count
 from shoal.utility.parts import PartsTable
 from shoal.views.usual import THRESHOLD
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     import polars as pl
 
-    from shoal.audit.parts import PartFiles
+    from shoal.audit.tables import PartFiles
     from shoal.audit.verify import Audit
     from shoal.engines.spark.engine import Spark
     from shoal.engines.spark.scan import Scan

@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.errors import BadCells, InputError, ShoalError, UsageError
-from shoal.table.column import Column, Wordings, frozen
+from shoal.errors import BadCells, InputError, ShoalError, UsageError, option
+from shoal.table.column import INTEGER, Column, Wordings, frozen
 from shoal.table.columns import distinct, is_dictionary
 from shoal.table.dates import LARGEST, not_dates, parse_dates, too_fine
-from shoal.table.domain import INTEGER
 from shoal.table.frames import unheld
 from shoal.table.missing import MISSING_LABEL, first_rows, is_missing
 from shoal.table.schema import LABELS, NUMERIC
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

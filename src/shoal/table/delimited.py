@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 import polars as pl
 
-from shoal.errors import InputError, UsageError
+from shoal.errors import InputError, UsageError, option
 from shoal.table.columns import Gathered
 from shoal.table.schema import check_header
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from shoal.table.coding import NUMBER
+from shoal.table.column import INTEGER
 from shoal.table.dates import LARGEST, date_parts, date_units
-from shoal.table.domain import INTEGER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.errors import InputError, UsageError
+from shoal.errors import InputError, UsageError, option
 from shoal.table.delimited import BOM, SEPARATORS, in_utf8, parse_csv
 from shoal.table.schema import check_header
-from shoal.table.strict import once
-from shoal.wording import option
+from shoal.table.toml_lines import once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

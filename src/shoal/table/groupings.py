@@ -15,8 +15,8 @@ import polars as pl
 from shoal.errors import BadParameter, InputError, UsageError
 from shoal.notation import Term, exact, number, parse, whole_number
 from shoal.table.dates import read_moments
-from shoal.table.distinct import Distinct, bin_of, bin_width, exactly
 from shoal.table.hierarchy import DEPTH, ROOT, Levels, check_levels, nested_levels, read_levels
+from shoal.table.placing import Distinct, bin_of, bin_width, exactly
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable

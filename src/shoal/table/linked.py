@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.errors import BadCells, InputError, UsageError
+from shoal.errors import BadCells, InputError, UsageError, option
 from shoal.table.coded import Sensitive
 from shoal.table.coding import check_type, code_asked
 from shoal.table.missing import MISSING_LABEL, complete_rows, first_rows
 from shoal.table.schema import CELLS, PERSON, RESERVED, Schema
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

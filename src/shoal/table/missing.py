@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import polars as pl
 
-from shoal.errors import BadCells, InputError, UsageError
-from shoal.wording import option
+from shoal.errors import BadCells, InputError, UsageError, option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from shoal.errors import InputError, UsageError
+from shoal.errors import InputError, UsageError, option
 from shoal.table.coding import check_type
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 import polars as pl
 
-from shoal.errors import InputError, UsageError
+from shoal.errors import InputError, UsageError, option
 from shoal.progress import Progress, silent
 from shoal.table.columns import Gathered, Handed
 from shoal.table.databases.access import is_address
@@ -35,7 +35,6 @@ from shoal.table.files import (
 from shoal.table.frames import give_arrow, give_pandas, give_polars, take_arrow, take_pandas
 from shoal.table.schema import check_header
 from shoal.table.streams import Streamed, is_stream, read_stream
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import InputError, UnknownColumn, UsageError
+from shoal.errors import InputError, UnknownColumn, UsageError, option
 from shoal.notation import is_number
-from shoal.table.date_formats import check_format, iso_column
+from shoal.table.dates import check_format, iso_column
 from shoal.table.decimals import check_decimal, plain_numbers
 from shoal.table.groupings import Hierarchy
 from shoal.table.missing import check_policy
 from shoal.table.trimming import Trim, read_trim
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

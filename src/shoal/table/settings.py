@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from shoal.errors import InputError, UnknownColumn, UsageError, nearest
 from shoal.table.databases.access import is_address, seen_from
-from shoal.table.date_formats import check_format as check_date_format
+from shoal.table.dates import check_format as check_date_format
 from shoal.table.delimited import check_encoding
 from shoal.table.forms import FORMS
 from shoal.table.missing import Missing

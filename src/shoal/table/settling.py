@@ -13,7 +13,7 @@ import polars as pl
 
 from shoal.errors import BadCells
 from shoal.table.columns import is_dictionary
-from shoal.table.date_formats import guess_format
+from shoal.table.dates import guess_format
 from shoal.table.decimals import plain_numbers
 from shoal.table.missing import first_rows
 from shoal.table.schema import LABELS, NUMERIC

@@ -20,16 +20,14 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import interval_ends, interval_means, read_set
-from shoal.audit.nodes import Stated
+from shoal.audit.reading import Stated
 from shoal.errors import InputError
 from shoal.kernels.queries import interval_shares, label_shares
 from shoal.table.coding import NUMBER, code_column
 from shoal.table.dates import not_dates
 from shoal.table.missing import MISSING_LABEL, is_missing
-from shoal.utility.gathered import Stretched
-from shoal.utility.nodes import Leaves, StatedLeaves
-from shoal.utility.sets import Numbers, Ruler, Set
-from shoal.utility.tilted import Tilted
+from shoal.utility.sets import Leaves, Numbers, Ruler, Set, StatedLeaves
+from shoal.utility.tilted import Stretched, Tilted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -30,9 +30,8 @@ import numpy as np
 
 from shoal.principles.requirement import requirements
 from shoal.utility.columns import Intervals, Spread
-from shoal.utility.divergence import kl_divergence
-from shoal.utility.lossy import Measured, ends_in_units
-from shoal.utility.nodes import Leaves
+from shoal.utility.lossy import Measured, ends_in_units, kl_divergence
+from shoal.utility.sets import Leaves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.audit.claims import manifest_schema
 from shoal.audit.forms import flat_cells, one_cell_each
-from shoal.audit.stated import manifest_schema
 from shoal.errors import UnknownColumn
 from shoal.table.columns import is_dictionary
 from shoal.table.forms import MEANS, has_ends, spelled_as
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.audit.parts import PartFiles
+    from shoal.audit.tables import PartFiles
     from shoal.utility.sets import Set
 
 CELL, SIZE, ROWS, PLACE = "cell", "size", "rows", "place"

@@ -14,10 +14,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.audit.claims import manifest_schema
 from shoal.audit.manifest import read_manifest
-from shoal.audit.parts import find_parts
-from shoal.audit.stated import manifest_schema
-from shoal.audit.tables import read_tables
+from shoal.audit.tables import find_parts, read_tables
 from shoal.audit.verify import alike, cell_codes, check_rows
 from shoal.errors import InputError, UnknownColumn
 from shoal.kernels.queries import BLOCK, box_counts, count_rows, spread_count
@@ -33,9 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from shoal.table.schema import Schema
-    from shoal.utility.nodes import Leaves
     from shoal.utility.pairing import SharedOut
-    from shoal.utility.sets import Set
+    from shoal.utility.sets import Leaves, Set
 
 Asked = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
 KEPT = 2**27  # bytes of columns, put together for queries, that are held for the next ones

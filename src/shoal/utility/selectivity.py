@@ -11,12 +11,11 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.release.means import mean_texts
+from shoal.release.forms import mean_texts
 from shoal.table.forms import TWO_TABLES
 from shoal.utility.columns import Exact, Intervals, Sets, Spread
-from shoal.utility.nodes import Leaves
 from shoal.utility.queries import BoxTable, ExactTable, Rows, TwoTables
-from shoal.utility.sets import Ruler
+from shoal.utility.sets import Leaves, Ruler
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

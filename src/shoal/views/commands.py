@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from shoal.wording import spell
+from shoal.errors import spell
 
 
 @dataclass(frozen=True)

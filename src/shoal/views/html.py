@@ -1,12 +1,15 @@
 """The report as one page that opens offline: no script, no font, no request.
 
 Notebooks get pieces of the same HTML: a release, an audit and a plan at a glance.
+
+The first line of every part of the report: the answer to its question, in one sentence.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from shoal.table.forms import TWO_TABLES
 from shoal.views.charts.base import drawn
 from shoal.views.charts.release import (
     column_chart,
@@ -19,14 +22,236 @@ from shoal.views.charts.release import (
 from shoal.views.charts.strips import strip_chart
 from shoal.views.commands import flag
 from shoal.views.pages import comparison_values, frontier_values, render
-from shoal.views.sentences import cost_sentence, first_values, report_values, scale_of
 from shoal.views.tables import level_name, level_value
+from shoal.views.words import (
+    count,
+    extent,
+    figure,
+    in_hundred,
+    limit,
+    one_in,
+    people,
+    plural,
+    share,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from shoal.audit.verify import Audit
     from shoal.release.release import ReleaseData
+
+
+SCALES = (0.05, 0.1, 0.25, 0.5, 1.0)  # one of which all bars of a page have
+LARGE = 0.1  # of the rows, or of a relative error: more is no longer "as before"
+
+
+def report_values(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return everything that the template of a report says in words."""
+    known = facts["fidelity"]
+    quasi = [one for one in known.get("columns", ()) if one["role"] == "quasi"]
+    groups = sorted(known.get("subgroups", ()), key=lambda one: -_unevenness(one))
+    errors = facts["queries"].get("errors", ())
+    shown = [*facts["loss"]["ncp"].values()]
+    shown += [band["loss"] for group in groups for band in group["bands"]]
+    return first_values(facts) | {
+        "may_publish": may_publish(facts),
+        "means": what_it_means(facts),
+        "left_out_sentence": left_out_sentence(facts),
+        "cost_sentence": cost_sentence(facts),
+        "learn_sentence": learn_sentence(facts),
+        "widths": {one["column"]: one for one in quasi},
+        "scale": scale_of(shown),
+        "query_scale": scale_of([one["median"] for one in errors]),
+        "bearing": groups[0] if groups else None,
+        "others_bearing": groups[1:],
+        "bearing_sentence": bearing_sentence(groups[0]) if groups else "",
+    }
+
+
+def first_values(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return what the first screen says in words, in a report and on a certificate."""
+    return {
+        "measured_in": _measured_in(facts),
+        "left_out": _left_out(facts),
+        "done": {one["name"]: done(one, facts) for one in facts["columns"]},
+        "complaints": facts.get("complaints", ()),
+    }
+
+
+def scale_of(values: list[float]) -> float:
+    """Return how far the bars of a page reach, all of them alike."""
+    most = max(values, default=0.0)
+    return next((one for one in SCALES if most <= one), 1.0)
+
+
+def _measured_in(facts: dict[str, Any]) -> str:
+    """Say where the promise was measured."""
+    if facts["groups"] is None:
+        return (
+            "Measured against the original table, for everybody in it, after the file was written."
+        )
+    return f"Measured in all {plural(facts['groups'], 'group')} of the published file."
+
+
+def _left_out(facts: dict[str, Any]) -> list[tuple[int, str]]:
+    """Return how many rows were left out for which reason, in a few words."""
+    reasons = (
+        (facts.get("dropped"), "with missing cells"),
+        (facts.get("suppressed"), "for the promise’s sake"),
+        (facts.get("capped"), "of people with many rows"),
+    )
+    return [(number, why) for number, why in reasons if number]
+
+
+def may_publish(facts: dict[str, Any]) -> str:
+    """Answer whether the release may go out, and to whom."""
+    seen = facts["exposure"]
+    if not facts["holds"]:
+        return "No: a promise does not hold."
+    if facts["first"]:
+        return f"Not before this is settled: {facts['first'][0]}"
+    found, usual = one_in(seen["after"]["largest_risk"]), limit(seen["threshold"])
+    if seen["after"]["largest_kept"]:
+        return (
+            "Yes, as far as what is promised goes: everything holds, and nobody who is known to be "
+            f"in the table is found with more than {found}, within the limit of {usual}."
+        )
+    return (
+        f"To readers who sign an agreement, yes. To everybody, not by the usual limit of {usual}: "
+        f"that takes {_members(seen['least_size'], facts)} to a description, and here it is "
+        f"{count(seen['after']['smallest'])}."
+    )
+
+
+def what_it_means(facts: dict[str, Any]) -> str:
+    """Say what a reader sees of one person, by the example that follows."""
+    if not facts["example"]:
+        return "What the verdict says, to everybody alike."
+    rows = facts["example"]["group"]
+    if rows is None:
+        smallest = facts["exposure"]["after"]["smallest"]
+        return (
+            f"Whoever looks for a person finds at least {plural(smallest, 'published row')} that "
+            "fit, and cannot tell which one is the person’s."
+        )
+    rest = "" if facts["guarded"] else " Nothing is promised of what these rows have in common."
+    if facts.get("people"):
+        return (
+            "What the verdict says, to everybody alike. Whoever looks for somebody of this group, "
+            f"for example, finds the {plural(rows, 'row')} of several people and cannot tell who "
+            f"of them it is.{rest}"
+        )
+    return (
+        "What the verdict says, to everybody alike. Whoever looks for somebody of this group, for "
+        f"example, finds {plural(rows, 'row')} and cannot tell which one is theirs.{rest}"
+    )
+
+
+def _members(number: int, facts: dict[str, Any]) -> str:
+    """Return so many rows, or people where these are counted."""
+    return people(number) if facts.get("people") else plural(number, "row")
+
+
+def left_out_sentence(facts: dict[str, Any]) -> str:
+    """Say how many rows and columns are missing."""
+    rows_in = facts["rows_in"] or facts["rows"]
+    gone = rows_in - facts["rows"]
+    rows = f"{count(gone)} of {plural(rows_in, 'row')}" if gone else "No row"
+    whole, kept = facts["columns_in"], len(facts["columns"])
+    if not whole:
+        return f"{rows}."
+    columns = f"{count(whole - kept)} of {plural(whole, 'column')}" if whole > kept else "no column"
+    return f"{rows} and {columns}."
+
+
+def cost_sentence(facts: dict[str, Any]) -> str:
+    """Say what was lost, and which column lost most."""
+    ncp = facts["loss"]["ncp"]
+    worst = max(ncp, key=lambda name: ncp[name])
+    whole = f"{share(facts['loss']['gcp'])} of the detail in {plural(len(ncp), 'column')}"
+    most = f", most of it in {worst} ({share(ncp[worst])})" if len(ncp) > 1 and ncp[worst] else ""
+    rest = [one["name"] for one in facts["columns"] if one["name"] not in ncp]
+    kept = "" if not rest else " All other columns stand as they were."
+    return f"{whole}{most}.{kept}"
+
+
+def _unevenness(group: dict[str, Any]) -> float:
+    losses = [band["loss"] for band in group["bands"]]
+    return max(losses) - min(losses)
+
+
+def bearing_sentence(group: dict[str, Any]) -> str:
+    """Say which people lost most, and which least."""
+    bands = sorted(group["bands"], key=lambda band: band["loss"])
+    least, most = bands[0], bands[-1]
+    if most["loss"] == least["loss"]:
+        return f"Who bears the loss: everybody alike, by {group['column']}"
+    return (
+        f"Who bears the loss: {group['column']} {most['name']} most ({share(most['loss'])}), "
+        f"{least['name']} least ({share(least['loss'])})"
+    )
+
+
+def learn_sentence(facts: dict[str, Any]) -> str:
+    """Say what analyses come out as before, and from how many rows on counts do."""
+    known, queries = facts["fidelity"], facts["queries"]
+    said = []
+    if "columns" in known:
+        moved = [one for one in known["columns"] if one["role"] == "quasi"]
+        worst = max(moved, key=lambda one: one["apart"], default=None)
+        if worst is not None:
+            so = "come out as before" if worst["apart"] <= LARGE else "are only roughly as before"
+            said.append(
+                f"The shares and means of single columns {so}: at most {share(worst['apart'])} of "
+                f"the rows move to another band ({worst['column']})."
+            )
+        said += _regression_sentence(known["regression"])
+    good = [one for one in queries.get("errors", ()) if one["median"] <= LARGE]
+    if good:
+        rows = figure(float(f"{min(one['rows'] for one in good) * facts['rows']:.3g}"))
+        said.append(
+            f"Counts of about {rows} rows and more are mostly right to within {share(LARGE)}; "
+            "smaller ones are not, and single people cannot be seen."
+        )
+    elif queries.get("errors"):
+        said.append(f"Counts over several columns are mostly off by more than {share(LARGE)}.")
+    return " ".join(said) or "Too little to say: the table is too small to show anything safely."
+
+
+def _regression_sentence(found: dict[str, Any]) -> list[str]:
+    terms = found.get("terms")
+    if not terms:
+        return []
+    same = sum(abs(one["after"] - one["before"]) <= 2 * one["error_before"] for one in terms)
+    if same == len(terms):
+        return ["A regression gives the same coefficients within its error."]
+    return [f"A regression gives {same} of {len(terms)} coefficients within its error."]
+
+
+def done(column: dict[str, Any], facts: dict[str, Any]) -> str:
+    """Say what was done to a column."""
+    role = column["role"]
+    if role == "sensitive":
+        guarded = any(column["name"] in one["columns"] for one in facts["requirements"])
+        what = "protected by the promise" if guarded else "sensitive, and nothing is promised of it"
+        return f"{what}; published as it was"
+    if role == "other":
+        return "published as it was"
+    if role != "quasi":
+        return "published as keyed hashes"
+    if facts.get("form") == TWO_TABLES:
+        return "published as it was, apart from what is protected"
+    known = {one["column"]: one for one in facts.get("fidelity", {}).get("columns", ())}
+    one = known.get(column["name"])
+    if one is None:
+        return "made coarser" if facts["loss"]["ncp"][column["name"]] else "published as it was"
+    if one["exact"] >= 1:
+        return "may be known to readers; every cell is exact all the same"
+    return (
+        f"made coarser: {in_hundred(one['exact'])} cells are exact, "
+        f"half cover at most {extent(one, one['half'])}"
+    )
 
 
 def render_release(facts: dict[str, Any], trials: dict[str, Any] | None = None) -> str:
@@ -36,7 +261,7 @@ def render_release(facts: dict[str, Any], trials: dict[str, Any] | None = None) 
 
 
 def render_recast(facts: dict[str, Any]) -> str:
-    """Return the report of a release made from published groups, from `shoal.runs.recast`."""
+    """Return the report of a release made from published groups, from `shoal.runs.publish`."""
     charts = {
         "sizes": drawn(size_chart, facts["sizes"], grouped=True),
         "map": drawn(map_chart, facts["map"]) if facts["map"] else None,

@@ -6,11 +6,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import OutputError
+from shoal.errors import OutputError, option
 from shoal.exact import at_least
 from shoal.views.charts.base import drawn
 from shoal.views.words import FILTERS, extent, usual
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from jinja2 import BytecodeCache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.exact import WHOLE, at_least, at_most, downward, upward, written
-from shoal.views.console import grouped, heading, table_of, terminal_console
+from shoal.views.terminal import grouped, heading, table_of, terminal_console
 
 FAILED = "does not hold: its release fails its own audit, so it is no choice, whatever it loses."
 METRICS = {"r2": "R²", "accuracy": "accuracy", "roc_auc": "ROC-AUC"}

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shoal.exact import at_least, at_most
-from shoal.views.console import grouped, heading, table_of, terminal_console
-from shoal.views.terminal import plain
+from shoal.views.terminal import grouped, heading, plain, table_of, terminal_console
 from shoal.views.words import people
 
 if TYPE_CHECKING:

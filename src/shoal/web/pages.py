@@ -11,12 +11,12 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
+from shoal.errors import spell
 from shoal.exact import at_most
 from shoal.views.commands import Command
 from shoal.web import words
 from shoal.web.draft import GONE, ROLES
 from shoal.web.state import PHASES
-from shoal.wording import spell
 
 if TYPE_CHECKING:
     from starlette.background import BackgroundTask

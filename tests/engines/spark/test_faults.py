@@ -156,11 +156,19 @@ def assert_whole(place: Path, table: pl.DataFrame) -> None:
 RECOVERED = {
     "a search raises once": ("shoal.engines.spark.shard _search raises", 1, LOCAL),
     "workers are killed in a search": ("shoal.engines.spark.shard _search killed", 2, LOCAL),
-    "a worker is killed after a copy": ("shoal.engines.spark.copying _copy killed", 1, LOCAL),
-    "a worker is killed after a part": ("shoal.engines.spark.parts digest_of killed", 1, LOCAL),
-    "a worker is killed in an audit": ("shoal.engines.spark.auditing audit_slice killed", 1, LOCAL),
+    "a worker is killed after a copy": ("shoal.engines.spark.reading _copy killed", 1, LOCAL),
+    "a worker is killed after a part": (
+        "shoal.engines.spark.scattering digest_of killed",
+        1,
+        LOCAL,
+    ),
+    "a worker is killed in an audit": ("shoal.engines.spark.engine audit_slice killed", 1, LOCAL),
     "an executor is killed in a search": ("shoal.engines.spark.shard _search above", 1, CLUSTER),
-    "an executor is killed after a part": ("shoal.engines.spark.parts digest_of above", 1, CLUSTER),
+    "an executor is killed after a part": (
+        "shoal.engines.spark.scattering digest_of above",
+        1,
+        CLUSTER,
+    ),
 }
 
 
@@ -177,8 +185,11 @@ def test_what_is_lost_is_done_again_and_every_row_is_published_once(name, tmp_pa
 GIVEN_UP = {
     "a search raises always": ("shoal.engines.spark.shard _search raises", "RuntimeError"),
     "the disk of a worker is full": ("shoal.engines.spark.shard _search full", "no space left"),
-    "the disk is full in a part": ("shoal.engines.spark.parts digest_of full", "no space left"),
-    "a disk is full in a copy": ("shoal.engines.spark.copying write_parquet full", "space left"),
+    "the disk is full in a part": (
+        "shoal.engines.spark.scattering digest_of full",
+        "no space left",
+    ),
+    "a disk is full in a copy": ("shoal.engines.spark.reading write_parquet full", "space left"),
     "Java is killed": ("shoal.engines.spark.shard _search above", "Spark could not finish"),
 }
 

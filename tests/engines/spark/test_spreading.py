@@ -18,9 +18,9 @@ from reference.feistel import permuted as slowly
 from shoal.audit.claims import check_cells, count_cells
 from shoal.engines.spark.cells import Cells, only_published
 from shoal.engines.spark.cuts import Cuts, deal
-from shoal.engines.spark.errand import ShardFound
-from shoal.engines.spark.joining import ShardJoining
-from shoal.engines.spark.parts import _together
+from shoal.engines.spark.scattering import _together
+from shoal.engines.spark.searching import ShardJoining
+from shoal.engines.spark.work import ShardFound
 from shoal.errors import NotAchievable, UsageError
 from shoal.kernels.permuting import permuted
 from shoal.methods.base import Task

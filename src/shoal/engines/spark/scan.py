@@ -13,17 +13,16 @@ import numpy as np
 import polars as pl
 
 from shoal.engines.spark.cells import Cells, Domains
-from shoal.engines.spark.errand import FILE, ROW, Carried
 from shoal.engines.spark.reading import read_rows
-from shoal.errors import BadCells, InputError, NotAchievable
-from shoal.methods.achievable import check_value
+from shoal.engines.spark.work import FILE, ROW, Carried
+from shoal.errors import BadCells, InputError, NotAchievable, option
+from shoal.methods.choice import check_value
 from shoal.principles.requirement import asked_of
 from shoal.release.forms import check_names
 from shoal.table.coded import Sensitive, code_cells
 from shoal.table.coding import check_type
 from shoal.table.missing import FIRST, check_policy
 from shoal.table.settling import with_date_formats
-from shoal.wording import option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

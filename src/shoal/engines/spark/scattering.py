@@ -1,31 +1,263 @@
-"""What was found becomes part files in random order, and what is stated of them."""
+"""What was found becomes part files in random order, and what is stated of them.
+
+What a worker does with what was found: published rows, in files under random names.
+
+Rows come in the order of their random keys, from all shards alike, so neither a file nor a place in
+it tells where a row was before.
+"""
 
 from __future__ import annotations
 
+import math
+import secrets
 import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.engines.spark.errand import KEY
-from shoal.engines.spark.parts import (
-    Printing,
-    describing,
-    published_kinds,
-    settle_columns,
-    settle_types,
-    with_losses,
-    write_part,
-)
-from shoal.engines.spark.work import LEAST, TABLE
-from shoal.release.layout import Suppression
+import numpy as np
+import polars as pl
+
+from shoal.audit.tables import digest_of
+from shoal.engines.spark.cells import only_published
+from shoal.engines.spark.shard import as_they_came
+from shoal.engines.spark.work import GROUP, KEY, LEAST, PERSON, TABLE, pickled
+from shoal.progress import limit_threads
+from shoal.release.carried import integer_type
+from shoal.release.cells import Kinds, Spans, kinds, ncp_by_group
+from shoal.release.forms import decimals_of, is_interval, means_of
+from shoal.release.layout import Layout, Suppression
+from shoal.release.recoding import Recoding
+from shoal.release.staging import sync
 from shoal.release.statement import state
+from shoal.release.writing import write_parquet
+from shoal.table.forms import MEANS
 
 if TYPE_CHECKING:
-    from shoal.engines.spark.errand import ShardFound
-    from shoal.engines.spark.forest import Forest
-    from shoal.engines.spark.parts import PartWritten
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from shoal.engines.spark.cells import Domains
+    from shoal.engines.spark.cuts import Forest
     from shoal.engines.spark.scan import Scan
-    from shoal.engines.spark.work import Work
-    from shoal.release.recoding import Recoding
+    from shoal.engines.spark.work import Carried, ShardFound, Work
+    from shoal.table.column import Column
+
+
+BATCH = 2**16  # rows that are put together at a time
+NOBODY = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Printing:
+    """Everything that a worker has to know to spell and write published rows."""
+
+    domains: Domains
+    carried: Carried
+    names: tuple[str, ...]  # published columns, in the order of the input
+    quasi: tuple[Column, ...]  # over the values that are published
+    moved: tuple[NDArray[np.int32] | None, ...]  # where ranks are now
+    types: dict[str, pl.DataType | None]
+    form: str
+    threads: int
+    place: str
+
+    def recoding(
+        self, source: pl.DataFrame, cells: dict[str, Kinds], groups: NDArray, people: NDArray | None
+    ) -> Recoding:
+        """Return what some published rows are made of."""
+        every = np.arange(len(groups), dtype=np.int32)
+        return Recoding(
+            source=source,
+            names=list(self.names),
+            schema=self.domains.schema,
+            quasi={column.name: column for column in self.quasi},
+            kinds=cells,
+            layout=Layout(every, every, NOBODY, groups, None, persons=people),
+            escape=False,
+            form=self.form,
+            carried=self.types,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PartWritten:
+    """One published file: its name, digest and rows, and what its rows lost, by column."""
+
+    name: str
+    digest: str
+    rows: int
+    lost: tuple[float, ...]
+
+
+def write_part(printing: Printing, batches: Iterable[Any]) -> Iterator[Any]:
+    """Write the rows of some batches into one file; yield what it is called."""
+    import pyarrow as pa
+
+    limit_threads(printing.threads)
+    lost: list[list[float]] = [[] for _ in printing.quasi]
+    rows = 0
+
+    def spelled() -> Iterator[pl.DataFrame]:
+        nonlocal rows
+        for found in _gathered(batches):
+            recoding, ncp = _spelled(printing, found)
+            for mine, of_column in zip(lost, ncp, strict=True):
+                mine.append(float(of_column.sum()))
+            rows += found.height
+            yield from recoding.typed(found.height)
+
+    frames = spelled()
+    first = next(frames, None)
+    if first is None:
+        return
+    name = f"part-{secrets.token_hex(16)}.parquet"
+    path = Path(printing.place) / name
+    write_parquet(_chained(first, frames), path, lambda _: None)
+    sync(path)
+    written = PartWritten(name, digest_of(path), rows, tuple(map(math.fsum, lost)))
+    yield pa.RecordBatch.from_pydict({"part": [pickled(written)]})
+
+
+def _chained(first: pl.DataFrame, others: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    yield first
+    yield from others
+
+
+def _gathered(batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
+    """Yield rows in frames of a good size, in the order in which they come."""
+    held: list[pl.DataFrame] = []
+    for batch in batches:
+        held.append(pl.DataFrame(pl.from_arrow(batch)))
+        if sum(one.height for one in held) >= BATCH:
+            yield pl.concat(held)
+            held = []
+    if sum(one.height for one in held):
+        yield pl.concat(held)
+
+
+def _spelled(printing: Printing, found: pl.DataFrame) -> tuple[Recoding, list[NDArray]]:
+    """Return what rows are made of, and what each of them lost, by column."""
+    cells, lost = {}, []
+    for at, column in enumerate(printing.quasi):
+        covered = _covered(found, at, printing.moved[at])
+        lost.append(ncp_by_group(column, covered))
+        means = None
+        if printing.form == MEANS and is_interval(column):
+            sums = found[f"sum{at}"]
+            units = (
+                np.array([int(text) for text in sums], object)
+                if sums.dtype == pl.String
+                else sums.to_numpy()
+            )
+            finer = decimals_of(printing.domains.quasi[at].column) - decimals_of(column)
+            means = means_of(column, units // 10**finer, found[f"size{at}"].to_numpy())
+        cells[column.name] = kinds(column, covered, means)
+    people = found[PERSON].to_numpy() if PERSON in found.columns else None
+    source = as_they_came(printing.domains, printing.carried, found)
+    return printing.recoding(source, cells, found[GROUP].to_numpy(), people), lost
+
+
+def _covered(found: pl.DataFrame, at: int, moved: NDArray[np.int32] | None) -> Spans:
+    """Return what the cell of each row covers of a column."""
+
+    def now(ranks: NDArray) -> NDArray[np.int32]:
+        return (ranks if moved is None else moved[ranks]).astype(np.int32)
+
+    if f"low{at}" in found.columns:
+        return Spans(now(found[f"low{at}"].to_numpy()), now(found[f"high{at}"].to_numpy()))
+    listed = found[f"set{at}"]
+    sizes = listed.list.len().to_numpy().astype(np.int64)
+    ranks = now(listed.explode().to_numpy())
+    ends = np.cumsum(sizes)
+    return Spans(ranks[ends - sizes], ranks[ends - 1], ranks, sizes)
+
+
+# What the driver puts together
+
+
+def settle_columns(
+    domains: Domains, found: Sequence[ShardFound]
+) -> tuple[tuple[Column, ...], tuple[NDArray[np.int32] | None, ...]]:
+    """Return the quasi columns over the values that are published, and where ranks are now."""
+    columns = [one.column for one in domains.quasi]
+    if all(one.published == one.rows for one in found):
+        return tuple(columns), (None,) * len(columns)
+    settled = []
+    for at, column in enumerate(columns):
+        published: dict[int, int] = {}
+        for one in found:
+            if one.counts is None:
+                continue  # all of it was left out
+            for cell, times in zip(*(part.tolist() for part in one.counts[at]), strict=True):
+                published[cell] = published.get(cell, 0) + times
+        settled.append(only_published(column, published))
+    return tuple(one for one, _ in settled), tuple(moved for _, moved in settled)
+
+
+def published_kinds(
+    columns: Sequence[Column],
+    before: Sequence[Column],
+    moved: Sequence[NDArray[np.int32] | None],
+    found: Sequence[ShardFound],
+) -> dict[str, Kinds]:
+    """Return the published nodes of columns, and of others anything, for what a manifest says."""
+    kept = {}
+    for at, (column, old) in enumerate(zip(columns, before, strict=True)):
+        low = high = np.zeros(1, np.int32)
+        if column.tree is not None:
+            pairs = np.unique(np.concatenate([one.pairs[at] for one in found if one.pairs]))
+            low, high = (end.astype(np.int32) for end in np.divmod(pairs, old.distinct))
+            now = moved[at]
+            if now is not None:
+                low, high = now[low], now[high]
+        kept[column.name] = Kinds(Spans(low, high), np.arange(len(low), dtype=np.int32))
+    return kept
+
+
+def settle_types(found: Sequence[ShardFound], *, spelled: bool) -> dict[str, pl.DataType | None]:
+    """Return the types of carried text, as all shards together allow; `spelled`: and spell it."""
+    said: dict[str, list[tuple[pl.DataType | None, bool]]] = {}
+    for one in found:
+        for name, kind in (one.types or {}).items():
+            said.setdefault(name, []).append(kind)
+    return {name: _together(kinds, spelled=spelled) for name, kinds in said.items()}
+
+
+def _together(
+    said: Sequence[tuple[pl.DataType | None, bool]], *, spelled: bool
+) -> pl.DataType | None:
+    kinds = {kind for kind, _ in said}
+    if len(kinds) == 1:
+        return kinds.pop()
+    if None in kinds:
+        return None
+    if pl.Float64() in kinds:
+        return None if spelled else pl.Float64()
+    if pl.String() in kinds:
+        return pl.String()
+    if pl.Decimal(38, 0) in kinds or any(below for _, below in said):
+        return pl.Decimal(38, 0)
+    return integer_type(0, 2**64 - 1)
+
+
+def with_losses(
+    columns: Sequence[Column], parts: Sequence[PartWritten], suppressed: int
+) -> dict[str, float]:
+    """Return what is lost by column, rows left out counting as lost entirely."""
+    rows = sum(part.rows for part in parts)
+    return {
+        column.name: (math.fsum(part.lost[at] for part in parts) + suppressed) / (rows + suppressed)
+        for at, column in enumerate(columns)
+    }
+
+
+def describing(printing: Printing, cells: dict[str, Kinds]) -> Recoding:
+    """Return what manifest and codebook are said from: no rows, but all columns."""
+    people = None if printing.carried.person is None else NOBODY
+    return replace(printing.recoding(pl.DataFrame(), cells, NOBODY, people), carried={})
+
 
 PART = 1_000_000  # rows, about, of a part file
 

@@ -1,25 +1,249 @@
-"""The search of all shards, each by a worker, as whoever drives it sees it."""
+"""The search of all shards, each by a worker, as whoever drives it sees it.
+
+Which leaves are searched together: each by itself, until one cannot hold what is required.
+
+Such a shard is joined to the smallest one beside it; where that does not help either, everything
+under the next node above becomes one shard. So a table that can hold what is required as a whole is
+always published.
+
+What may be left out is a share of the whole table. Each shard may leave out its part of it. One
+that cannot hold, with no other beside it because its rows are never mixed with others, gets what
+all others left over, for rows that are in the way, or is left out whole; and where that is not
+enough, others keep those rows that they left out to lose less.
+"""
 
 from __future__ import annotations
 
 import secrets
 import shutil
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.engines.spark.errand import BLOB, FILE, ROW, SHARD, Errand, unpickled
-from shoal.engines.spark.joining import ShardJoining
+from shoal.engines.spark.cuts import LEAF
 from shoal.engines.spark.shard import assign, search
+from shoal.engines.spark.work import BLOB, FILE, ROW, SHARD, Errand, ShardFound, unpickled
+from shoal.errors import NotAchievable, option
+from shoal.release.layout import Suppression
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from shoal.engines.spark.errand import ShardFound
-    from shoal.engines.spark.forest import Forest
+    from numpy.typing import NDArray
+
+    from shoal.engines.spark.cuts import Cuts, Forest
     from shoal.engines.spark.scan import Scan
     from shoal.engines.spark.work import Work
+
+
+@dataclass(eq=False)
+class _Shard:
+    units: set[int]
+    node: int  # that all of its units are under
+    joined: bool = False
+    found: ShardFound | None = None
+    waits: bool = True
+    spared: int | None = None  # how many may go where they are in the way, instead of its part
+
+    @property
+    def members(self) -> int:
+        return 0 if self.found is None else self.found.members
+
+    @property
+    def gone(self) -> int:
+        suppression = None if self.found is None else self.found.suppression
+        return 0 if suppression is None else suppression.people
+
+    @property
+    def costly(self) -> int:
+        suppression = None if self.found is None else self.found.suppression
+        return 0 if suppression is None else suppression.costly
+
+    @property
+    def stuck(self) -> bool:
+        return not self.waits and self.found is not None and self.found.problem is not None
+
+
+class ShardJoining:
+    """The shards of a table, and what was found in each; a unit is a leaf, or a part of one.
+
+    `share` of the table may be left out: of its people, where rows are about `people`.
+    """
+
+    def __init__(self, cuts: Cuts, share: Fraction = Fraction(0), *, people: bool = False) -> None:
+        self.cuts = cuts
+        self.share = share
+        self.people = people
+        sizes = [
+            dealt if column == LEAF else 0
+            for column, dealt in zip(cuts.column, cuts.dealt, strict=True)
+        ]
+        self.first: NDArray[np.int64] = np.concatenate([[0], np.cumsum(sizes)])[:-1]
+        self.units = int(sum(sizes))
+        self.shards: dict[int, _Shard] = {}
+        for leaf, size in enumerate(sizes):
+            for unit in range(int(self.first[leaf]), int(self.first[leaf]) + size):
+                self.shards[unit] = _Shard({unit}, leaf)
+        self.next = self.units
+
+    def waiting(self) -> list[int]:
+        """Return the numbers of the shards that are still to be searched."""
+        return [number for number, shard in self.shards.items() if shard.waits]
+
+    def spared(self, waiting: list[int]) -> dict[int, Fraction]:
+        """Return which share of some shards may go, just where it is in the way."""
+        given = {number: self.shards[number] for number in waiting}
+        return {
+            number: min(Fraction(shard.spared, shard.members), Fraction(1))
+            for number, shard in given.items()
+            if shard.spared is not None
+        }
+
+    def numbers(self, waiting: list[int]) -> NDArray[np.int64]:
+        """Return the shard of each unit, -1 where it is searched already."""
+        numbers = np.full(self.units, -1, np.int64)
+        for number in waiting:
+            numbers[list(self.shards[number].units)] = number
+        return numbers
+
+    @property
+    def done(self) -> float:
+        """Which share of the shards is searched."""
+        return 1 - len(self.waiting()) / max(len(self.shards), 1)
+
+    def take(self, found: list[ShardFound], waiting: list[int]) -> None:
+        """Take what was found in shards; those without rows are none, and others are joined."""
+        by_number = {one.shard: one for one in found}
+        failed = []
+        for number in waiting:
+            if number not in by_number:
+                del self.shards[number]
+                continue
+            shard = self.shards[number]
+            shard.found, shard.waits = by_number[number], False
+            if shard.stuck:
+                failed.append(number)
+        for number in failed:
+            if number in self.shards:
+                self._join(number)
+        if not self.waiting():
+            self._settle()
+
+    def _join(self, number: int) -> None:
+        """Join a shard that cannot hold to another, or to all under the next node above."""
+        mine = self.shards[number]
+        node, beside = self._beside(number)
+        if not beside:
+            if not self.share:
+                assert mine.found is not None
+                raise NotAchievable(mine.found.problem or "")
+            return
+        chosen = beside if mine.joined else [min(beside, key=self._size)]
+        units = set(mine.units)
+        for other in chosen:
+            units |= self.shards.pop(other).units
+        del self.shards[number]
+        self.shards[self.next] = _Shard(units, node, joined=True)
+        self.next += 1
+
+    def _beside(self, number: int) -> tuple[int, list[int]]:
+        """Return the next node above a shard under which there are others, and these."""
+        mine = self.shards[number]
+        node = mine.node
+        while node != LEAF:
+            under = {
+                unit
+                for leaf in self.cuts.leaves(node)
+                for unit in range(self._begin(leaf), self._begin(leaf) + self.cuts.dealt[leaf])
+            }
+            others = [
+                one
+                for one, shard in self.shards.items()
+                if one != number and not shard.units.isdisjoint(under)
+            ]
+            if others:
+                return node, others
+            node = self.cuts.parent[node]
+        return mine.node, []
+
+    def _begin(self, leaf: int) -> int:
+        return int(self.first[leaf])
+
+    def _size(self, number: int) -> int:
+        found = self.shards[number].found
+        return 0 if found is None else found.rows
+
+    # What may be left out
+
+    def _settle(self) -> None:
+        """Let shards that are stuck have what others left over, the small ones first."""
+        limit = int(sum(one.members for one in self.shards.values()) * self.share)
+        kept = [one for one in self.shards.values() if not one.stuck]
+        over = [one for one in kept if one.spared is not None and one.spared > self._part(one)]
+        left = limit - sum(one.gone for one in kept)
+        for one in sorted(over, key=lambda one: -one.gone):
+            if left >= 0:
+                break
+            left += one.gone  # several were given the same
+            assert one.found is not None
+            one.found = _failed(one.found)
+        stuck = sorted((one for one in self.shards.values() if one.stuck), key=_by_members)
+        if not stuck:
+            return
+        for one in stuck:
+            if (self._part(one) if one.spared is None else one.spared) < left:
+                one.spared, one.waits = left, True
+            elif one.members <= left:
+                left -= one.members
+                assert one.found is not None
+                one.found = self._without(one.found)
+        stuck = [one for one in stuck if one.stuck]
+        if stuck and not self.waiting():
+            self._save(stuck[0], limit)
+        if not self.waiting() and not any(one.published for one in self.found()):
+            msg = "No part of the table that may be mixed can keep what is required."
+            raise NotAchievable(msg)
+
+    def _save(self, stuck: _Shard, limit: int) -> None:
+        """Search again, without need leaving out none, what left out rows to lose less."""
+        costly = [one for one in self.shards.values() if one.costly]
+        if not costly:
+            assert stuck.found is not None
+            reason = stuck.found.problem
+            msg = f"{reason} {option('suppress')} allows {limit:,} of the whole table."
+            raise NotAchievable(msg)
+        for one in costly:
+            one.spared, one.waits = self._part(one), True
+
+    def _part(self, shard: _Shard) -> int:
+        """Return how many a shard may leave out as its part of what the whole table may."""
+        return int(shard.members * self.share)
+
+    def _without(self, found: ShardFound) -> ShardFound:
+        """Return a shard that is left out whole."""
+        rows = found.rows if self.people else None
+        gone = Suppression(in_the_way=found.members, of_people=rows)
+        return ShardFound(found.shard, found.rows, found.members, suppression=gone)
+
+    def found(self) -> list[ShardFound]:
+        """Return what was found in all shards."""
+        return [shard.found for shard in self.shards.values() if shard.found is not None]
+
+
+def _by_members(shard: _Shard) -> int:
+    return shard.members
+
+
+def _failed(found: ShardFound) -> ShardFound:
+    """Return a shard that would leave out more than is left."""
+    gone = 0 if found.suppression is None else found.suppression.people
+    problem = (
+        f"Rows that are never mixed with others cannot keep what is required unless {gone:,} of "
+        f"{found.members:,} are left out."
+    )
+    return ShardFound(found.shard, found.rows, found.members, problem=problem)
 
 
 def search_shards(work: Work, scan: Scan, forest: Forest) -> list[ShardFound]:

@@ -17,7 +17,7 @@ import polars as pl
 
 from shoal.engines.local import Local as Here
 from shoal.engines.spark.cuts import deal
-from shoal.engines.spark.errand import (
+from shoal.engines.spark.work import (
     BLOB,
     FILE,
     GROUP,
@@ -33,9 +33,8 @@ from shoal.methods.base import Task
 from shoal.progress import limit_threads
 from shoal.release.building import with_mean_weights
 from shoal.release.cells import spans
-from shoal.release.forms import is_interval
+from shoal.release.forms import cell_sums, is_interval
 from shoal.release.layout import alone_with_their_rows
-from shoal.release.means import cell_sums
 from shoal.release.recoding import typed_kinds
 from shoal.table.coding import code_persons
 from shoal.table.forms import MEANS
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.engines.spark.cells import Domains
-    from shoal.engines.spark.errand import Carried, Errand
+    from shoal.engines.spark.work import Carried, Errand
     from shoal.principles.groups import Groups
     from shoal.table.column import Column
 

@@ -1,7 +1,11 @@
-"""A table on its way over Spark: what is asked of it, and where its work is done."""
+"""A table on its way over Spark: what is asked of it, and where its work is done.
+
+What travels between the driver and its workers: what is asked of them, and what they found.
+"""
 
 from __future__ import annotations
 
+import pickle
 import secrets
 import time
 from contextlib import contextmanager
@@ -9,7 +13,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from shoal.engines.spark.errand import unpickled
 from shoal.engines.spark.session import on_spark, session_of, tagged
 from shoal.progress import Progress, silent
 from shoal.table.forms import INTERVALS, RELEASE
@@ -18,13 +21,97 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
     from pyspark.sql import DataFrame, SparkSession
 
+    from shoal.engines.spark.cells import Domains
+    from shoal.engines.spark.cuts import Cuts
     from shoal.engines.spark.engine import Spark
     from shoal.methods.base import Method
     from shoal.principles.requirement import Requirement
+    from shoal.release.layout import Suppression
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
+
+
+SHARD, FILE, ROW = "_shard", "_file", "_row"
+KEY, GROUP, PERSON = "_key", "_group", "_person"  # of what was found
+BLOB = "_found"
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """The columns of rows on their way: cells by their place, then others as they came."""
+
+    known: tuple[str, ...]  # quasi and sensitive columns, in the order of the domains
+    other: tuple[str, ...]
+    person: str | None
+
+    def raw(self, place: int) -> str:
+        """Return what a column is called where its name might be no name: by its place."""
+        return f"c{place}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns as they are read."""
+        return (*self.known, *self.other, *(() if self.person is None else (self.person,)))
+
+    @property
+    def kept(self) -> list[str]:
+        """What travels as it came: other columns, and whom a row is about."""
+        return [self.raw(at) for at in range(len(self.known), len(self.names))]
+
+
+@dataclass(frozen=True, eq=False)
+class Errand:
+    """Everything that a worker has to know to find shards, and to search one."""
+
+    domains: Domains
+    carried: Carried
+    cuts: Cuts
+    roots: pl.DataFrame | None  # the root for each combination of ranks that are never mixed
+    first: NDArray[np.int64]  # the number of the first unit of each leaf
+    shard: NDArray[np.int64]  # the shard of each unit, -1 where it is not searched now
+    requirements: tuple[Requirement, ...]
+    method: Method
+    share: Fraction  # of each shard that may be left out
+    spared: dict[int, Fraction]  # of shards that need more: only what is in the way goes there
+    form: str
+    threads: int
+    place: str  # where what was found is written
+    keys: tuple[bytes, bytes]  # of the numbers of groups and of people
+
+
+@dataclass(frozen=True, eq=False)
+class ShardFound:
+    """What a search found in one shard, in a file; or why nothing was found."""
+
+    shard: int
+    rows: int
+    members: int  # rows, or people where rows are about them: a share is of these
+    file: str = ""
+    published: int = 0
+    groups: int = 0
+    people: int | None = None
+    alone: int = 0  # people with so many rows as nobody else of their group
+    suppression: Suppression | None = None
+    counts: tuple[tuple[NDArray, NDArray], ...] | None = None  # of published cells, by column
+    pairs: tuple[NDArray[np.int64] | None, ...] = ()  # different ends of nodes, by column
+    types: dict[str, tuple[Any, bool]] | None = None  # of carried text; whether any is below 0
+    problem: str | None = None
+
+
+def pickled(found: object) -> bytes:
+    """Return something as bytes that the driver can read."""
+    return pickle.dumps(found)
+
+
+def unpickled(blob: bytes) -> Any:
+    """Return what a worker has sent."""
+    return pickle.loads(blob)  # noqa: S301 - from a worker of ours
+
 
 TABLE = f"{RELEASE}.parquet"
 LEAST = 100_000  # rows that one task has at least, where there are more cores than it needs

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 from urllib.parse import quote as percent
 
-from shoal.errors import InputError, OutputError, UsageError
-from shoal.wording import option
+from shoal.errors import InputError, OutputError, UsageError, option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
