@@ -1,8 +1,7 @@
 """The one error tree: each error keeps its values, says what to do, and knows its exit code.
 
-Options in sentences, as data: each view spells them as its user would say them.
-
-The command line writes a flag, Python an argument (`suppress='1%'`), and the page makes a button.
+Options stand in their sentences as data, and each view spells them as its user would say them: the
+command line writes a flag, Python an argument (`suppress='1%'`), and the page makes a button.
 """
 
 from __future__ import annotations

@@ -3,10 +3,9 @@
 What is drawn depends on no order of the rows: every row is as likely as any other. Chance comes
 from the operating system unless a seed is given. Where all are taken, nothing is off.
 
-Random orders from the operating system: the one secure source that searching and writing share.
-
-Every order is the sorting order of 64 random bits a place straight from the operating system, so
-no generator state exists that one could recover from what is published.
+Random orders are drawn from the one secure source that searching and writing share: each is the
+sorting order of 64 random bits a place straight from the operating system, so no generator state
+exists that one could recover from what is published.
 """
 
 from __future__ import annotations

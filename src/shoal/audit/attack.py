@@ -1,7 +1,6 @@
 """The attacker's view of one or several releases, in numbers and plain sentences.
 
-Inference by learning: naive Bayes trained on a release alone.
-
+Who links people has `linking` and `together`. Who learns trains naive Bayes on a release alone.
 Even where no group says much, all groups together say how sensitive values go with quasi values.
 With classes s (labels, or fifths of the numbers) and quasi values x, the attacker takes
 

@@ -1,6 +1,6 @@
 """Whether a manifest tells the truth about its tables: counts, columns, cells and loss.
 
-What a manifest states of columns, as a schema, and how their cells are to be read.
+What it states of columns is read here as a schema, with how their cells are to be read.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 The attacker has the quasi values of everybody in the original table, takes the published rows that
 match a person for equally likely, and guesses where most of their values lie: for numbers, the
 window of width 2ε with the most candidates, whose middle is within ε of all of them; for labels,
-the most frequent one. Whoever sees no release but knows how values are distributed guesses the
-best window of the whole table: what the prior alone gives.
+the most frequent one. Whoever sees no release but knows how values are distributed guesses the best
+window of the whole table: what the prior alone gives.
 
 Intersection is about people who are in two releases. A person's candidate values in a release are
 those of the published rows that match the person. The true value of whoever is in both releases is
@@ -12,13 +12,12 @@ a candidate in both, so only values that are candidates in both remain. A person
 one value remains and it is the person's own. One value that is not the person's own misleads: the
 person is missing from a release, and others match.
 
-Linking people who have several rows each: by what their rows say, and by how many there are.
-
-The attacker has all rows of everybody in the original. A person of the release with c rows may be
-the one who is looked for where the description of c rows, or more, of the one in question fits: as
-many were published. Fewer may have been published than there are, so of all who fit those with the
-most rows are the candidates; all are taken for equally likely. The guess is the window of width 2ε
-in which the most candidates have a value, each counted once, and it is right where the person has a
+People with several rows each are linked by what their rows say, and by how many there are. The
+attacker has all rows of everybody in the original. A person of the release with c rows may be the
+one who is looked for where the description of c rows, or more, of the one in question fits: as many
+were published. Fewer may have been published than there are, so of all who fit those with the most
+rows are the candidates; all are taken for equally likely. The guess is the window of width 2ε in
+which the most candidates have a value, each counted once, and it is right where the person has a
 value there.
 """
 

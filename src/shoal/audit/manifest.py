@@ -36,7 +36,7 @@ from shoal.table.hierarchy import DEPTH
 from shoal.table.linked import check_linked_name
 from shoal.table.missing import Missing
 from shoal.table.schema import KINDS, LABELS, NUMERIC, PERSON, PSEUDONYM, REAL, RESERVED
-from shoal.table.toml_lines import read_json
+from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,9 +4,8 @@ Group numbers are fresh, so which groups were joined is found from what is publi
 group goes to one coarser group whose cells cover its own and that has all of its rows, so that no
 row of a coarser group is left over. Most finer groups fit one coarser group alone; where several
 fit, they are tried. At last the cells of each coarser group have to be those of its groups
-together.
-
-Filling large multisets with small ones, so that each small one is used and nothing is left.
+together. That is filling large multisets with small ones, so that each small one is used and
+nothing is left.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """What published cells cover of known values, read by what the manifest says that they are.
 
-The nodes that a manifest names, and which values they cover.
-
-A manifest holds the nodes that were published and those above them, never the labels under them.
-Which values a node covers, its rule says (`Prefix()`, `Bins(width=5)`; the ends of a run), or, for
-a hierarchy that was listed, its owner.
+Cells may be nodes. A manifest holds the nodes that were published and those above them, never the
+labels under them. Which values a node covers, its rule says (`Prefix()`, `Bins(width=5)`; the ends
+of a run), or, for a hierarchy that was listed, its owner.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ measures, neither of which sees the graph that the records were made from:
   capacity a * b. Spread evenly over its pairs, a flow between classes is a fractional k-regular
   graph, and one exists in integers whenever one exists in fractions.
 
-Published cells as boxes over the ranks of the original table.
+To that end published cells become boxes over the ranks of the original table.
 """
 
 from __future__ import annotations

@@ -3,10 +3,9 @@
 Each slice is measured as a stranger reads it, and what slices measure adds up; so no one has to
 hold a release that comes in part files.
 
-What a manifest says was done to cells, seen in them and, apart from them, in the codebook.
-
-Numbers that were rounded are multiples of the step, and those that were cut off lie within their
-thresholds. What the table cannot show, as a threshold that nobody reached, the codebook says too.
+What a manifest says was done to cells is seen in them, and in the codebook: numbers that were
+rounded are multiples of the step, and those that were cut off lie within their thresholds. What the
+table cannot show, as a threshold that nobody reached, the codebook says too.
 """
 
 from __future__ import annotations

@@ -4,16 +4,12 @@ The riskiest records come with it, each with the reason for its risk. The risk o
 share of its group, itself included, whose value is within ε of its own: what a reader who knows the
 group can say of it. Records that share their description with nobody have risk 1 for that alone.
 
-The level that every principle reaches on published groups, apart from what was asked.
+A principle asks for a level; here the level is what is measured: the strictest parameter with which
+the principle still holds in every group, as the principle itself says it (`strongest`).
 
-A principle asks for a level; here the level is what is measured: the strictest parameter with
-which the principle still holds in every group, as the principle itself says it (`strongest`).
-
-What an owner is told of people: riskiest groups and rows, counted among candidates.
-
-The risk of a row is the share of its person's candidates, the person included, who have a value
-near to the row's: what is required of people is measured the same way. A person with many rows is
-counted once.
+Where people have several rows, the risk of a row is the share of its person's candidates, the
+person included, who have a value near to the row's: what is required of people is measured the same
+way. A person with many rows is counted once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The published tables of a release directory, read as its manifest says.
+"""The files of a release: whether they are those that were published, and their tables, as meant.
 
-Whether the files of a release are those that were published, byte for byte.
-
-The part files of a release: there, readable to their end, and with the same columns.
+Digests say whether they are the same byte for byte. A table may come in part files: all of them are
+there, readable to their end, and with the same columns.
 """
 
 from __future__ import annotations

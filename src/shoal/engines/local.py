@@ -1,11 +1,8 @@
 """Work on this machine: a table is searched whole, or shard by shard on all cores.
 
-Parts of a table that are searched by themselves: rows that are never mixed, and cuts.
-
-Cutting looks at quasi columns alone, so that where a cut lies tells nothing about sensitive values,
-and every part is checked to be achievable on its own; where one is not, it stays with its sibling.
-
-The engine that was asked for.
+What is searched by itself is what is never mixed, and the parts of a large table. Cutting looks at
+quasi columns alone, so that where a cut lies tells nothing about sensitive values, and every part
+is checked to be achievable on its own; where one is not, it stays with its sibling.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """A column as its distinct cells and how often each stands there; everything is asked of those.
 
-Which columns of a table tell one another: copies, renamings, and functions of each other.
-
-Some rows, drawn at random, rule out nearly every pair; what is left is confirmed on all rows. So
-whatever is said is so on all rows, and the sample can only hide something: copies, about one time
-in 10,000, where their share of equal cells is just the one that counts.
+Columns may tell one another, as copies, renamings, and functions of each other. Some rows, drawn at
+random, rule out nearly every pair; what is left is confirmed on all rows. So whatever is said is so
+on all rows, and the sample can only hide something: copies, about one time in 10,000, where their
+share of equal cells is just the one that counts.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 Cells themselves are repeated only where they mark something missing or are labels that several
 people share.
 
-Labels that a reader takes for one another and a program does not: `flu`, `Flu` and `flu `.
-
-Each counts as a value of its own, so a group that holds both seems to have two.
+A reader takes some labels for one another and a program does not: `flu`, `Flu` and `flu `. Each
+counts as a value of its own, so a group that holds both seems to have two.
 """
 
 from __future__ import annotations

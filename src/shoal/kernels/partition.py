@@ -3,9 +3,7 @@
 EM Theorem 1: deal the sorted bucket into g = maxsize parts in turn, and members of one part stand
 at least g places apart. The dealing can be freed: taken in runs of g, member p of a run may join
 any part that received one of the members 0..p of the run before, so the order within a run can be
-chosen by loss.
-
-Cheapest assignment of few rows to few columns, inside kernels; of its own, as one algorithm.
+chosen by loss. That is a cheapest assignment of few rows to few columns.
 """
 
 import numpy as np

@@ -1,4 +1,6 @@
-"""Which method searches when nobody has said which, and what searches of one table cost.
+"""Which method searches when nobody has said which, what none can find, and what searches cost.
+
+What is known to be impossible is refused before anything is searched.
 
 For comparing and tuning, a table is coded once and searched many times, and memory is measured:
 compiled loops take memory that Python's own accounting does not see, so the resident memory of the
@@ -7,8 +9,6 @@ above the memory held then is what the work took. Memory that was freed before i
 lest it be taken anew unseen; what an allocator keeps all the same, a later piece of work in the
 same process may use without its showing, so the figure is never too large and can be some
 megabytes too small. Only Linux can set the mark back; elsewhere nothing is measured.
-
-What is known to be impossible is refused before anything is searched.
 """
 
 from __future__ import annotations

@@ -7,13 +7,11 @@ to them, the unions that lose least first; pairs are then exchanged while that l
 
 Where people have several rows, people are measured, and those of a union have equally many rows.
 
-Pairs of little cost among many, as many pairs as can be found.
-
-The cheapest assignment of everyone to another is at most as dear as the cheapest pairing, twice
-over. Most of it are pairs already. Its longer cycles are cut into pairs where that costs least; an
-odd one leaves somebody alone. Those are led to each other along chains of pairs that change
-partners (trees of alternating paths that meet), and at last two pairs exchange partners while that
-costs less.
+Pairs of little cost are found among many, as many pairs as can be. The cheapest assignment of
+everyone to another is at most as dear as the cheapest pairing, twice over. Most of it are pairs
+already. Its longer cycles are cut into pairs where that costs least; an odd one leaves somebody
+alone. Those are led to each other along chains of pairs that change partners (trees of alternating
+paths that meet), and at last two pairs exchange partners while that costs less.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import NotAchievable
-from shoal.methods.exhaustive import assignments
+from shoal.methods.freeform.exact import assignments
 from shoal.principles.groups import Groups, renumber
 from shoal.release.cells import Spans, spans
 from shoal.table.coded import coordinates

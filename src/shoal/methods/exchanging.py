@@ -1,12 +1,11 @@
 """The exchange engine: from groups close in quasi space, repair, improve.
 
 The search holds no randomness. Work is divided into a fixed number of blocks of neighbouring
-groups, whatever the number of threads, and pairs of groups across blocks follow one by one, so
-the result does not depend on the number of threads.
+groups, whatever the number of threads, and pairs of groups across blocks follow one by one, so the
+result does not depend on the number of threads.
 
-Passes of moves that lower the loss of groups that hold, in blocks of groups side by side.
-
-The first passes exchange two rows, the others follow cycles through three groups too
+Passes of moves lower the loss of groups that hold, in blocks of groups side by side. The first
+passes exchange two rows, the others follow cycles through three groups too
 (`kernels/exchange/moves.py`). Blocks are cut anew for every pass, along other columns and at other
 places, so that no two groups are kept apart for long; which blocks there are does not depend on the
 number of threads, and neither does the result.

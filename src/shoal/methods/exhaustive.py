@@ -1,18 +1,16 @@
 """All partitions of a table of a few rows, so that nothing that exists is missed there.
 
-Searches are made for many rows, where what they miss is made up for elsewhere. On a handful of
-rows one exchange decides, the whole table may fail where two halves hold, and every rule of thumb
-misses the one grouping that keeps a mix of requirements. But there all can be looked at: nine rows
-have 511 subsets, each of which is measured once, and 21,147 partitions into them.
-
-The solver of sparse assignments, installed by those who need one.
+Searches are made for many rows, where what they miss is made up for elsewhere. On a handful of rows
+one exchange decides, the whole table may fail where two halves hold, and every rule of thumb misses
+the one grouping that keeps a mix of requirements. But there all can be looked at: nine rows have
+511 subsets, each of which is measured once, and 21,147 partitions into them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -20,7 +18,6 @@ from shoal.errors import NotAchievable
 from shoal.methods.base import Method, Task
 from shoal.principles.groups import Groups
 from shoal.release.boxes import certainty, covering_nodes, inside, labels_of, spans
-from shoal.table.files import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,11 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.table.column import Column
-
-
-def assignments(what: str) -> Any:
-    """Return OR-tools' solver, or raise saying what needs it and how it is installed."""
-    return load("ortools.graph.python.linear_sum_assignment", extra="matching", what=what)
 
 
 T = TypeVar("T")

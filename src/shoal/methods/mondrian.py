@@ -1,11 +1,10 @@
 """Mondrian: top-down splitting for any principles, above all those that survive unions.
 
-Another way in where the whole table fails: from small groups that keep what pairs must keep.
-
-Cutting needs a whole that holds, or can be dealt. A mix of requirements may fail on every large
-bucket, because values that may not meet do, and hold in small groups all the same. Those are found
-by exchanges for what is pairwise alone; then groups in breach of the rest exchange members with
-near ones, one pair of members at a time, as long as what they lack gets less.
+There is another way in where the whole table fails. Cutting needs a whole that holds, or can be
+dealt. A mix of requirements may fail on every large bucket, because values that may not meet do,
+and hold in small groups all the same. Those are found by exchanges for what is pairwise alone; then
+groups in breach of the rest exchange members with near ones, one pair of members at a time, as long
+as what they lack gets less.
 """
 
 from __future__ import annotations

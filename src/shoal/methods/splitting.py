@@ -1,11 +1,11 @@
-"""The splitter that `Split()` and `Mondrian()` share: one sort, then cuts at medians.
+"""Split and partition, the method of (ε,m)-anonymity, and the splitter it shares with `Mondrian()`.
 
-A bucket may stand when it has `least` rows and its longest run of near values is at most `limit`
-of it. For (ε,m)-anonymity that says it can be dealt into parts that hold (EM Theorem 1); for a
-window it says that it holds. Principles that survive the union of groups may come as demands as
-well, on the same or on other sensitive values.
+The splitter sorts once and cuts at medians. A bucket may stand when it has `least` rows and its
+longest run of near values is at most `limit` of it. For (ε,m)-anonymity that says it can be dealt
+into parts that hold (EM Theorem 1); for a window it says that it holds. Principles that survive the
+union of groups may come as demands as well, on the same or on other sensitive values.
 
-Split and partition: the method of (ε,m)-anonymity, as printed and as improved.
+`Split()` is there as printed and as improved.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""How far one value's share of a group is from its share of the table: δ-disclosure, β-likeness.
+"""Groups against the table: δ-disclosure, β-likeness, and t-closeness.
 
-t-closeness: the values of a group are distributed nearly as those of the table.
+The first two bound how far one value's share of a group is from its share of the table; the last
+how far all values of a group together are distributed otherwise than those of the table.
 """
 
 from __future__ import annotations

@@ -6,8 +6,6 @@ that is achievable is the level of the whole table, the other parameters being a
 m-uniqueness can hold exactly where no value is carried by more than n / m rows, which are then
 dealt out one by one in the order of their values.
 
-The principles that are measured where nobody asks for any, each at its weakest.
-
 Whoever searches or audits names no principle: what is asked for arrives as objects, and what an
 audit reports without being asked stands here.
 """

@@ -2,11 +2,10 @@
 
 A cell of a group becomes one column or several; `two-tables` takes rows apart instead.
 
-The means of groups, as a release of the form `means` has them: exact, then rounded once.
-
-Numbers are rounded to two decimals more than the column has, a tie to the even neighbour; dates to
-the step of time that all dates of the column are multiples of, a tie to the earlier one. What is
-rounded lies between the ends of its cell, because both ends are such numbers.
+The means of groups are exact, then rounded once. Numbers are rounded to two decimals more than the
+column has, a tie to the even neighbour; dates to the step of time that all dates of the column are
+multiples of, a tie to the earlier one. What is rounded lies between the ends of its cell, because
+both ends are such numbers.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ import polars as pl
 from shoal.errors import InputError, OutputError
 from shoal.release.places import PRIVATE, private_text
 from shoal.release.staging import sync
-from shoal.table.toml_lines import read_json
+from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -15,7 +15,7 @@ from shoal.errors import InputError, OutputError, UsageError, option
 from shoal.release.staging import claim, clear_leftovers, staging, swap_in, sync
 from shoal.table.files import FORMATS, tables_named
 from shoal.table.forms import CODEBOOK, PEOPLE, RELEASE, VALUES
-from shoal.table.toml_lines import read_json
+from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

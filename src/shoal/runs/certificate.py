@@ -1,6 +1,7 @@
-"""The certificate of a release: two pages to sign, measured from its files and nothing else.
+"""What goes with a release: a certificate to sign, and programs that read it without Shoal.
 
-Programs for analysts who do not have Shoal: they read a release into R, pandas or Stata.
+The certificate has two pages, measured from the release's files and nothing else. The programs are
+for R, pandas and Stata.
 """
 
 from __future__ import annotations

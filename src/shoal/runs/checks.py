@@ -1,7 +1,4 @@
-"""What can be wrong with what was asked for, found before any work is done.
-
-What a run works on: its tables read, coded together, and what must hold on them.
-"""
+"""What can be wrong with what was asked for, found before work; then its tables."""
 
 from __future__ import annotations
 

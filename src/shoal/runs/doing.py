@@ -1,12 +1,9 @@
 """A run that is done: read, searched, recoded, written and audited.
 
-Searching within a time budget, of its own because it alone weighs methods by the clock.
-
-Something that holds first, then what loses least until the end.
-
-A search that is stopped by the clock may have reached nothing. So where nobody named a method, the
-quickest one that can serve goes first and takes what it takes, about a second for 100,000 rows;
-the usual one has the rest of the time, and what loses least of the two is published.
+Within a time budget, something that holds comes first, then what loses least until the end. A
+search that is stopped by the clock may have reached nothing. So where nobody named a method, the
+quickest one that can serve goes first and takes what it takes, about a second for 100,000 rows; the
+usual one has the rest of the time, and what loses least of the two is published.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.release.places import private_text
-from shoal.table.toml_lines import read_json
+from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

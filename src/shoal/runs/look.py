@@ -1,22 +1,16 @@
 """What the owner looks at before deciding: pictures of columns, and how unique people are.
 
 It is for the owner's eyes: nothing of it is published.
-
-A written release in a second place, whole or not at all; apart, because nothing is made.
 """
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from shoal.errors import UnknownColumn, UsageError
-from shoal.release.places import as_output_errors, check_output
-from shoal.release.staging import staging, swap_in, sync
+from shoal.errors import UnknownColumn
 from shoal.sampling import draw
 from shoal.table.dates import read_moments
 from shoal.table.linked import check_linked_name
@@ -25,23 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shoal.inspection.inspect import ColumnInspection
-
-
-def copy_release(source: str | Path, target: str | Path) -> Path:
-    """Copy the files of a release into a directory that is not there yet, and return which."""
-    if not str(target).strip():
-        msg = "Name the folder that the release should go into."
-        raise UsageError(msg)
-    place = Path(target).expanduser().absolute()
-    check_output(place, format="csv", linkage=None, force=False)
-    with as_output_errors(place.name), staging(place) as staged:
-        shutil.copytree(source, staged, dirs_exist_ok=True)
-        for path in staged.rglob("*"):
-            if path.is_file():
-                sync(path)
-        swap_in(staged, place)
-    return place
-
 
 BARS = 26  # of a picture
 WHOLE_FROM, WHOLE_UNDER = 1e5, 1e15  # numbers that are written without what is behind the point

@@ -2,16 +2,17 @@
 
 Everything is written into a directory beside the target, synced, audited from there, and renamed.
 
-The report of a release made from published groups, apart because it knows no original.
-
-It is computed from published rows alone, because whatever else it said would be more than they
-tell: nothing is compared with the original.
+A release that was made from published groups has a report that knows no original. It is computed
+from published rows alone, because whatever else it said would be more than they tell: nothing is
+compared with the original.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.audit.claims import check_linked, check_manifest
@@ -19,7 +20,7 @@ from shoal.audit.identification import check_threshold
 from shoal.audit.manifest import MANIFEST, REPORT, check_shape
 from shoal.audit.shapes import Wrong
 from shoal.audit.tables import digest_of, read_tables
-from shoal.errors import AuditFailed, InputError
+from shoal.errors import AuditFailed, InputError, UsageError
 from shoal.progress import Progress, silent
 from shoal.release.places import _real, as_output_errors, check_output, private_file
 from shoal.release.staging import staging, swap_in, sync
@@ -29,7 +30,7 @@ from shoal.runs.facts import LIMITS, group_sizes, stated
 from shoal.table.columns import Handed
 from shoal.table.forms import CODEBOOK
 from shoal.table.reading import take_frame
-from shoal.table.toml_lines import read_json
+from shoal.table.strict import read_json
 from shoal.utility.fidelity import kept_columns
 from shoal.utility.maps import loss_map
 from shoal.views.commands import Command
@@ -37,7 +38,6 @@ from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     import polars as pl
 
@@ -241,3 +241,19 @@ def write_text(path: Path, text: str) -> None:
     """Write a text, and wait until it is on the disk."""
     path.write_text(text, "utf-8")
     sync(path)
+
+
+def copy_release(source: str | Path, target: str | Path) -> Path:
+    """Copy the files of a release into a directory that is not there yet, and return which."""
+    if not str(target).strip():
+        msg = "Name the folder that the release should go into."
+        raise UsageError(msg)
+    place = Path(target).expanduser().absolute()
+    check_output(place, format="csv", linkage=None, force=False)
+    with as_output_errors(place.name), staging(place) as staged:
+        shutil.copytree(source, staged, dirs_exist_ok=True)
+        for path in staged.rglob("*"):
+            if path.is_file():
+                sync(path)
+        swap_in(staged, place)
+    return place

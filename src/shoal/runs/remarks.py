@@ -1,6 +1,6 @@
 """What the owner should know before publishing, as data: each view says it in its own way.
 
-Whom a report counts: rows, or with a person column people, before and after publication.
+A report counts rows, or with a person column people, before and after publication.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The first schema file of a table, with a comment for everything that was decided.
-
-Writing a schema file to start from (apart from what it says, which is in `starter_file`).
-"""
+"""The first schema file of a table, with a comment for everything that was decided."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """The frontier: what a method loses as one parameter of a requirement grows, and its knee.
 
-Which values of a parameter are tried: said by a person, or around the value that is asked for.
-
-Notation: `epsilon` (a grid of our own), `epsilon=1000,2000,4500`, `epsilon=1000..9000` (so many
-points as `POINTS`, evenly apart) or `epsilon=1000..9000:5`.
+Which values of a parameter are tried a person says, or they lie around the value that is asked for:
+`epsilon` (a grid of our own), `epsilon=1000,2000,4500`, `epsilon=1000..9000` (so many points as
+`POINTS`, evenly apart) or `epsilon=1000..9000:5`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """A coded column: distinct values in order, how each is spelled, the rank of every row.
 
-What a column can hold: sorted distinct values, how they are spelled, and the tree over them.
+Its `Domain` is what it can hold, apart from the rows of any table: sorted distinct values, how they
+are spelled, and the tree over them.
 """
 
 from __future__ import annotations

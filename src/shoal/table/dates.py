@@ -1,15 +1,14 @@
-"""Dates and timestamps as ISO 8601 writes them, as whole units of time from 1970-01-01.
+"""Dates and timestamps, in the ways people write them, as whole units of time from 1970-01-01.
 
 Time is integers: days where no cell has a time of day, microseconds where one has, nanoseconds
 where one is finer still; `per_day` says which, and a timestamp without a zone counts as UTC. Only
 what speaks of days (a distance, the width of a bin) divides by it, and what is compared is not.
 
-Dates in the ways people write them: 31/12/1948, 12/31/1948, 5 Mar 1948, Mar 5, 1948.
-
-The whole column decides, never its first cells. Where two ways read every cell, as for 03/04/1948,
-or the year has two digits, nobody but the owner can know: then it is asked about. Cells so written
-are read as ISO 8601 dates; intervals of them are published in that form, which no two countries
-read differently, and cells that are published as they are keep their writing.
+They are read as ISO 8601 writes them, or as people do: 31/12/1948, 12/31/1948, 5 Mar 1948, Mar 5,
+1948. The whole column decides, never its first cells. Where two ways read every cell, as for
+03/04/1948, or the year has two digits, nobody but the owner can know: then it is asked about. Cells
+so written are read as ISO 8601 dates; intervals of them are published in that form, which no two
+countries read differently, and cells that are published as they are keep their writing.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ import polars as pl
 from shoal.errors import InputError, UsageError, option
 from shoal.table.delimited import BOM, SEPARATORS, in_utf8, parse_csv
 from shoal.table.schema import check_header
-from shoal.table.toml_lines import once
+from shoal.table.strict import once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

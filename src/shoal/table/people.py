@@ -4,7 +4,7 @@ A search moves people. One person is one point in quasi space, in the middle of 
 and has one sensitive value, or where its rows differ a set of values. How many rows a person has is
 taken for known, so people with equally many rows are searched, and measured, by themselves.
 
-A population: everybody who could be in a table, coded to be compared with the table's values.
+A population is everybody who could be in a table, coded to be compared with the table's values.
 """
 
 from __future__ import annotations

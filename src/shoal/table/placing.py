@@ -3,7 +3,7 @@
 A hierarchy is built from the values of the table alone; a node covers values, not just those that
 occur, so people of a population stand under the nodes that cover their values.
 
-The distinct values of a column, what they are compared by, and the bins they lie in.
+Below them stand the distinct values of a column, what they are compared by, and their bins.
 """
 
 from __future__ import annotations

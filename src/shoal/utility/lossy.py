@@ -1,6 +1,7 @@
 """What losses are measured on: a published table, and the original where a formula needs it.
 
-KL divergence of what is published from the original. Range: from 0, in bits; less is better.
+One of them is as long as the others together: the KL divergence of what is published from the
+original, from 0, in bits; less is better. It is
 
 Σ P(t) log2 (P(t) / Q(t)) over the distinct quasi and sensitive values t of the original. P is how
 often t occurs; Q is what a reader reconstructs who spreads every published row evenly over its

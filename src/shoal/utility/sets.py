@@ -4,10 +4,9 @@ The values of a column are counted in steps: numbers in steps of the finest deci
 whole numbers in steps of 1; dates in days, and in microseconds or nanoseconds where there is a time
 of day.
 
-The leaves under published nodes: the labels themselves, or places for those nobody names.
-
-Whoever made a release knows which labels lie under a node. Its manifest says only how many: a label
-that a reader asks for takes one of their places, if the node covers it at all.
+Under published nodes stand labels, or places for those nobody names. Whoever made a release knows
+which labels lie under a node. Its manifest says only how many: a label that a reader asks for takes
+one of their places, if the node covers it at all.
 """
 
 from __future__ import annotations

@@ -1,19 +1,18 @@
-"""Where the rows of a group lie between two ends, when their mean is known.
+"""Where the rows of a group lie between the two ends of its cell.
 
-One row lies at either end, because ends are values of rows. The other n - 2 rows have a mean that
-follows from that of the group; a single one is known from it, and several are spread by the
-distribution that says nothing else: that of the largest entropy on the units from low to high with
-this mean, whose weights are e^(λk) for unit k (Jaynes: Information Theory and Statistical
+With a mean, one row lies at either end, because ends are values of rows. The other n - 2 rows have
+a mean that follows from that of the group; a single one is known from it, and several are spread by
+the distribution that says nothing else: that of the largest entropy on the units from low to high
+with this mean, whose weights are e^(λk) for unit k (Jaynes: Information Theory and Statistical
 Mechanics. Physical Review 1957). Where the mean lies in the middle, these are all alike.
 
-Where the rows of a stretched cell lie: near its ends, by what cells of the usual width tell.
-
-A search for close groups fills some with a member from afar, who has the sensitive value that is
-lacking. The cell then reaches from that one to the others, who are near one another, and hardly
-anybody lies between. So half of the rows say what width is usual in a column, and a cell several
-times as wide is taken to hold its rows within the usual width of one end or the other, in
-proportion to the rows that narrow cells, spread evenly, have there; one row is known to be at
-either end. Where widths are alike, as those of regions are, no cell is stretched.
+Without one, cells of the usual width tell. A search for close groups fills some with a member from
+afar, who has the sensitive value that is lacking. The cell then reaches from that one to the
+others, who are near one another, and hardly anybody lies between. So half of the rows say what
+width is usual in a column, and a cell several times as wide is taken to hold its rows within the
+usual width of one end or the other, in proportion to the rows that narrow cells, spread evenly,
+have there; one row is known to be at either end. Where widths are alike, as those of regions are,
+no cell is stretched.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Notebooks get pieces of the same HTML: a release, an audit and a plan at a glance.
 
-The first line of every part of the report: the answer to its question, in one sentence.
+The first line of every part of the report is the answer to its question, in one sentence.
 """
 
 from __future__ import annotations

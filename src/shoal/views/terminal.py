@@ -4,9 +4,7 @@ Names of columns and cells are whatever a stranger wrote. A terminal takes some 
 orders (to clear the screen, to rewrite what was said, to answer as if typed), and others turn the
 order of what is read around. Whatever is printed passes through here.
 
-A console and its tables, on which no text is taken for orders.
-
-What an inspection prints: a column after the other.
+So do the console and its tables, and what an inspection prints, a column after the other.
 """
 
 from __future__ import annotations

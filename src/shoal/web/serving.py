@@ -1,8 +1,7 @@
 """The server of the page: on this machine alone, for as long as the command runs.
 
-The page: addresses, and what is done at each.
-
-The directory of a page, apart so that it is its owner's alone and gone when the page ends.
+Here stand the addresses, with what is done at each, and the directory of a page, which is its
+owner's alone and gone when the page ends.
 
 A page that was killed leaves its directory behind without the lock that it held on it, so that the
 next one can tell, and clears it away.

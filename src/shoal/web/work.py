@@ -196,7 +196,7 @@ class Hand:
 
     def save(self, source: str, target: str) -> str:
         """Copy a release into a folder that is not there yet; return which."""
-        from shoal.runs.look import copy_release
+        from shoal.runs.publish import copy_release
 
         return str(copy_release(source, target))
 

@@ -5,7 +5,7 @@ Whoever has the tree knows the shard of a row from its ranks; what cannot be cut
 rows are at one place, is dealt into several shards, by the rank of the sensitive value, so that
 each has about the same values.
 
-Where a table is cut, from a sample of it, and which method searches what the cuts make.
+Which method searches what the cuts make is said here too.
 """
 
 from __future__ import annotations

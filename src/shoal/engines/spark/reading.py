@@ -2,9 +2,7 @@
 
 Parquet is read where it is. Everything else is copied first, column by column as it came: text is
 read by the reader that every table is read by, a file at a time, and what a frame says is written
-down once, so that it is the same whenever it is looked at.
-
-Copies of files as Parquet, each made by a worker with the reader that every table is read by.
+down once, so that it is the same whenever it is looked at. Each file is copied by a worker.
 """
 
 from __future__ import annotations

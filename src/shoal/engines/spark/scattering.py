@@ -1,9 +1,7 @@
 """What was found becomes part files in random order, and what is stated of them.
 
-What a worker does with what was found: published rows, in files under random names.
-
-Rows come in the order of their random keys, from all shards alike, so neither a file nor a place in
-it tells where a row was before.
+A worker writes published rows into files under random names. Rows come in the order of their random
+keys, from all shards alike, so neither a file nor a place in it tells where a row was before.
 """
 
 from __future__ import annotations

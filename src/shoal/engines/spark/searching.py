@@ -1,10 +1,8 @@
 """The search of all shards, each by a worker, as whoever drives it sees it.
 
-Which leaves are searched together: each by itself, until one cannot hold what is required.
-
-Such a shard is joined to the smallest one beside it; where that does not help either, everything
-under the next node above becomes one shard. So a table that can hold what is required as a whole is
-always published.
+Leaves are searched each by itself, until one cannot hold what is required. Such a shard is joined
+to the smallest one beside it; where that does not help either, everything under the next node above
+becomes one shard. So a table that can hold what is required as a whole is always published.
 
 What may be left out is a share of the whole table. Each shard may leave out its part of it. One
 that cannot hold, with no other beside it because its rows are never mixed with others, gets what

@@ -1,6 +1,6 @@
 """A table on its way over Spark: what is asked of it, and where its work is done.
 
-What travels between the driver and its workers: what is asked of them, and what they found.
+What travels between the driver and its workers stands here as well.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """The start of an exchange: an equitable partition into groups close in quasi space.
 
-Rows near each row in quasi space, from runs of rows that are close to one another.
-
-The order in which groups start keeps near rows together. Cut into short runs, a row's neighbours
-are looked for in the runs around its own: some are missed where runs meet, and a search for
-partners does not mind, at a seventh of the time that a tree of all rows takes.
+Rows near each row come from runs of rows that are close to one another. The order in which groups
+start keeps near rows together. Cut into short runs, a row's neighbours are looked for in the runs
+around its own: some are missed where runs meet, and a search for partners does not mind, at a
+seventh of the time that a tree of all rows takes.
 """
 
 from collections.abc import Callable, Sequence

@@ -6,9 +6,8 @@ are near in quasi space; what a border kept apart is solved once more across it.
 table is solved stretch by stretch. OR-tools proves its answer optimal on those pairs (cost scaling
 over integers) or says that it could not.
 
-The field of a search: originals in tree order, and the tree over them.
-
-Searches work in *tree positions*: near records lie side by side, and a node is a run of them.
+The field of a search is originals in tree order, and the tree over them. Searches work in *tree
+positions*: near records lie side by side, and a node is a run of them.
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ from shoal.kernels.freeform.boxes import (
 from shoal.kernels.freeform.matchings import list_arcs, mark_seam, spare_assignment
 from shoal.kernels.freeform.nearest import cheapest_points
 from shoal.kernels.freeform.tree import PointTree, build
-from shoal.methods.exhaustive import assignments
 from shoal.progress import in_threads
 from shoal.table.files import load
 
@@ -300,3 +298,8 @@ def _solve_whole(field: Field, boxes: Boxes, matches: NDArray[np.int32]) -> NDAr
     costs[np.arange(n)[:, None], matches] = n * (int(costs.max()) + 1)
     solver = load("scipy.optimize", extra="matching", what="Freeform()")
     return solver.linear_sum_assignment(costs)[1].astype(np.int32)
+
+
+def assignments(what: str) -> Any:
+    """Return OR-tools' solver, or raise saying what needs it and how it is installed."""
+    return load("ortools.graph.python.linear_sum_assignment", extra="matching", what=what)

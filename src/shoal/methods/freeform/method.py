@@ -1,14 +1,12 @@
 """Heterogeneous k-anonymity: freeform generalization, and the ring that it improves on.
 
-Rounds of the two greedy algorithms, and lower loss for the graph that they leave.
-
-Rounds (HK, Algorithms 1 and 2) go without an n by n matrix. Afterwards every record keeps k matches
-on both sides: a step takes one assignment out of the graph and solves it again over the boxes that
-the others leave. What was taken out is among the candidates for what comes in, so no step raises
-the loss. Taken out is the assignment whose removal saves most, a cheapest perfect matching within
-the graph itself; the first such steps gain about what re-solving every round once does. When that
-stalls, the edges are dealt at random into assignments and each is solved again once, which frees
-it. The matches of each record with itself stay.
+Rounds of the two greedy algorithms (HK, Algorithms 1 and 2) go without an n by n matrix. Afterwards
+every record keeps k matches on both sides: a step takes one assignment out of the graph and solves
+it again over the boxes that the others leave. What was taken out is among the candidates for what
+comes in, so no step raises the loss. Taken out is the assignment whose removal saves most, a
+cheapest perfect matching within the graph itself; the first such steps gain about what re-solving
+every round once does. When that stalls, the edges are dealt at random into assignments and each is
+solved again once, which frees it. The matches of each record with itself stay.
 """
 
 from __future__ import annotations
@@ -27,9 +25,9 @@ from shoal.kernels.freeform.matchings import decompose
 from shoal.kernels.freeform.nearest import fit_earliest
 from shoal.kernels.freeform.tree import build
 from shoal.methods.base import Method, Task
-from shoal.methods.exhaustive import assignments
 from shoal.methods.freeform.exact import (
     Field,
+    assignments,
     in_parts,
     lexicographic,
     solve_matching,

@@ -1,9 +1,8 @@
 """Charts of what an attacker reaches.
 
-Lines of equal height over a grid: marching squares with linear interpolation.
-
-Each cell of the grid is cut where its edges cross the height; pieces that meet on an edge are
-joined into lines. A value at the height counts as above it.
+Lines of equal height over a grid come from marching squares with linear interpolation. Each cell of
+the grid is cut where its edges cross the height; pieces that meet on an edge are joined into lines.
+A value at the height counts as above it.
 """
 
 from __future__ import annotations

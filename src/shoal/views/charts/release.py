@@ -1,8 +1,7 @@
 """Charts of a release, apart from its owner's: columns, sizes, and what is achievable.
 
-Pictures without a drawing engine: x in per cent, y in pixels, so words keep their size.
-
-Every picture is one SVG element that says in words what it shows; colours come from the page.
+They need no drawing engine: x is in per cent, y in pixels, so words keep their size. Every picture
+is one SVG element that says in words what it shows; colours come from the page.
 """
 
 from __future__ import annotations
