@@ -88,3 +88,39 @@ def test_infinite_numbers_are_refused():
 def test_columns_that_are_no_cells_are_refused(column):
     with pytest.raises(InputError, match="turn it into text"):
         code_column(column)
+
+
+@pytest.mark.parametrize("power", [53, 55, 58, 59])
+@pytest.mark.parametrize("least", [0, None])
+@pytest.mark.parametrize(
+    "distance",
+    [
+        shoal.Absolute(),
+        shoal.Lp(p=1, scale="none"),
+        shoal.Lp(p=2, scale="none"),
+        shoal.Lp(p=3, scale="none"),
+        shoal.Lp(p="max", scale="none"),
+        shoal.SmallestDifference(),
+        shoal.Composite((shoal.Lp(scale="none"),)),
+    ],
+    ids=repr,
+)
+def test_integers_that_no_double_holds_are_near_as_integers_are(distance, least, power):
+    """Beside a 0, doubles are steps apart: then what may be near is."""
+    large = [2**power + more for more in (1, 2, 3)]
+    values = large if least is None else [least, *large]
+    relation = distance.relation(sensitive(values), Fraction(1))
+    last = len(values) - 1
+    assert near(relation, np.array([last - 1, last - 2]), np.array([last, last - 1])).all()
+    if least is None:
+        assert not near(relation, np.array([0]), np.array([2])).any()
+    else:
+        assert not near(relation, np.array([0]), np.array([1])).any()
+
+
+def test_scaled_integers_that_no_double_holds_keep_their_range():
+    value = sensitive([2**53 + more for more in (0, 1, 3, 4)])
+    relation = shoal.Lp().relation(value, Fraction(1, 4))
+    pairs = [(a, b) for a in range(4) for b in range(a)]
+    found = near(relation, *np.array(pairs).T)
+    assert [pair for pair, is_near in zip(pairs, found, strict=True) if is_near] == [(1, 0), (3, 2)]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 FARTHEST = 1e150  # coordinates beyond this are not compared
 FARTHEST_APART = 10**200  # no two others are
+EXACT = 2**53  # integers up to this are doubles
 ROUNDING = 1e-12  # of a distance, by scaling and adding doubles
 SCALES = ("domain", "none")
 
@@ -96,18 +97,19 @@ class _Vector(Distance):
         """Return for each coordinate how far beyond epsilon a difference still ties.
 
         1e-9 of the size of the values where they are decimals, in their own units and then scaled;
-        for integers only what scaling itself rounds.
+        for integers only what scaling itself rounds, and what no double holds of a wide range.
         """
-        sizes = np.array(
-            [
-                np.abs(column.numbers).max() if column.numbers.dtype == np.float64 else 0.0
-                for column in sensitive.columns
-            ]
-        )
+        sizes, steps = np.zeros(len(sensitive.columns)), np.zeros(len(sensitive.columns))
+        for place, column in enumerate(sensitive.columns):
+            if column.numbers.dtype == np.float64:
+                sizes[place] = np.abs(column.numbers).max()
+            elif (span := int(column.numbers[-1]) - int(column.numbers[0])) > EXACT:
+                steps[place] = np.spacing(float(span))
         rounding = ROUNDING * max(1.0, epsilon)
         with np.errstate(over="ignore"):  # of a constant column that weighs much
             scaled = np.minimum(sizes * self.factors(sensitive), FARTHEST)
-        return TOLERANCE * np.maximum(scaled, epsilon) + rounding
+            coarse = np.minimum(steps * self.factors(sensitive), FARTHEST)
+        return TOLERANCE * np.maximum(scaled, epsilon) + rounding + coarse
 
     def slack(self, sensitive: Sensitive, epsilon: float) -> float:
         """Return the sum over the coordinates, which bounds what a norm of them may be off."""
@@ -179,12 +181,12 @@ class Lp(_Vector):
 
     def points(self, sensitive: Sensitive) -> NDArray[np.float64]:
         """Return scaled coordinates, weighted so that the plain norm gives the distance."""
-        points = sensitive.points()
+        points = _points(sensitive)
         return (points - points.min(axis=0)) * self.factors(sensitive)
 
     def factors(self, sensitive: Sensitive) -> NDArray[np.float64]:
         """Return the weights, to the power that the norm undoes, over the ranges."""
-        points = sensitive.points()
+        points = _points(sensitive)
         weights = np.array(self.weights or [1.0] * points.shape[1])
         powers = weights if self.p == "max" else weights ** (1 / float(self.p))
         if self.scale == "none":
@@ -227,8 +229,8 @@ class SmallestDifference(_Vector):
     metric = False
 
     def points(self, sensitive: Sensitive) -> NDArray[np.float64]:
-        """Return the columns as they are."""
-        return sensitive.points()
+        """Return the columns in their own units."""
+        return _points(sensitive)
 
     def norm(self) -> int:
         """Return which of the kernels' metrics compares them."""
@@ -266,3 +268,16 @@ class TotalVariation(_Vector):
     def norm(self) -> int:
         """Return which of the kernels' metrics compares them."""
         return MANHATTAN
+
+
+def _points(sensitive: Sensitive) -> NDArray[np.float64]:
+    """Return the distinct values as points whose differences are those of the values.
+
+    Integers count from the least of their column: doubles do not hold all beyond 2^53.
+    """
+    coordinates = []
+    for place, column in enumerate(sensitive.columns):
+        numbers = column.numbers
+        least = numbers[0] if numbers.dtype == np.int64 else 0
+        coordinates.append((numbers - least).astype(np.float64)[sensitive.places[:, place]])
+    return np.column_stack(coordinates)
