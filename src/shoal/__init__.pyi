@@ -79,7 +79,7 @@ from shoal.runs.release import Release as Release
 from shoal.runs.remarks import Remark as Remark
 from shoal.runs.run import Run as Run
 from shoal.runs.run import load as load
-from shoal.runs.starter_file import init as init
+from shoal.runs.schema_file import init as init
 from shoal.runs.transformer import CellTransformer as CellTransformer
 from shoal.runs.tune import Frontier as Frontier
 from shoal.runs.tune import tune as tune

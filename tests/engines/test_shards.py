@@ -51,7 +51,7 @@ def test_shards_are_all_rows_once_and_each_is_achievable(require):
         for rows in shards:
             for one, value in zip(task.requirements, task.part(rows).values, strict=True):
                 assert len(rows) >= one.principle.least
-                assert value is None or not one.principle.surplus(value).any()
+                assert value is None or not one.principle.must_go(value).any()
 
 
 def test_where_a_cut_lies_does_not_depend_on_who_has_which_value():

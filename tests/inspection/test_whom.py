@@ -11,7 +11,7 @@ import pytest
 
 import shoal
 from shoal.inspection.advise import whom_rows_are_about
-from shoal.runs.starter_file import starter, usual_rows
+from shoal.runs.schema_file import proposed_schema, usual_rows
 from system import shell
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def test_one_column_alone_is_whom_rows_are_about() -> None:
 
 def test_init_proposes_the_95th_percentile_of_rows() -> None:
     table = visits()
-    text, _ = starter(table, "visits.csv")
+    text, _ = proposed_schema(table, "visits.csv")
     said = tomllib.loads(text)
     counts = sorted(table["patient_id"].value_counts()["count"])
     assert said["person"] == "patient_id"

@@ -13,7 +13,7 @@ import pytest
 
 import shoal
 from shoal.errors import UsageError
-from shoal.runs.starter_file import starter
+from shoal.runs.schema_file import proposed_schema
 
 ROWS = 90
 
@@ -32,7 +32,7 @@ def fixture_people() -> pl.DataFrame:
 
 
 def test_every_column_has_a_reason_and_eleven_people_share_a_description(people, tmp_path):
-    text, complete = starter(people, None)
+    text, complete = proposed_schema(people, None)
     assert complete
     for name in people.columns:
         assert f'# "{name}": ' in text
@@ -57,7 +57,7 @@ def test_answers_decide(people, tmp_path):
         asked.append(question)
         return next(answers) or default
 
-    text, _ = starter(people, None, ask=ask)
+    text, _ = proposed_schema(people, None, ask=ask)
     said = tomllib.loads(text)
     assert len(asked) == 5
     assert said["quasi"] == ["sex", "born"]
@@ -72,7 +72,7 @@ def test_answers_decide(people, tmp_path):
 def test_an_answer_that_makes_no_sense_is_refused(people, answers):
     left = iter(answers)
     with pytest.raises(UsageError):
-        starter(people, None, ask=lambda _question, _default: next(left))
+        proposed_schema(people, None, ask=lambda _question, _default: next(left))
 
 
 def test_the_command_asks_on_a_terminal_and_reads_as_anonymize_does(people, tmp_path):

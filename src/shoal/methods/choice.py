@@ -69,7 +69,7 @@ def check_value(one: Requirement, value: Sensitive | None, rows: int, whom: str 
         check_crowd(one, value, rows)
     elif isinstance(one.principle, OneDimensional) and value is not None:
         check_achievable(one.principle, value.columns[0], whom)
-    elif value is not None and (few := int(one.principle.surplus(value).sum())):
+    elif value is not None and (few := int(one.principle.must_go(value).sum())):
         msg = (
             f"{one!r} is not achievable on these {rows} {whom}: too many of them carry the same "
             f"{value.name} or near ones. At least {few} {whom} ({few / rows:.2%}) would have to "

@@ -215,7 +215,7 @@ def in_the_way(task: Task) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
 
     The second are all rows that carry values of which there are too many.
 
-    For one requirement it is exact where its condition is (`Principle.surplus`). For several it is
+    For one requirement it is exact where its condition is (`Principle.must_go`). For several it is
     a choice: of equal values, those rows go first that other requirements have too many of as well,
     then those where such values are most crowded in quasi space.
     """
@@ -224,7 +224,7 @@ def in_the_way(task: Task) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     current = task
     while True:
         each = [
-            (one.principle.surplus(value), value.codes)
+            (one.principle.must_go(value), value.codes)
             for one, value in zip(task.requirements, current.values, strict=True)
             if value is not None and value.sets is None
         ]

@@ -17,7 +17,7 @@ from shoal.exact import at_most
 from shoal.kernels.compiling import RUN
 from shoal.notation import Term
 from shoal.principles.groups import Groups, Measurement, renumber
-from shoal.principles.surplus import cliques, counts_of, most_together, spread_out, thinned
+from shoal.principles.must_go import cliques, counts_of, most_together, spread_out, thinned
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,7 +77,7 @@ class Principle(Term):
         """
         raise NotImplementedError
 
-    def surplus(self, sensitive: Sensitive) -> NDArray[np.int64]:
+    def must_go(self, sensitive: Sensitive) -> NDArray[np.int64]:
         """Return how many rows of each value have to go, few as can be, before it can hold.
 
         None where it can hold, and where leaving out rows would not help.
@@ -161,7 +161,7 @@ class Pairwise(Principle):
         sizes = range(self.least, max(rows, self.least) + 1)
         return max(Fraction(self.allowed(size), size) for size in sizes)
 
-    def surplus(self, sensitive: Sensitive) -> NDArray[np.int64]:
+    def must_go(self, sensitive: Sensitive) -> NDArray[np.int64]:
         """Return what is too much of each value for rows that are all near to one another.
 
         Where c of n rows are, some group of size s has at least c s / n of them. That much is
@@ -219,7 +219,7 @@ class Ordered(Searchable):
         """Return who is near to whom among the distinct values."""
         raise NotImplementedError
 
-    def surplus(self, sensitive: Sensitive) -> NDArray[np.int64]:
+    def must_go(self, sensitive: Sensitive) -> NDArray[np.int64]:
         """Return what is too much of each value in runs above `bound` of the table."""
         return thinned(counts_of(sensitive), self.band(sensitive).reach, self.bound)
 

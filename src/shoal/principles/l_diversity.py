@@ -17,7 +17,7 @@ from shoal.notation import exact, number, whole_number
 from shoal.principles.base import Demand, Searchable, counted
 from shoal.principles.groups import Groups, Measurement
 from shoal.principles.histogram import Histogram
-from shoal.principles.surplus import counts_of, highest_level, holds_with, levelled
+from shoal.principles.must_go import counts_of, highest_level, holds_with, levelled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,7 +150,7 @@ class EntropyL(Searchable):
             found = max(math.nextafter(found, 0), 1.0)
         return replace(self, l=found)
 
-    def surplus(self, sensitive: Sensitive) -> NDArray[np.int64]:
+    def must_go(self, sensitive: Sensitive) -> NDArray[np.int64]:
         """Return what is too much of the most frequent values for the entropy of the table.
 
         Of all ways to take so many rows away, taking one by one from the largest count leaves most
@@ -271,7 +271,7 @@ class RecursiveCL(Searchable):
         first = falling[histogram.starts]
         return Measurement(first, first + tail, groups.sizes, self.bound, self.least, strict=True)
 
-    def surplus(self, sensitive: Sensitive) -> NDArray[np.int64]:
+    def must_go(self, sensitive: Sensitive) -> NDArray[np.int64]:
         """Return what the most frequent values have above the highest level that holds.
 
         The level r1 less c times what is left of the tail is convex in the level and 0 at 0, so

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.principles.base import OneDimensional
+from shoal.principles.must_go import most_together
 from shoal.principles.outlook import Limit, Outlook, outlook
 from shoal.principles.planning import Plan, Point, gap_between, rounded_gap
 from shoal.principles.proximity import EpsilonM
-from shoal.principles.surplus import most_together
 from shoal.table.people import SeveralValues, ValueSets
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from shoal.kernels.queries import interval_shares, label_shares
 from shoal.table.coding import NUMBER, code_column
 from shoal.table.dates import not_dates
 from shoal.table.missing import MISSING_LABEL, is_missing
-from shoal.utility.sets import Leaves, Numbers, Ruler, Set, StatedLeaves
+from shoal.utility.sets import Leaves, Numbers, Set, StatedLeaves, Steps
 from shoal.utility.tilted import Stretched, Tilted
 
 if TYPE_CHECKING:
@@ -96,9 +96,9 @@ class Exact:
         """The first and last unit of the domain, and how many there are to a number."""
         if not self.numeric:
             return 0, len(self.labels) - 1, Fraction(1)
-        ruler = Ruler.of(self.labels, dates=self.dates)
-        first, last = ruler.places(self.labels[[0, -1]]).tolist()
-        return int(first) + ruler.origin, int(last) + ruler.origin, ruler.units
+        steps = Steps.of(self.labels, dates=self.dates)
+        first, last = steps.places(self.labels[[0, -1]]).tolist()
+        return int(first) + steps.origin, int(last) + steps.origin, steps.units
 
     def named(self, label: str) -> frozenset[str] | None:
         """Return the labels that go by a name, None where none does."""
@@ -120,12 +120,12 @@ class Exact:
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """The distinct cells of a numeric quasi column, or one of dates, in whole units of a ruler."""
+    """The distinct cells of a numeric quasi column, or one of dates, in whole steps."""
 
     name: str
     lows: NDArray[np.float64]
     highs: NDArray[np.float64]
-    ruler: Ruler
+    steps: Steps
     extent: float  # units in the whole domain
     tilted: Tilted | None = None  # what means tell beside the ends
     gathered: Stretched | None = None  # where rows lie in cells that are wide beside the usual ones
@@ -148,15 +148,15 @@ class Intervals:
         if bad.fill_null(value=True).any():
             raise unreadable(name)
         whole = pl.Series([str(end) for end in stated["domain"]])
-        ruler = Ruler.of(pl.concat([ends, whole]), dates=dates)
-        lows, highs, (least, most) = (ruler.places(part) for part in (low, high, whole))
+        steps = Steps.of(pl.concat([ends, whole]), dates=dates)
+        lows, highs, (least, most) = (steps.places(part) for part in (low, high, whole))
         if (lows > highs).any() or (lows < least).any() or (highs > most).any():
             raise unreadable(name)
         tilted = None
         if rows is not None:
             means = interval_means(texts).fill_null(low)
-            tilted = Tilted.of(lows, highs, ruler.exact_places(means), rows)
-        return cls(name, lows, highs, ruler, float(most - least + 1), tilted)
+            tilted = Tilted.of(lows, highs, steps.exact_places(means), rows)
+        return cls(name, lows, highs, steps, float(most - least + 1), tilted)
 
     def with_means(
         self, which: NDArray, means: NDArray[np.float64], rows: NDArray[np.int64]
@@ -175,7 +175,7 @@ class Intervals:
     @property
     def dates(self) -> bool:
         """Whether the values are dates."""
-        return self.ruler.dates
+        return self.steps.dates
 
     @property
     def sizes(self) -> NDArray[np.float64]:
@@ -185,7 +185,7 @@ class Intervals:
     def shares(self, wanted: Set) -> NDArray[np.float64]:
         """Return which part of each cell a query asks for."""
         assert isinstance(wanted, Numbers)
-        runs = wanted.units(self.ruler.units, self.ruler.origin)
+        runs = wanted.units(self.steps.units, self.steps.origin)
         if self.tilted is not None:
             return self.tilted.shares(*runs)
         shares = np.empty(len(self.lows))

@@ -36,7 +36,7 @@ from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import RESERVED
 from shoal.utility.columns import Intervals, Spread
 from shoal.utility.queries import BoxTable
-from shoal.utility.sets import Ruler
+from shoal.utility.sets import Steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -127,11 +127,11 @@ def ends_in_units(
 
     The original may have more decimals than the ends that are published of it.
     """
-    own = Ruler.of(column.spellings, dates=column.dates)
-    ruler = max(own, cells.ruler, key=lambda one: one.units)
-    finer, shift = cells.ruler.shift(ruler)
+    own = Steps.of(column.spellings, dates=column.dates)
+    steps = max(own, cells.steps, key=lambda one: one.units)
+    finer, shift = cells.steps.shift(steps)
     ends = (cells.lows * finer + shift, cells.highs * finer + shift)
-    return ruler.places(column.spellings), *ends
+    return steps.places(column.spellings), *ends
 
 
 def original_sizes(column: Column, cells: Spread) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from shoal.release.forms import mean_texts
 from shoal.table.forms import TWO_TABLES
 from shoal.utility.columns import Exact, Intervals, Sets, Spread
 from shoal.utility.queries import BoxTable, ExactTable, Rows, TwoTables
-from shoal.utility.sets import Leaves, Ruler
+from shoal.utility.sets import Leaves, Steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,7 +116,7 @@ def published_answers(release: ReleaseData) -> BoxTable | TwoTables:
         spread = quasi[column.name]
         if kind.means is not None and isinstance(spread, Intervals):
             texts = mean_texts(column, kind.means.only(kind.which))
-            means = spread.ruler.exact_places(texts)
+            means = spread.steps.exact_places(texts)
             quasi[column.name] = spread.with_means(kind.which, means, layout.bearers)
             cells[-1] = np.arange(len(kind.which))
     return BoxTable(quasi, np.array(cells, np.int32), starts, rows)
@@ -135,11 +135,11 @@ def _spread(column: Column, covered: Spans) -> tuple[Spread, NDArray[np.int64]]:
         return Sets.of_nodes(names, column.name, Leaves.of(column)), which
     if column.numeric:
         shown = np.unique(np.concatenate([covered.low, covered.high, [0, column.distinct - 1]]))
-        ruler = Ruler.of(column.spellings.gather(shown), dates=column.dates)
-        places = ruler.places(column.spellings)
+        steps = Steps.of(column.spellings.gather(shown), dates=column.dates)
+        places = steps.places(column.spellings)
         extent = float(places[-1] - places[0] + 1)
         lows, highs = places[covered.low], places[covered.high]
-        return Intervals(column.name, lows, highs, ruler, extent), every
+        return Intervals(column.name, lows, highs, steps, extent), every
     _, listed, counts = covered.listed()
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     return Sets(column.name, column.spellings, starts, listed), every

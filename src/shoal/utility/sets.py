@@ -220,7 +220,7 @@ FINEST = 300  # decimals; more would overflow
 
 
 @dataclass(frozen=True)
-class Ruler:
+class Steps:
     """How many units there are to a number, or to a day, and at which of them counting begins.
 
     Places are counted from the least number, so that large numbers close together stay apart.
@@ -231,10 +231,10 @@ class Ruler:
     dates: bool = False
 
     @classmethod
-    def of(cls, texts: pl.Series, *, dates: bool = False) -> Ruler:
-        """Return the ruler on which all of some numbers or dates have a place.
+    def of(cls, texts: pl.Series, *, dates: bool = False) -> Steps:
+        """Return the steps on which all of some numbers or dates have a place.
 
-        >>> Ruler.of(pl.Series(["20", "2.50", "1e3"])).units
+        >>> Steps.of(pl.Series(["20", "2.50", "1e3"])).units
         Fraction(10, 1)
         """
         if dates:
@@ -260,8 +260,8 @@ class Ruler:
             return self.places(texts)
         return texts.cast(pl.Float64).to_numpy() * float(self.units) - self.origin
 
-    def shift(self, finer: Ruler) -> tuple[float, float]:
-        """Return by what a place has to be multiplied, and what added, for a finer ruler."""
+    def shift(self, finer: Steps) -> tuple[float, float]:
+        """Return by what a place has to be multiplied, and what added, for finer steps."""
         factor = finer.units / self.units
         return float(factor), float(self.origin * factor - finer.origin)
 

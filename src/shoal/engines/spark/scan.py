@@ -219,7 +219,7 @@ def _check_whole(found: Scan, asked: Sequence[Requirement], limit: int) -> None:
         try:
             check_value(one, value, found.rows)
         except NotAchievable as problem:
-            few = 0 if value is None else int(one.principle.surplus(value).sum())
+            few = 0 if value is None else int(one.principle.must_go(value).sum())
             if not 0 < few <= limit:
                 more = "" if not limit else f" {option('suppress')} allows {limit}."
                 raise NotAchievable(problem.sentence + more) from None

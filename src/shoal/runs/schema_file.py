@@ -40,7 +40,7 @@ BARE = re.compile(r"[A-Za-z0-9_-]+")
 Ask = Callable[[str, str], str]  # a question and what is taken for its answer if there is none
 
 
-def starter(
+def proposed_schema(
     table: pl.DataFrame,
     source: str | None,
     *,
@@ -386,7 +386,7 @@ def init(
         place = to_keep(table, folder)
     else:
         place = Path(os.path.relpath(table, folder)).as_posix()
-    text, complete = starter(frame, place, reading=how, file=target.name, ask=ask)
+    text, complete = proposed_schema(frame, place, reading=how, file=target.name, ask=ask)
     _write_whole(target, text)
     return complete
 

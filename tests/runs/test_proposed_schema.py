@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.inspection.inspect import inspect
 from shoal.runs.proposal import propose
-from shoal.runs.starter_file import starter
+from shoal.runs.schema_file import proposed_schema
 
 NAMES = st.sampled_from(
     ["age", "zip", "sex", "a b", 'q"uote', "dotted.name", "line\nbreak", "x", "hired", "ärea", "#"]
@@ -55,7 +55,7 @@ def tables(draw):
 def test_the_file_is_usable_at_once(table):
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "shoal.toml"
-        text, complete = starter(table, "people.csv")
+        text, complete = proposed_schema(table, "people.csv")
         file.write_text(text, "utf-8")
         run = shoal.load(file, table=table)
     found = inspect(table)
@@ -73,7 +73,7 @@ def test_a_survey_weight_is_not_called_left_out_and_one_value_is_one():
     table = pl.DataFrame(
         {"age": [i % 70 for i in range(200)], "sampling_weight": [100] * 200, "income": range(200)}
     )
-    text, _ = starter(table, "people.csv")
+    text, _ = proposed_schema(table, "people.csv")
     assert 'survey_weight = "sampling_weight"' in text
     assert '# "sampling_weight": survey weight: ' in text
     assert "; 1 value." in text
