@@ -10,8 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
+
+PATIENCE = 300  # seconds that anything may take on a machine that has much else to do
 
 
 @dataclass
@@ -30,11 +33,19 @@ class Open:
     def base(self) -> str:
         return f"http://{self.host}"
 
+    def ask(self, address: str, method: str = "GET", **how: Any) -> httpx.Response:
+        """Ask as somebody who has not come by the address with the token."""
+        return httpx.request(method, address, timeout=PATIENCE, trust_env=False, **how)
+
     @contextmanager
     def client(self) -> Iterator[httpx.Client]:
         """Give a client that came by the address with the token, as a browser would."""
-        said = {"origin": self.base}
-        with httpx.Client(base_url=self.base, headers=said, timeout=60, trust_env=False) as client:
+        known: dict[str, Any] = {
+            "base_url": self.base,
+            "headers": {"origin": self.base},
+            "trust_env": False,
+        }
+        with httpx.Client(**known, timeout=PATIENCE) as client:
             assert client.get(self.address).status_code == 303
             yield client
 
@@ -60,4 +71,4 @@ def opened(*arguments: str, home: Path) -> Iterator[Open]:
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=PATIENCE)

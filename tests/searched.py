@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 _DIGESTS = re.compile(r"[0-9a-f]{32,}|\b0x[0-9a-f]{6,}")  # ids and addresses as well
-_FRACTIONS = re.compile(r"(?<![0-9])0?\.[0-9]{3,}(e-[0-9]+)?")  # losses, risks and seconds
+_FRACTIONS = re.compile(r"((?<![0-9])0)?\.[0-9]{3,}(e-[0-9]+)?")  # losses, risks and seconds
 _COORDINATES = re.compile(r'\b(d|transform|x|y|[xy][12]|width|height|viewBox)="[^"]*"')
 
 

@@ -77,6 +77,22 @@ def test_anything_else_is_refused_with_a_sentence(text):
         parse(text)
 
 
+@pytest.mark.parametrize("term", TERMS, ids=repr)
+def test_nothing_stands_beside_a_term_that_says_nothing(term):
+    """A remark in a manifest would be a place for anything, and read as if it were not there."""
+    text = repr(term)
+    for remark in ("#", "  # kept", "\n# kept", "#)"):
+        with pytest.raises(UsageError, match="Cannot read"):
+            parse(text + remark)
+        with pytest.raises(UsageError, match="Cannot read"):
+            parse(text.replace("(", f"({remark}\n", 1))
+
+
+def test_a_sign_of_remarks_within_quotes_is_a_letter():
+    term = shoal.Lookup(pairs=(("#1", "a # b", 2),))
+    assert parse(repr(term)) == term
+
+
 def test_a_misspelt_name_is_answered_with_the_nearest():
     with pytest.raises(UsageError, match="Did you mean 'EpsilonM'"):
         parse("EpsilonN(epsilon=1, m=2)")

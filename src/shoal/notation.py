@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import io
 import numbers
 import sys
+import tokenize
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any, ClassVar, Self, TypeGuard
 
@@ -85,16 +88,21 @@ def parse(text: str, *, files: bool = True) -> Term:
     >>> parse("EpsilonM(epsilon=4500, m=5)")
     EpsilonM(epsilon=4500, m=5)
     """
-    try:
-        tree = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        msg = f"Cannot read {brief(text)}. Write it as Name(parameter=value, …)."
-        raise UsageError(msg) from None
-    value = _build(tree, text, DEPTH, files=files)
+    tree = None
+    with suppress(SyntaxError, ValueError, MemoryError, RecursionError, tokenize.TokenError):
+        if "#" not in text or not _has_remarks(text):
+            tree = ast.parse(text.strip(), mode="eval").body
+    value = None if tree is None else _build(tree, text, DEPTH, files=files)
     if not isinstance(value, Term):
         msg = f"Cannot read {brief(text)}. Write it as Name(parameter=value, …)."
         raise UsageError(msg)
     return value
+
+
+def _has_remarks(text: str) -> bool:
+    """Return whether something stands in a term that says nothing, and so could say anything."""
+    found = tokenize.generate_tokens(io.StringIO(text.strip()).readline)
+    return any(token.type == tokenize.COMMENT for token in found)
 
 
 def _build(node: ast.expr, text: str, depth: int, *, files: bool) -> Any:

@@ -41,7 +41,7 @@ def build(place: Path) -> subprocess.CompletedProcess[str]:
     """Build the documentation that lies in a directory, as `make docs` does."""
     command = [str(COMMAND), "build", "--clean", "--strict"]
     return subprocess.run(
-        command, cwd=place, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=place, capture_output=True, text=True, timeout=600, check=False
     )
 
 

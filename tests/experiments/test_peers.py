@@ -182,10 +182,10 @@ def test_a_command_is_measured_in_a_process_of_its_own():
 
 def test_a_command_is_stopped_at_the_limit_with_what_it_said():
     slow = "import time; print('begun', flush=True); time.sleep(60)"
-    taken = measure([sys.executable, "-c", slow], limit=1.5)
+    taken = measure([sys.executable, "-S", "-c", slow], limit=4)
     assert taken.code is None
     assert taken.out == "begun\n"
-    assert 1.5 <= taken.seconds < 20
+    assert 4 <= taken.seconds < 60
 
 
 def test_a_command_that_fails_says_why():

@@ -2,6 +2,8 @@
 
 import time
 
+from pages import PATIENCE
+
 ROWS = "".join(f"{20 + i % 40},{1000 * (i % 50)},person {i}\n" for i in range(300))
 TABLE = "age,income,name\n" + ROWS
 
@@ -14,8 +16,8 @@ def upload(client, text=TABLE, name="people.csv"):
     return place
 
 
-def finished(client, run, seconds=60):
-    until = time.monotonic() + seconds
+def finished(client, run):
+    until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         text = client.get(run).text
         if "sse-connect" not in text:

@@ -31,6 +31,7 @@ TOWNS = (
     "東京",
 )
 NOTES = ("plain", "a, b", 'say "hi"', "line\nbreak", "naïve ☃", "", " lead", "tab\there", "NA")
+PATIENCE = 600  # seconds that a command may take on a machine that has much else to do
 ROLES = ("--quasi", ",".join(QUASI), "--identifying", "name", "--other", "note")
 
 Row = dict[str, str]
@@ -93,7 +94,7 @@ def start(*arguments: object, **options: Any) -> subprocess.Popen[str]:
 def run(*arguments: object, **options: Any) -> Outcome:
     """Run the real command in a process of its own to its end."""
     process = start(*arguments, **options)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENCE)
     return Outcome(process.returncode, out, err)
 
 

@@ -215,7 +215,8 @@ def dirty(draw: st.DrawFn) -> tuple[list[dict[str, str]], list[str]]:
 
 
 @settings(
-    deadline=None, max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=120,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(dirty())
 def test_any_table_ends_in_a_checked_release_or_a_sentence(tmp_path_factory, drawn):

@@ -15,6 +15,7 @@ import pytest
 from reference import proximity
 from system.shell import (
     COMMAND,
+    PATIENCE,
     ROLES,
     Outcome,
     Row,
@@ -728,7 +729,7 @@ def test_closed_pipe_is_no_error(table: Path) -> None:
     process.stdout.close()
     said = process.stderr.read()
     process.stderr.close()
-    assert process.wait(60) == 0
+    assert process.wait(PATIENCE) == 0
     assert "Traceback" not in said
     assert "Exception" not in said
 
@@ -768,7 +769,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def interrupt(process: subprocess.Popen[str]) -> Outcome:
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     return Outcome(process.returncode, out, err)
 
 
@@ -778,7 +779,7 @@ def start_large(large: Path, place: Path, *options: str) -> subprocess.Popen[str
 
 
 def wait_for_staging(process: subprocess.Popen[str], place: Path) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while not any(name.endswith(".partial") for name in names_in(place)):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end

@@ -18,7 +18,7 @@ def test_why_proximity_shows_that_only_proximity_principles_stop_a_near_guess(tm
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
+        timeout=600,
         cwd=tmp_path,
     )
     assert "Perturbation keeps EpsilonM" in done.stdout

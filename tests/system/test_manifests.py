@@ -348,6 +348,10 @@ def test_what_is_no_ordinary_file_is_not_opened(
 def test_any_byte_changed_added_or_taken_away_is_noticed(copy: Path, name: str) -> None:
     chance = random.Random(name)
     path = copy / name
+    if name == "manifest.json":  # of which every run is to change the same places
+        manifest = read(copy)
+        manifest |= {"id": "0" * 32, "seconds": dict.fromkeys(manifest["seconds"], 0.5)}
+        path.write_text(json.dumps(manifest, indent=2))
     before = path.read_bytes()
     for turn in range(40):
         place = chance.randrange(len(before))
@@ -374,13 +378,18 @@ def _same_but_trusted(before: bytes, after: bytes) -> bool:
             return False
         for key in TAKEN_ON_TRUST:
             manifest.pop(key, None)
+        if manifest.get("decimal") in {".", ","}:  # which no cell of this table tells
+            del manifest["decimal"]
         if "require" in manifest:  # spaces in a term say nothing
             manifest["require"] = [text.replace(" ", "") for text in manifest["require"]]
         for column in manifest.get("columns", []):
             column.pop("weight", None)
             column.pop("type", None)
     losses = [_losses(one), _losses(two)]
-    return bool(one == two) and losses[0] == pytest.approx(losses[1], rel=0, abs=1e-9)
+    return bool(one == two) and all(
+        type(losses[1].get(name)) is float and abs(losses[1][name] - loss) <= 1e-9
+        for name, loss in losses[0].items()
+    )
 
 
 def _losses(manifest: dict[str, Any]) -> dict[str, Any]:

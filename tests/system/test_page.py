@@ -11,13 +11,13 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import httpx
 import pytest
 
 import pages
 from system.page import TABLE, finished, publish, upload
 
 OUTSIDE = "outside-4bf1c7"  # in no name that other tests give to their directories
+LONG = {"require": "EpsilonM(epsilon=1000, m=5)", "seconds": "1800"}  # for the demo table
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_what_the_page_cannot_do_is_said_on_its_first_page(page):
 
 
 def test_a_token_is_exchanged_for_a_cookie_that_no_script_and_no_site_can_use(page):
-    answer = httpx.get(page.address)
+    answer = page.ask(page.address)
     assert answer.status_code == 303
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie
@@ -66,10 +66,10 @@ def test_a_token_is_exchanged_for_a_cookie_that_no_script_and_no_site_can_use(pa
 @pytest.mark.parametrize("path", ["/", "/tables/0", "/runs/0", "/static/shoal.css", "/check", "/x"])
 def test_nothing_is_told_without_the_token(page, path):
     for query in ("", "?token=", "?token=" + "a" * 43):
-        answer = httpx.get(page.base + path + query)
+        answer = page.ask(page.base + path + query)
         assert answer.status_code == 403
         assert "<" not in answer.text
-    assert httpx.get(page.base + path, cookies={"shoal": "x"}).status_code == 403
+    assert page.ask(page.base + path, headers={"cookie": "shoal=x"}).status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -245,10 +245,10 @@ def test_a_run_is_cancelled_at_once_and_leaves_nothing(page, home):
     with page.client() as client:
         place = client.post("/tables/demo").headers["location"]
         client.get(f"{place}/body")
-        run = publish(client, place, require="EpsilonM(epsilon=4000, m=8)")
+        run = publish(client, place, **LONG)
         began = time.monotonic()
         assert client.post(f"{run}/cancel").status_code == 303
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 60  # of half an hour, on a busy machine
         assert "Cancelled" in client.get(run).text
         assert client.get(f"{run}/release.zip").status_code == 404
     (made,) = home.glob("shoal-page-*")
@@ -266,16 +266,18 @@ def test_a_run_that_crashes_is_told_and_the_page_goes_on(page):
         place = client.post("/tables/demo").headers["location"]
         client.get(f"{place}/body")
         before = set(workers(page.process))
-        run = publish(client, place, require="EpsilonM(epsilon=4000, m=8)")
-        time.sleep(0.5)
-        for one in set(workers(page.process)) - before:
+        run = publish(client, place, **LONG)
+        until = time.monotonic() + pages.PATIENCE
+        while not (begun := set(workers(page.process)) - before):
+            assert time.monotonic() < until, "the run has no process of its own"
+            time.sleep(0.05)
+        for one in begun:
             os.kill(one, signal.SIGKILL)
         said = finished(client, run)
         assert 'data-testid="error"' in said
         assert "stopped unexpectedly" in said
         for one in workers(page.process):  # those that look and try as well
             os.kill(one, signal.SIGKILL)
-        time.sleep(0.2)
         assert client.get(place).status_code in {200, 422}
         assert "role-age" in client.get(place).text
 
@@ -284,7 +286,7 @@ def test_no_more_runs_than_two_are_under_way(page):
     with page.client() as client:
         place = client.post("/tables/demo").headers["location"]
         client.get(f"{place}/body")
-        runs = [publish(client, place, require="EpsilonM(epsilon=4000, m=8)") for _ in range(2)]
+        runs = [publish(client, place, **LONG) for _ in range(2)]
         third = client.post(f"{place}/publish", data={"require": "KAnonymity(k=2)"})
         assert third.status_code == 429
         assert "under way" in third.text
@@ -513,7 +515,7 @@ def test_a_run_that_has_enough_keeps_the_best_so_far(page):
         client.get(f"{place}/body")
         client.post(f"{place}/settings", data={"seconds": "1800"})
         run = publish(client, place, require="EpsilonM(epsilon=1000, m=5)")
-        until = time.monotonic() + 60
+        until = time.monotonic() + pages.PATIENCE
         while not all(one in client.get(run).text for one in ('data-testid="keep"', "losses")):
             assert time.monotonic() < until, "nothing was found that could be kept"
             time.sleep(0.1)

@@ -57,7 +57,7 @@ def test_no_address_answers_without_the_cookie(page, addresses):
     for method, path in addresses:
         for cookie in ({}, {"cookie": "shoal=x"}, {"cookie": f"shoal-{page.host[-5:]}=;=\x01"}):
             headers = {"origin": page.base, **cookie}
-            answer = httpx.request(method, page.base + path, headers=headers)
+            answer = page.ask(page.base + path, method, headers=headers)
             assert answer.status_code == 403, (method, path)
             assert "<" not in answer.text
             guarded(answer)

@@ -36,7 +36,7 @@ def run(script: str, output: Path, *options: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=1200,
         env=os.environ | {"SHOAL_DATA": str(output / "nowhere")},
     )
     assert done.returncode == 0, done.stderr

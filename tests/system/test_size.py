@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from shoal.release import staging
-from system.shell import names_in, shoal, start
+from system.shell import PATIENCE, names_in, shoal, start
 
 QUASI = ("age", "sex", "zip", "education", "marital", "occupation", "birthplace", "hours")
 BYTES = 4 * len(QUASI) + 8  # of the coded arrays, a row
@@ -26,7 +26,6 @@ ROLES = (
     *("--require", REQUIRE, "--method", "Split()"),
 )
 KILLS = 10
-PATIENCE = 900  # seconds that a run may take on a machine that has much else to do
 
 
 def make(path: Path, rows: int) -> Path:
