@@ -239,3 +239,52 @@ def test_ordered_categories_with_missing_cells_keep_their_order() -> None:
     schema = shoal.Schema(quasi="x", sensitive="pay")
     release = shoal.anonymize(frame, schema, require="KAnonymity(k=3)", missing="value")
     assert release.manifest["columns"][0]["domain"] == [*ORDER, ""]
+
+
+UTC = dt.UTC
+BERLIN = dt.timezone(dt.timedelta(hours=1))
+TIMES: dict[str, tuple[list[Any], bool]] = {
+    "a date, then an hour": ([DAYS[0], MOMENTS[0]], False),
+    "an hour, then a date": ([MOMENTS[0], DAYS[0]], False),
+    "a zone, then none": ([MOMENTS[0].replace(tzinfo=UTC), MOMENTS[0]], False),
+    "none, then a zone": ([MOMENTS[0], MOMENTS[0].replace(tzinfo=UTC)], False),
+    "a nanosecond": ([MOMENTS[0], pd.Timestamp(1_600_000_000_000_000_001)], False),
+    "dates": (DAYS[:2], True),
+    "hours": (MOMENTS[:2], True),
+    "zones": ([MOMENTS[0].replace(tzinfo=UTC), MOMENTS[0].replace(tzinfo=BERLIN)], True),
+    "missing": ([DAYS[0], None], True),
+}
+
+
+@pytest.mark.parametrize("role", ["quasi", "sensitive"])
+@pytest.mark.parametrize("name", TIMES)
+def test_times_of_several_kinds_are_not_cut_down_to_one(name: str, role: str) -> None:
+    cells, taken = TIMES[name]
+    column = pd.Series(cells * (ROWS // 2), dtype=object)
+    plain = {"age": range(ROWS), "pay": range(ROWS)}
+    frame = pd.DataFrame(plain | {"age" if role == "quasi" else "pay": column})
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    if taken:
+        shoal.anonymize(frame, schema, require="KAnonymity(k=2)", missing="value")
+    else:
+        with pytest.raises(shoal.InputError, match="holds object cells of types"):
+            shoal.anonymize(frame, schema, require="KAnonymity(k=2)", missing="value")
+
+
+@pytest.mark.parametrize("first", [10**25, -(2**63) - ROWS - 1, 2**64])
+def test_integers_of_any_size_are_numbers_in_a_column_of_objects(first: int) -> None:
+    ages = [first + place for place in range(ROWS)]
+    frame = pd.DataFrame({"age": pd.Series(ages, dtype=object), "pay": PAYS})
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    release = shoal.anonymize(frame, schema, require=f"KAnonymity(k={ROWS})")
+    assert set(release.table["age"]) == {f"[{ages[0]}, {ages[-1]}]"}
+
+
+@pytest.mark.parametrize("kind", ["arrow", "pandas"])
+def test_two_columns_of_one_name_are_named(kind: str) -> None:
+    frame = pa.table([[7, 8], [1, 2], [7, 8]], names=["age", "pay", "age"])
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    with pytest.raises(shoal.InputError, match="both named 'age'"):
+        shoal.anonymize(
+            frame if kind == "arrow" else frame.to_pandas(), schema, require="KAnonymity(k=2)"
+        )

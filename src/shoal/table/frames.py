@@ -61,10 +61,35 @@ def _from_pandas(column: Any) -> pl.Series:
     if isinstance(kind, pd.CategoricalDtype):
         return _categories(column, kind)
     try:
-        return _series(column)
-    except (ValueError, TypeError, NotImplementedError, pl.exceptions.PolarsError):
+        taken = _series(column)
+        if kind == np.dtype(object) and taken.dtype.is_temporal():
+            _check_times(column[column.notna()])
+    except (
+        ArithmeticError,
+        ValueError,
+        TypeError,
+        NotImplementedError,
+        pl.exceptions.PolarsError,
+    ):
         kinds = {type(cell).__name__ for cell in column[column.notna()]}
+        if kinds == {"int"}:  # of more than 64 bits: they are read from their digits
+            return pl.Series([None if cell is None else str(cell) for cell in _cells(column)])
         return _as_text(_cells(column), f"{kind} cells of types {', '.join(sorted(kinds))}")
+    return taken
+
+
+def _check_times(cells: Any) -> None:
+    """Raise where no type holds all times: dates have no hour, and some may have a zone.
+
+    Whoever converts them takes the type of the first for all, and cuts the others down to it.
+    """
+    kinds = {
+        (hasattr(cell, "hour"), getattr(cell, "tzinfo", None) is None, hasattr(cell, "year"))
+        for cell in cells
+    }
+    if len(kinds) > 1 or any(getattr(cell, "nanosecond", 0) for cell in cells):
+        msg = "times of several kinds"
+        raise ValueError(msg)
 
 
 def _series(column: Any) -> pl.Series:

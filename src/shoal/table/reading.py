@@ -185,7 +185,8 @@ def _take_foreign(frame: Any) -> pl.DataFrame:
     try:
         known = nw.from_native(frame)
     except nw.exceptions.DuplicateError:
-        check_header([str(name) for name in frame.columns], "the frame")
+        names = getattr(frame, "column_names", frame.columns)  # Arrow's columns are its cells
+        check_header([str(name) for name in names], "the frame")
         raise
     except TypeError:
         msg = f"A pandas, Polars or PyArrow table is needed, not a {type(frame).__name__}."
