@@ -42,14 +42,14 @@ def test_refusals_count_people(require, method, most, suppress):
     assert said.count("allows") <= 1  # once is enough
 
 
-@pytest.mark.parametrize("require", ["KMap(k=2)", "DeltaPresence(high=0.5)"])
-def test_what_is_about_a_population_is_refused_with_the_reason(require, tmp_path):
+def test_a_share_of_a_population_is_refused_with_the_reason(tmp_path):
+    require = "DeltaPresence(high=0.5)"
     schema = shoal.Schema(quasi="age", sensitive="charges", person="who")
-    with pytest.raises(UsageError, match="several rows may be about one person: a population"):
+    with pytest.raises(UsageError, match="several rows may be about one person: it is a share"):
         shoal.anonymize(TABLE, schema, require=require, population=TABLE)
     shoal.anonymize(TABLE, schema, require="KAnonymity(k=2)").write(tmp_path / "out")
-    with pytest.raises(UsageError, match="several rows may be about one person: a population"):
-        shoal.audit(tmp_path / "out", require=require, population=TABLE)
+    with pytest.raises(UsageError, match="several rows may be about one person: it is a share"):
+        shoal.audit(tmp_path / "out", shoal.Schema(person="who"), require=require, population=TABLE)
 
 
 def test_a_dissimilarity_that_nothing_keeps_is_refused_before_a_search(monkeypatch):

@@ -290,7 +290,16 @@ class CellCover:
         return self.tally()[0]
 
     def tally(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Count the people whom each description matches, and the descriptions of each person.
+        """Count the people whom each description matches, and the descriptions of each person."""
+        found = np.empty(len(self.rows), np.int64)
+        times = np.zeros(len(self.columns[0].values), np.int64)
+        for group, people in self.matched():
+            found[group] = len(people)
+            times[people] += 1
+        return found, times
+
+    def matched(self) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """Yield every description and whom it matches.
 
         People stand in the order of one column, the one in which intervals are narrowest, so that
         a description is compared with a run of them only.
@@ -300,8 +309,6 @@ class CellCover:
         order = np.argsort(self.columns[lead].values, kind="stable")
         sorted_lead = self.columns[lead].values[order]
         values = [column.values[order] for column in self.columns]
-        found = np.empty(len(self.rows), np.int64)
-        times = np.zeros(len(order), np.int64)
         for group in range(len(self.rows)):
             cell = self.cells[lead][group]
             run = slice(0, len(order))
@@ -311,9 +318,17 @@ class CellCover:
             inside = np.ones(run.stop - run.start, bool)
             for column, cells, own in zip(self.columns, self.cells, values, strict=True):
                 inside &= column.covered(int(cells[group]))[own[run]]
-            found[group] = inside.sum()
-            times[run] += inside
-        return found, times[np.argsort(order, kind="stable")]
+            yield group, order[run][inside]
+
+    def fitting(self, owners: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+        """Yield of each description how many rows each person has all of whose rows it matches.
+
+        `owners` says whom each row of the population is about.
+        """
+        each = np.bincount(owners)
+        for _, rows in self.matched():
+            whom, inside = np.unique(owners[rows], return_counts=True)
+            yield each[whom[inside == each[whom]]]
 
     def _mean_run(self, place: int) -> float:
         """Return which share of the values of a column a cell covers, on average."""

@@ -41,6 +41,7 @@ from shoal.table.coded import Coded, code_table
 from shoal.table.columns import Handed
 from shoal.table.ends import ranks_within
 from shoal.table.forms import RELEASE
+from shoal.table.people import whose_rows
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import RESERVED, Schema
 from shoal.table.settling import trimmed, with_date_formats
@@ -69,7 +70,8 @@ def audit_files(
     Parameters
     ----------
     source : a release directory, the path of a table, or a frame.
-    schema : the roles of the columns, for a plain table; a release says them in its manifest.
+    schema : the roles of the columns, for a plain table; a release says them in its manifest, but
+        for the person column of a population.
     require : what should hold, for a plain table; for a release, instead of what it promises.
     original : the path or frame of the original table, for a heterogeneous release.
     population : the path or frame of a table of everybody who could be in the table, for
@@ -85,7 +87,10 @@ def audit_files(
         else take_frame(population)
     )
     if isinstance(source, str | Path) and Path(source).is_dir():
-        return audit_directory(Path(source), require, original, everybody, hierarchies)
+        person = None if schema is None else schema.person
+        return audit_directory(
+            Path(source), require, original, everybody, hierarchies, person=person
+        )
     if hierarchies:
         msg = "A plain table has its hierarchies in its schema."
         raise UsageError(msg)
@@ -101,7 +106,10 @@ def audit_files(
     texts = table.with_columns(as_text(table[name]) for name in schema.quasi)
     schema = with_date_formats(texts, schema, "sensitive")
     texts = schema.read_numbers(texts, "sensitive")
-    return audit_table(texts, schema, requirements(require, schema.sensitive), everybody)
+    asked = requirements(require, schema.sensitive)
+    if everybody is not None and schema.person and any(one.principle.population for one in asked):
+        everybody = whose_rows(everybody, schema.person)
+    return audit_table(texts, schema, asked, everybody)
 
 
 def audit_directory(
@@ -111,10 +119,12 @@ def audit_directory(
     population: pl.DataFrame | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     elsewhere: OfParts | None = None,
+    person: str | None = None,
 ) -> Audit:
     """Audit a release directory: the requirements, and whether its manifest tells the truth.
 
-    `elsewhere` measures part files where others than this machine do that.
+    `elsewhere` measures part files where others than this machine do that. `person` is the column
+    of the population that says whom its rows are about.
     """
     manifest = read_manifest(directory)
     problems = check_digests(directory, manifest["digests"])
@@ -122,7 +132,9 @@ def audit_directory(
         found = (
             Audit(0, None, (), tuple(problems))
             if not all(is_ordinary(directory / name) for name in manifest["digests"])
-            else _measure(directory, manifest, problems, require, original, population, hierarchies)
+            else _measure(
+                directory, manifest, problems, require, original, population, hierarchies, person
+            )
             if elsewhere is None
             else _measure_parts(directory, manifest, problems, require, elsewhere)
         )
@@ -145,6 +157,7 @@ def _measure(
     original: Any,
     population: pl.DataFrame | None,
     hierarchies: Mapping[str, Any] | None,
+    person: str | None,
 ) -> Audit:
     """Measure what a manifest speaks of; `changed` is what is wrong with the files already."""
     schema = manifest_schema(manifest, hierarchies)
@@ -168,6 +181,12 @@ def _measure(
         whole = needed.issubset(published.columns)
         if not whole or not all(linked_whole(name, linked[name], manifest) for name in linked):
             return Audit(published.height, None, (), tuple(problems))
+        if (
+            population is not None
+            and schema.person
+            and any(one.principle.population for one in asked)
+        ):
+            population = whose_rows(population, person)
         handed = Handed(published)
         del published  # so that quasi cells can go as soon as the groups are known
         found = audit_table(handed, schema, asked, population, kinds_of(manifest), linked)

@@ -2,22 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from shoal.audit.covers import UNKNOWN, CellCover
 from shoal.audit.published import Published
+from shoal.principles.groups import Groups
+from shoal.table.coding import code_persons
 from shoal.table.people import check_people, refuse_missing
+from shoal.table.schema import PERSON
 from shoal.table.settling import trimmed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import polars as pl
+    from numpy.typing import NDArray
 
-    from shoal.principles.groups import Groups
+    from shoal.audit.people import Members
     from shoal.principles.requirement import Requirement
     from shoal.table.schema import Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Matched:
+    """The groups of rows with equal cells, whom each matches, and what spoils the count.
+
+    Where several rows may be about one person, `people` says of each description how many rows each
+    person of the population has all of whose rows it matches.
+    """
+
+    by_cells: Groups
+    problems: list[str]
+    people: list[NDArray[np.int64]] | None = None
+
+    def candidates(self, members: Members) -> Groups:
+        """Return the members with equal cells, and whom of the population each may be.
+
+        How many rows they have may be known: then it is those who have exactly as many.
+        """
+        assert self.people is not None
+        groups = members.candidates
+        first = groups.order[groups.starts[:-1]]
+        described = members.groups.labels[first].tolist()
+        counts = np.bincount(members.of_row)[first].tolist()
+        found = [
+            np.count_nonzero(self.people[one] == count) if members.known else len(self.people[one])
+            for one, count in zip(described, counts, strict=True)
+        ]
+        return Groups(groups.labels, np.array(found, np.int64))
 
 
 def count_people(
@@ -26,8 +61,8 @@ def count_people(
     population: pl.DataFrame,
     requirements: Sequence[Requirement],
     kinds: Mapping[str, str] | None = None,
-) -> tuple[Groups, list[str]]:
-    """Return the groups of rows with equal cells, whom each matches, and what spoils the count.
+) -> Matched:
+    """Count whom each description matches.
 
     A cell that cannot be read would match everybody, which is not known: the requirement is then
     said not to hold. A person with a missing number would match every interval, so the population
@@ -40,16 +75,19 @@ def count_people(
     for name, column in zip(schema.quasi, cover.columns, strict=True):
         if (column.values == UNKNOWN).any():
             refuse_missing(population[name])
-    by_description, by_person = cover.tally()
     problems = []
     if cover.unread:
         problems.append(
             f"{cover.unread} distinct quasi cells cannot be compared with the population."
         )
+    if schema.person is not None:
+        people = list(cover.fitting(code_persons(population[PERSON])))
+        return Matched(described.by_cells, problems, people)
+    by_description, by_person = cover.tally()
     twice = int((by_person > 1).sum())
     if twice and any(one.principle.disjoint for one in requirements):
         problems.append(
             f"Descriptions overlap: {twice} persons of the population match several, and "
             "DeltaPresence is defined for descriptions that do not."
         )
-    return replace(described.by_cells, people=by_description), problems
+    return Matched(replace(described.by_cells, people=by_description), problems)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.people import Members, rows_of_people
-from shoal.errors import InputError, UsageError
+from shoal.errors import InputError
 from shoal.exact import at_most, upward
 from shoal.principles.groups import Groups, Measurement
-from shoal.principles.requirement import NOT_OF_PEOPLE, check_population
+from shoal.principles.requirement import check_population, check_whose
 from shoal.showing import Shown
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column, quantity
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.audit.matches import CandidateRisk
+    from shoal.audit.presence import Matched
     from shoal.principles.requirement import Requirement
     from shoal.table.schema import Schema
 
@@ -196,10 +197,15 @@ def audit_table(
     findings: list[Finding] = []
     problems: list[str] = []
     remarks: tuple[str, ...] = ()
+    matched: Matched | None = None
     if population is not None and any(one.principle.population for one in requirements):
         from shoal.audit.presence import count_people
 
-        by_cells, problems = count_people(published, schema, population, requirements, kinds)
+        if schema.person is not None:
+            linking, known = bool(schema.linked), schema.rows_known
+            check_whose(requirements, linked=linking, known=known)
+        matched = count_people(published, schema, population, requirements, kinds)
+        by_cells, problems = matched.by_cells, matched.problems
         remarks = () if kinds is not None else (GUESSED,)
     else:
         cells = [published[name] for name in schema.quasi]
@@ -210,7 +216,10 @@ def audit_table(
     if grouped:
         problems += mixed_groups(by_group, by_cells)
     if schema.person is not None:
-        return _audit_people(published, schema, requirements, by_group, by_cells, problems, linked)
+        whole = _audit_people(
+            published, schema, requirements, by_group, by_cells, problems, linked, matched
+        )
+        return replace(whole, remarks=(*whole.remarks, *remarks))
     for one in requirements:
         if one.principle.population:
             measured = one.principle.measure(by_cells, None)
@@ -239,6 +248,7 @@ def _audit_people(
     by_cells: Groups,
     problems: list[str],
     linked: Mapping[str, pl.DataFrame],
+    outside: Matched | None,
 ) -> Audit:
     """Measure requirements on the people of a published table, and of those linked with it."""
     assert schema.person is not None
@@ -250,7 +260,10 @@ def _audit_people(
     findings = []
     for one in requirements:
         if one.principle.population:
-            raise UsageError(NOT_OF_PEOPLE.format(one.principle))
+            assert outside is not None
+            measured = one.principle.measure(outside.candidates(alike), None)
+            findings.append(Finding(one, "population", measured, "person"))
+            continue
         table = next((name for name, own in schema.linked.items() if _is_of(one, own)), None)
         rows, own = (published, schema) if table is None else (tables[table], schema.linked[table])
         value = _value(rows, own, one)

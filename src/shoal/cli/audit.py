@@ -98,6 +98,7 @@ def audit(
         people = show.open_with(original, **options)
         found = shoal.audit(
             source,
+            chosen if population and chosen.person else None,
             require=asked,
             original=people,
             population=population,

@@ -25,6 +25,7 @@ def certificate(
         typer.Option(help="The table that a release without groups was made from; owners only."),
     ] = None,
     population: show.Population = None,
+    person: show.Person = None,
     threshold: Annotated[
         str,
         typer.Option(help="Risk of being found that it compares with, as 0.2 or 1/11."),
@@ -41,7 +42,12 @@ def certificate(
 
     show.announce_compiling(quiet=quiet)
     found = shoal.certificate(
-        release, file, original=original, population=population, threshold=threshold
+        release,
+        file,
+        original=original,
+        population=population,
+        person=person,
+        threshold=threshold,
     )
     for warning in found.warnings:
         show.note(f"Warning: {warning}", quiet=quiet)

@@ -18,7 +18,7 @@ import numpy as np
 from shoal.errors import NotAchievable, UsageError, option
 from shoal.methods.choice import check_least_risk, check_task
 from shoal.principles.groups import Groups
-from shoal.principles.requirement import NOT_OF_PEOPLE
+from shoal.principles.requirement import check_whose
 from shoal.progress import untold
 from shoal.release.layout import Suppression
 from shoal.table.people import CodedPeople
@@ -64,9 +64,8 @@ def search_people(
     `solve` searches a table of people who may be taken for one another.
     """
     check_method(method, task)
-    for one in task.requirements:
-        if one.principle.population:
-            raise UsageError(NOT_OF_PEOPLE.format(one.principle))
+    linked, known = bool(task.coded.linked), task.coded.rows_known
+    check_whose(task.requirements, linked=linked, known=known)
     assert task.coded.people is not None
     whom = (task.coded.people, *(one.people for one in task.coded.linked))
     everybody = int(whom[0].max()) + 1
@@ -142,11 +141,17 @@ class _Search:
     ) -> _Part:
         """Search some people by themselves, with at most so many rows of each in each table."""
         rows, *linked = self.rows(people, most)
+        population = self.task.people
+        if population is not None and self.task.coded.rows_known:
+            population = population.having(int(most[people[0], 0]))
+            if not len(population):
+                raise self.unlike_all(int(most[people[0], 0]))
         everybody = len(most)
         seconds = self.task.seconds
         part = replace(
             self.task,
             coded=CodedPeople.of(self.task.coded.linking(linked).part(rows)),
+            people=population,
             seconds=None if seconds is None else seconds * len(people) / everybody,
             better=self.task.better if len(people) == everybody else untold,
         )
@@ -213,11 +218,22 @@ class _Search:
     def too_few(self, people: int, level: NDArray[np.int64]) -> NotAchievable:
         """Say that nobody can hide among so few."""
         who = "1 person has" if people == 1 else f"{people:,} people have"
-        each = "1 row" if level[0] == 1 else f"{level[0]} rows"
+        each = _rows(int(level[0]))
         for one, count in zip(self.task.coded.linked, level[1:], strict=True):
             each += f", {count} in {one.name}"
         return NotAchievable(
             f"{who} {each}, and groups need at least {self.task.least} people with equally many."
+        )
+
+    def unlike_all(self, count: int) -> NotAchievable:
+        """Say that nobody of the population could be one of those with so many rows."""
+        required = " and ".join(
+            repr(one.principle) for one in self.task.requirements if one.principle.population
+        )
+        return NotAchievable(
+            f"{required} cannot hold: nobody of the population has {_rows(count)}, as people of "
+            f"the table do. Publish as many as people there have, {option('most_rows')}, or say "
+            f"that nobody knows how many rows a person has, {option('rows', 'unknown')}."
         )
 
     def nothing_left(self, name: str) -> NotAchievable:
@@ -293,6 +309,10 @@ class _Search:
             gone = int((~there[of]).sum())
             found.append((gone, len(of) - len(rows) - gone))
         return found
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def _levels(

@@ -17,7 +17,7 @@ import numpy as np
 from shoal.errors import NotAchievable
 from shoal.methods.base import Method, Task
 from shoal.principles.groups import Groups
-from shoal.release.boxes import certainty, covering_nodes, inside, labels_of, spans
+from shoal.release.boxes import Standing, certainty, covering_nodes, labels_of, spans
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -134,11 +134,15 @@ class Partitions:
 
     def matched(self, groups: Groups) -> list[tuple[bool, ...]]:
         """Return which persons of the population the description of each group matches."""
-        people, coded = self.task.people, self.task.coded
-        assert people is not None
-        places = people.places(coded)
-        every = [np.full(len(places), group, np.int64) for group in range(len(groups))]
-        return [tuple(inside(coded, groups, places, at).tolist()) for at in every]
+        everybody = len(self.standing.places)
+        every = [np.full(everybody, group, np.int64) for group in range(len(groups))]
+        return [tuple(self.standing.inside(groups, at).tolist()) for at in every]
+
+    @cached_property
+    def standing(self) -> Standing:
+        """The persons of the population."""
+        assert self.task.people is not None
+        return Standing(self.task.people, self.task.coded)
 
     @cached_property
     def matching(self) -> list[tuple[bool, ...]]:

@@ -24,7 +24,7 @@ from shoal.errors import NotAchievable
 from shoal.exact import at_most
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups, renumber
-from shoal.release.boxes import apart, between_children, certainty, inside
+from shoal.release.boxes import Standing, apart, between_children, certainty
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,8 +70,8 @@ class Joining:
         """Return the whole table as one bucket, and the persons whom it matches."""
         labels = np.zeros(len(self.task.coded), np.int64)
         at = np.zeros(len(self.places), np.int64)
-        if len(at):
-            at[~inside(self.task.coded, Groups(labels), self.places, at)] = -1
+        if self.standing is not None and len(at):
+            at[~self.standing.inside(Groups(labels), at)] = -1
         return Piles(labels, at)
 
     def cut(
@@ -182,7 +182,7 @@ class Joining:
         """
         labels = self.cut_rows(buckets, numbers, columns, cuts, base)
         at = buckets.at
-        if len(at):
+        if self.standing is not None and len(at):
             groups = Groups(labels)
             whose = np.where(at >= 0, _turns(numbers, base)[at], -1)
             upper = np.where(whose >= 0, base + whose, -1)
@@ -191,8 +191,8 @@ class Joining:
             own = self.places[people, columns[whose[people]]]
             beyond[people] = own > self.limits(columns, cuts)[whose[people]]
             first, second = np.where(beyond, upper, at), np.where(beyond, at, upper)
-            here = inside(self.task.coded, groups, self.places, first)
-            there = inside(self.task.coded, groups, self.places, second)
+            here = self.standing.inside(groups, first)
+            there = self.standing.inside(groups, second)
             at = np.where(here, first, np.where(there, second, -1))
         return Piles(labels, at)
 
@@ -224,10 +224,15 @@ class Joining:
         return labels
 
     @cached_property
+    def standing(self) -> Standing | None:
+        """The persons of the population, None where there is none."""
+        people = self.task.people
+        return None if people is None else Standing(people, self.task.coded)
+
+    @cached_property
     def places(self) -> NDArray[np.int64]:
         """Where the persons of the population stand, nobody where there is none."""
-        people = self.task.people
-        return np.empty((0, 0), np.int64) if people is None else people.places(self.task.coded)
+        return np.empty((0, 0), np.int64) if self.standing is None else self.standing.places
 
     def judge(self, buckets: Piles) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
         """Return which buckets hold, whole or dealt, and the groups that they become."""

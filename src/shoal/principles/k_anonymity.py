@@ -104,7 +104,8 @@ class KMap(OfPopulation):
     The risk is one over how many it matches; a description that matches nobody, which shows that
     the population does not hold everybody, has risk 2. The description of a union matches whom
     the descriptions of its parts match, and maybe more, so the principle survives the union of
-    groups.
+    groups. Of people with several rows, a description with n rows matches whoever of the population
+    has exactly n, all of which it covers.
 
     References
     ----------

@@ -132,9 +132,15 @@ WITHOUT_POPULATION = (
     f"{option('population')}."
 )
 NOT_OF_PEOPLE = (
-    "{!r} is refused where several rows may be about one person: a population would have to say "
-    "how many rows everybody has. Require KAnonymity of people instead, or publish one row of each "
-    f"person in a table without {option('person')}."
+    "{!r} is refused where several rows may be about one person: it is a share of the people whom "
+    "a description fits, and of somebody with many rows only some may be published, which fits "
+    "others. Require KMap instead, or publish one row of each person in a table without "
+    f"{option('person')}."
+)
+NOT_OF_LINKED = (
+    "{!r} is refused with linked tables where it may be known how many rows a person has in each: "
+    "a population does not say so of its people. Leave the linked tables out, or say that nobody "
+    f"knows: {option('rows', 'unknown')}."
 )
 
 
@@ -143,3 +149,12 @@ def check_population(asked: Iterable[Requirement], *, given: bool) -> None:
     for one in asked:
         if one.principle.population and not given:
             raise UsageError(WITHOUT_POPULATION.format(one.principle))
+
+
+def check_whose(asked: Iterable[Requirement], *, linked: bool, known: bool) -> None:
+    """Raise where what is about a population has no meaning for people with several rows."""
+    for one in asked:
+        if one.principle.population and one.principle.disjoint:
+            raise UsageError(NOT_OF_PEOPLE.format(one.principle))
+        if one.principle.population and linked and known:
+            raise UsageError(NOT_OF_LINKED.format(one.principle))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.principles.groups import Groups
+from shoal.table.people import CodedPeople, middles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.table.coded import Coded
     from shoal.table.column import Column
+    from shoal.table.people import People
 
 
 def spans(ranks: NDArray[np.int32], groups: Groups) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -83,6 +87,39 @@ def inside(
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """The persons of a population beside a table that is searched.
+
+    A description fits somebody of whom there are several rows where it covers all of them.
+    """
+
+    people: People
+    coded: Coded
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """Where each row of the population stands."""
+        return self.people.places(self.coded)
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """Where each person stands, to choose a half."""
+        return middles(self.rows, self.people, self.coded)
+
+    def inside(self, groups: Groups, at: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which persons match the description of the group that they stand at."""
+        table, owners = self.coded, self.people.owners
+        if owners is None:
+            return inside(table, groups, self.rows, at)
+        assert isinstance(table, CodedPeople)
+        assert table.table is not None
+        assert table.table.people is not None
+        covering = Groups(groups.labels[table.table.people])
+        fits = inside(table.table, covering, self.rows, at[owners])
+        return np.bincount(owners[~fits], minlength=len(at)) == 0
+
+
 def apart(
     coded: Coded, groups: Groups, lower: NDArray[np.int64], upper: NDArray[np.int64], j: int
 ) -> NDArray[np.bool_]:
@@ -124,6 +161,16 @@ def between_children(column: Column, groups: Groups, ranks: NDArray[np.int64]) -
 
 def exact_matches(coded: Coded, groups: Groups, places: NDArray[np.int64]) -> NDArray[np.int64]:
     """Count the persons whose quasi values are those of each group of rows with equal ones."""
+    own, theirs = exact_marks(coded, places)
+    counts = np.bincount(theirs, minlength=int(own.max()) + 1)
+    found: NDArray[np.int64] = counts[own[groups.order[groups.starts[:-1]]]]
+    return found
+
+
+def exact_marks(
+    coded: Coded, places: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return a mark for each row of a table and of a population: equal where all values are."""
     rows = len(coded)
 
     def both(column: Column, theirs: NDArray[np.int64]) -> tuple[NDArray, int]:
@@ -133,6 +180,4 @@ def exact_matches(coded: Coded, groups: Groups, places: NDArray[np.int64]) -> ND
         return marks, int(marks.max()) + 1
 
     marks = Groups.alike(rows + len(places), map(both, coded.quasi, places.T)).labels
-    counts = np.bincount(marks[rows:], minlength=int(marks.max()) + 1)
-    found: NDArray[np.int64] = counts[marks[groups.order[groups.starts[:-1]]]]
-    return found
+    return marks[:rows], marks[rows:]

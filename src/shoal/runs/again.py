@@ -55,6 +55,8 @@ def audit(release: ReleaseData) -> Command:
         options.append(("original", "TABLE"))
     if release.population is not None:
         options.append(("population", "PEOPLE"))
+        if release.schema.person is not None:
+            options.append(("person", "COLUMN"))
     return Command("audit", ("DIR",), tuple(options))
 
 

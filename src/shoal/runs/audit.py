@@ -74,7 +74,8 @@ def audit(
     Parameters
     ----------
     what : a release, a release directory, the path of a table, or a frame.
-    schema : the roles of the columns, for a plain table; a release says them itself.
+    schema : the roles of the columns, for a plain table; a release says them itself, but for the
+        person column of a population.
     require : what should hold, for a plain table; for a directory, instead of what it promises.
     original : the path or frame of the original table, for a directory without groups.
     population : the path or frame of a table of everybody who could be in the table, for

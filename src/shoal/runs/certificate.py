@@ -18,6 +18,7 @@ from shoal.errors import OutputError, UsageError
 from shoal.release.places import as_output_errors, new_directory
 from shoal.table.files import tables_named
 from shoal.table.forms import stems
+from shoal.table.schema import Schema
 from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def certificate(
     *,
     original: Any = None,
     population: Any = None,
+    person: str | None = None,
     threshold: float | str = THRESHOLD,
 ) -> Audit:
     """Audit a release and write its certificate, an HTML page that prints on two pages to sign.
@@ -67,6 +69,7 @@ def certificate(
     directory : the release.
     path : the file to write.
     original, population : as for `audit`.
+    person : the column that says whom rows of the population are about, where people have several.
     threshold : the risk of being found that the certificate compares with.
     """
     check_threshold(threshold)
@@ -75,7 +78,8 @@ def certificate(
         msg = f"{directory.name!r} is no release directory, and only one is certified."
         raise UsageError(msg)
     _check_place(directory, path)
-    found = audit_files(directory, original=original, population=population)
+    whose = None if person is None else Schema(person=person)
+    found = audit_files(directory, whose, original=original, population=population)
     from shoal.runs.facts import stated
     from shoal.views.html import render_certificate
 

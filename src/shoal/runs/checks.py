@@ -20,7 +20,7 @@ from shoal.table.files import FORMATS
 from shoal.table.forms import TWO_TABLES
 from shoal.table.groupings import Hierarchy
 from shoal.table.linked import LinkedTable, check_columns, code_linked, under_both_names
-from shoal.table.people import code_both
+from shoal.table.people import code_both, whose_rows
 from shoal.table.reading import find_files, read_lean, read_table, take_frame
 from shoal.table.schema import Schema
 from shoal.table.settings import Settings, read_settings
@@ -228,4 +228,5 @@ def _everybody(run: Run) -> pl.DataFrame | None:
     if not any(one.principle.population for one in run.asked):
         return None
     people = run.population
-    return read_table(people) if isinstance(people, str | Path) else take_frame(people)
+    known = read_table(people) if isinstance(people, str | Path) else take_frame(people)
+    return known if run.schema.person is None else whose_rows(known, run.schema.person)

@@ -26,11 +26,9 @@ from shoal.principles.guarantee import PATIENCE, guarantee
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.principles.planning import frontier
 from shoal.progress import silent
-from shoal.release.boxes import exact_matches
 from shoal.runs.again import reproduction
-from shoal.runs.remarks import Counted, members
+from shoal.runs.remarks import Counted, alike_outside, members
 from shoal.table.forms import BOUNDS, INTERVALS, TWO_TABLES
-from shoal.table.people import code_people
 from shoal.table.pseudonyms import warning
 from shoal.table.settling import weights_of
 from shoal.table.trimming import stated_trim
@@ -326,8 +324,7 @@ def _requirement(finding: Finding, release: ReleaseData, counted: Counted) -> di
     names = finding.requirement.columns
     value = counted.coded.value(names) if names else None
     if principle.population and release.population is not None:
-        places = code_people(release.population, release.coded).places(release.coded)
-        before = replace(before, people=exact_matches(release.coded, before, places))
+        before = replace(before, people=alike_outside(release, before))
     entry: dict[str, Any] = {"risk_before": float(principle.measure(before, value).risk)}
     if value is not None and value.sets is not None:
         return entry  # what theorems say of before is about one value each

@@ -98,7 +98,7 @@ class Release(ReleaseData, Shown):
             return audit_table(published, schema, self.requirements, linked=linked)
         stated = manifest_schema(self.manifest, self.listed)  # nodes as a reader sees them
         kinds = kinds_of(self.manifest)
-        return audit_table(published, stated, self.requirements, self.population, kinds)
+        return audit_table(published, stated, self.requirements, self.population, kinds, linked)
 
     def remarks(self, *, named: bool, escaped: bool, seed: int | None) -> Iterator[Remark]:
         """Say what the owner should know of it; `named`: whether its method was asked for."""

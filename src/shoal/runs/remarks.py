@@ -19,11 +19,13 @@ from shoal.inspection.advise import may_say_whom, whom_rows_are_about
 from shoal.inspection.suspect import look_alikes
 from shoal.methods.choice import why
 from shoal.principles.groups import Groups
+from shoal.release.boxes import exact_marks, exact_matches
 from shoal.release.layout import row_counts
 from shoal.table.coding import code_persons
-from shoal.table.people import CodedPeople
+from shoal.table.people import CodedPeople, code_people
 from shoal.table.pseudonyms import warning
 from shoal.table.schema import PSEUDONYM
+from shoal.table.settling import as_settled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,6 +71,26 @@ def members(release: ReleaseData) -> Counted:
 def unprotected(coded: Coded) -> Groups:
     """Return the groups a reader would see if the quasi columns were published as they are."""
     return Groups.alike(len(coded), ((column.codes, column.distinct) for column in coded.quasi))
+
+
+def alike_outside(release: ReleaseData, before: Groups) -> NDArray[np.int64]:
+    """Count those of the population who have the quasi values of each group of `members`.
+
+    Somebody with several rows has to have all of them, and no others.
+    """
+    known, coded = as_settled(release.population, release.schema), release.coded
+    assert known is not None
+    people = code_people(known, coded)
+    places = people.places(coded)
+    if coded.people is None or people.owners is None:
+        return exact_matches(coded, before, places)
+    count = int(coded.people.max()) + 1
+    whose = np.concatenate([coded.people, people.owners + count])
+    marks = descriptions(np.concatenate(exact_marks(coded, places)), whose).labels
+    own, theirs = marks[:count], marks[count:]
+    counts = np.bincount(theirs, minlength=int(marks.max()) + 1)
+    found: NDArray[np.int64] = counts[own[before.order[before.starts[:-1]]]]
+    return found
 
 
 def descriptions(marks: NDArray[np.int64], people: NDArray[np.int64]) -> Groups:

@@ -17,9 +17,10 @@ import numpy as np
 
 from shoal.errors import BadCells, InputError, UnknownColumn, UsageError, option
 from shoal.table.coded import Coded, Sensitive, coordinates
-from shoal.table.coding import check_type, code_column, code_known
+from shoal.table.coding import check_type, code_column, code_known, code_persons
 from shoal.table.ends import ranks_within
 from shoal.table.missing import first_rows, is_missing
+from shoal.table.schema import PERSON
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,12 +33,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """The quasi columns of a population, coded by their own values."""
+    """The quasi columns of a population, coded by their own values.
+
+    Where several rows may be about one person, `owners` says whom each row is about.
+    """
 
     columns: tuple[Column, ...]
+    owners: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.columns[0].codes)
+
+    @property
+    def rows_each(self) -> NDArray[np.int64]:
+        """How many rows each person has."""
+        return np.ones(len(self), np.int64) if self.owners is None else np.bincount(self.owners)
+
+    def having(self, count: int) -> People:
+        """Return those who have exactly so many rows."""
+        assert self.owners is not None
+        wanted = self.rows_each == count
+        rows = np.flatnonzero(wanted[self.owners])
+        columns = tuple(replace(own, codes=own.codes[rows]) for own in self.columns)
+        return People(columns, (np.cumsum(wanted) - 1)[self.owners[rows]])
 
     def places(self, coded: Coded) -> NDArray[np.int64]:
         """Return where each person stands among the values of a table, a column each.
@@ -61,10 +79,62 @@ class People:
         return found
 
 
+def middles(places: NDArray[np.int64], people: People, coded: Coded) -> NDArray[np.int64]:
+    """Return one place for each person, where a search puts those of the table with these rows.
+
+    `places` are those of the rows. It serves to choose a half; whom that fits, all rows decide.
+    """
+    owners = people.owners
+    if owners is None or not len(owners):
+        return places
+    order = np.argsort(owners, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(people.rows_each)[:-1]])
+    low = np.minimum.reduceat(places[order], starts)
+    high = np.maximum.reduceat(places[order], starts)
+    for j, column in enumerate(coded.quasi):
+        if not column.numeric and column.tree is None:
+            continue  # of labels the first, and nobody fits who has one that the table lacks
+        where, known = coordinates(column), column.places
+        if known is None:
+            known = 2 * np.arange(column.distinct) + 1
+        ends = (
+            where[np.minimum(np.searchsorted(known, end[:, j]), column.distinct - 1)]
+            for end in (low, high)
+        )
+        middle = np.searchsorted(where, sum(ends) / 2)
+        low[:, j] = np.where(low[:, j] == high[:, j], low[:, j], known[middle])
+    return low
+
+
 def _placed(texts: Iterable[str], labels: Iterable[str]) -> NDArray[np.int64]:
     """Return the place of each text among labels, -1 where it is none of them."""
     place = {label: position for position, label in enumerate(labels)}
     return np.array([place.get(text, -1) for text in texts], np.int64)
+
+
+def whose_rows(population: pl.DataFrame, person: str | None) -> pl.DataFrame:
+    """Return a population whose column `person` says whom each row is about.
+
+    Every row being somebody by itself would be a guess, and would count people with many rows many
+    times.
+    """
+    name = PERSON if person is None else person
+    if name not in population.columns:
+        msg = (
+            "The population has to say whom each of its rows is about, as the table does. "
+            f"{UnknownColumn(name, population.columns)}"
+        )
+        if person is None:
+            msg = f"{msg} Name the column of the population with {option('person')}."
+        raise UsageError(msg)
+    cells = population[name]
+    missing = is_missing(cells)
+    if missing.any():
+        advice = "Leave those rows out of the population, or fill the cells in."
+        what = f"{name} (population)"
+        raise BadCells(what, "missing", first_rows(missing), int(missing.sum()), advice)
+    others = [other for other in population.columns if other not in {name, PERSON}]
+    return population.select(*others, cells.alias(PERSON))
 
 
 def check_people(population: pl.DataFrame, quasi: tuple[str, ...]) -> None:
@@ -102,7 +172,8 @@ def code_people(population: pl.DataFrame, coded: Coded) -> People:
         if column.numeric:
             refuse_missing(cells)
         columns.append(code_column(cells, kind=kind))
-    return People(tuple(columns))
+    whose = None if coded.people is None else code_persons(population[PERSON])
+    return People(tuple(columns), whose)
 
 
 def code_both(population: pl.DataFrame | None, coded: Coded) -> tuple[Coded, People | None]:
