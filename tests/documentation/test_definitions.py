@@ -67,7 +67,8 @@ def test_a_page_says_whether_people_with_several_values_are_refused(name):
     if term.role != "requirement":
         return
     said = sections(page_of(name))["People with several rows"]
-    defined = getattr(term, "crowd", None) is Pairwise.crowd or term.sizes_only
+    counts = term.sizes_only or (term.population and not term.disjoint)  # people, whatever rows
+    defined = getattr(term, "crowd", None) is Pairwise.crowd or counts
     assert ("refused" in said) == (not defined)
 
 
