@@ -89,6 +89,7 @@ def guarantee(principle: Dissimilarity, sensitive: Sensitive) -> Guarantee:
     neighbours = principle.allowed(size) - 1
     by = theorem(degree, classes, neighbours)
     least = least_risk(relation, sensitive, size)
+    impossible = least > principle.bound or rows < principle.least
     return Guarantee(
         rows=rows,
         sensitive=tuple(column.name for column in sensitive.columns),
@@ -100,7 +101,7 @@ def guarantee(principle: Dissimilarity, sensitive: Sensitive) -> Guarantee:
         guaranteed=by is not None,
         by=by,
         least_risk=upward(least),
-        achievable=True if by is not None else False if least > principle.bound else None,
+        achievable=True if by is not None else False if impossible else None,
         reaches=tuple(reach(k, rows, degree) for k in SIZES if k <= rows),
         size=size,
         largest_delta=reach(size, rows, degree).delta,
@@ -135,6 +136,8 @@ def largest_epsilon(principle: Dissimilarity, sensitive: Sensitive) -> float | N
 
 def theorem(degree: int, classes: int, neighbours: int) -> str | None:
     """Return the theorem by which an equitable colouring with so few neighbours exists."""
+    if not classes:  # there are too few rows for one group
+        return None
     if 2 * degree <= classes * (neighbours + 1):
         return "XColor, Theorem 3"
     if neighbours == 0 and degree <= classes - 1:
