@@ -123,6 +123,7 @@ def test_what_is_planned_is_what_some_partition_keeps():
         asked = f"Dissimilarity(epsilon={epsilon}, delta={delta}, k={k}, distance=Absolute())"
         frame = pl.DataFrame({"pay": values})
         planned = shoal.plan(frame, shoal.Schema(sensitive="pay"), require=asked)
+        assert isinstance(planned, shoal.Guarantee)
         exists = partitions.exists(len(values), holds)
         assert planned.achievable in {None, exists}, (values, asked)
         known[planned.achievable] += 1
