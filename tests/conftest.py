@@ -11,14 +11,11 @@ import postgres
 import rscript
 
 # Machines are noisy, so that nothing is said of time. What is drawn follows from the code of each
-# test, so that a run fails for what was changed and not for what it happened to draw.
-settings.register_profile(
-    "shoal",
-    deadline=None,
-    derandomize=True,
-    max_examples=150,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+# test, so that a run fails for what was changed and not for what it happened to draw;
+# `pytest --hypothesis-profile explore` draws anew, and more.
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("shoal", UNHURRIED, derandomize=True, max_examples=150)
+settings.register_profile("explore", UNHURRIED, max_examples=1000)
 settings.load_profile("shoal")
 
 PROGRAMS = {

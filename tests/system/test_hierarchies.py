@@ -108,3 +108,38 @@ def test_what_is_said_wrongly_of_a_column_is_named(table, tmp_path, option, said
     )  # fmt: skip
     assert done.code == 2
     assert said in done.said
+
+
+@pytest.mark.parametrize("length", [31, 32, 33, 34, 200])
+@pytest.mark.parametrize("apart", [0, 1, 17])
+def test_codes_of_any_length_have_a_node_for_each_of_their_places(tmp_path, length, apart):
+    """A release of long codes passes its own audit, wherever codes part."""
+    codes = ["a" * length, "a" * apart + "b" * (length - apart), "a" * length + "c"]
+    rows = [{"code": codes[row % 3], "pay": str(row)} for row in range(12)]
+    done = shoal(
+        "anonymize", write_csv(tmp_path / "t.csv", rows), "--quasi", "code", "--sensitive", "pay",
+        "--hierarchy", "code=Prefix()", "--type", "code=code", "--require", "KAnonymity(k=5)",
+        "--output", tmp_path / "out",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert shoal("audit", tmp_path / "out").code == 0
+
+
+@pytest.mark.parametrize("parents", [("b", "a"), ("a", "1*"), ("b", "c"), ("*", None)])
+def test_nodes_that_stand_above_themselves_or_under_nobody_are_found(tmp_path, parents):
+    rows = [{"code": f"1{row % 3}", "pay": str(row)} for row in range(12)]
+    done = shoal(
+        "anonymize", write_csv(tmp_path / "t.csv", rows), "--quasi", "code", "--sensitive", "pay",
+        "--hierarchy", "code=Prefix()", "--type", "code=code", "--require", "KAnonymity(k=4)",
+        "--output", tmp_path / "out",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    path = tmp_path / "out" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    (column,) = (one for one in manifest["columns"] if one["name"] == "code")
+    for name, parent in zip("ab", parents, strict=True):
+        column["domain"]["nodes"].append({"name": name, "parent": parent, "leaves": 1})
+    path.write_text(json.dumps(manifest))
+    found = shoal("audit", tmp_path / "out")
+    assert found.code == 2
+    assert "above it" in found.said or "one root" in found.said

@@ -32,7 +32,6 @@ from shoal.table.dates import check_format, not_dates
 from shoal.table.ends import backwards
 from shoal.table.files import part_files, tables_named
 from shoal.table.forms import CODEBOOK, FORMS, MEANS, TWO_TABLES, stems
-from shoal.table.hierarchy import DEPTH
 from shoal.table.linked import check_linked_name
 from shoal.table.missing import Missing
 from shoal.table.schema import KINDS, LABELS, NUMERIC, PERSON, PSEUDONYM, REAL, RESERVED
@@ -242,17 +241,22 @@ def _node_domain(domain: Any, place: str) -> None:
     if roots != [domain["leaves"]]:
         problem = f"{place} has to have one root, with all of its leaves"
         raise Wrong(problem)
-    for name, node in nodes.items():
-        above, height = node, 0
-        while above["parent"] is not None:
-            below, height = above, height + 1
-            above = nodes.get(below["parent"], {"parent": None, "leaves": 0})
-            if below["leaves"] > above["leaves"] or height > DEPTH:
+    grounded: set[str] = set()  # those that a way up to the root is known from
+    for name in nodes:
+        way: dict[str, None] = {}
+        below = name
+        while below not in grounded and nodes[below]["parent"] is not None:
+            way[below] = None
+            above = nodes[below]["parent"]
+            if above in way or above not in nodes or _leaves(nodes, below) > _leaves(nodes, above):
                 problem = f"{place}: what stands above {name[:40]!r} is not above it"
                 raise Wrong(problem)
-        if above["leaves"] > domain["leaves"]:
-            problem = f"{place}: {name[:40]!r} has more leaves than there are"
-            raise Wrong(problem)
+            below = above
+        grounded |= way.keys()
+
+
+def _leaves(nodes: dict[str, Any], name: str) -> int:
+    return int(nodes[name]["leaves"])
 
 
 def _file_name(value: str, place: str) -> None:

@@ -73,7 +73,7 @@ def outlook_of_people(
     impossible = bool(crowd) or principle.least > people
     names = () if value is None else tuple(column.name for column in value.columns)
     return Outlook(
-        rows, names, repr(principle), False if impossible else None, tuple(limits), people
+        rows, names, repr(principle), False if impossible else None, tuple(limits), people=people
     )
 
 

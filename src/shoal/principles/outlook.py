@@ -12,7 +12,7 @@ audit reports without being asked stands here.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,15 +85,10 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Outlook:
-    """Whether a requirement is achievable on a table, and the limits of its parameters."""
+class Foreseen:
+    """What is said before a search; of people with several rows it is necessary only."""
 
-    rows: int
-    sensitive: tuple[str, ...]
-    principle: str
-    achievable: bool | None
-    limits: tuple[Limit, ...]
-    people: int | None = None  # with several rows: what is said is then necessary only
+    people: int | None = field(default=None, kw_only=True)  # where they have several rows
 
     @property
     def necessary_only(self) -> bool:
@@ -107,6 +102,17 @@ class Outlook:
             del found["people"]
             return found
         return found | {"necessary_only": True}
+
+
+@dataclass(frozen=True)
+class Outlook(Foreseen):
+    """Whether a requirement is achievable on a table, and the limits of its parameters."""
+
+    rows: int
+    sensitive: tuple[str, ...]
+    principle: str
+    achievable: bool | None
+    limits: tuple[Limit, ...]
 
 
 def outlook(principle: Principle, sensitive: Sensitive | None, rows: int) -> Outlook:

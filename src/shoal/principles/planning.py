@@ -8,7 +8,7 @@ relative ones, for (δ,l)-diversity and for windows too.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from shoal.exact import at_least, upward
 from shoal.principles.base import OneDimensional
 from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.guarantee import Guarantee, guarantee, largest_epsilon
-from shoal.principles.outlook import Limit, Outlook, outlook
+from shoal.principles.outlook import Foreseen, Limit, Outlook, outlook
 from shoal.principles.proximity import EpsilonM
 from shoal.showing import Shown
 from shoal.table.coded import Sensitive
@@ -43,7 +43,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Plan(Shown):
+class Plan(Foreseen, Shown):
     """What is achievable for one numeric sensitive column; None where it was not asked."""
 
     rows: int
@@ -55,20 +55,6 @@ class Plan(Shown):
     largest_m: int | None
     epsilon_bound: float | None
     frontier: tuple[Point, ...] | None
-    people: int | None = None  # with several rows: what is said is then necessary only
-
-    @property
-    def necessary_only(self) -> bool:
-        """Whether a width or share within the bounds may still not be achievable."""
-        return self.people is not None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan as plain values, as the command prints it in JSON."""
-        found = asdict(self)
-        if self.people is None:
-            del found["people"]
-            return found
-        return found | {"necessary_only": True}
 
 
 def maxsize(column: Column, principle: OneDimensional) -> int:
