@@ -221,7 +221,7 @@ def test_no_picture_costs_a_release(
     def broken(*_: object, **__: object) -> str:
         raise OverflowError
 
-    for module in ("drawing", "comparison", "attack", "strips"):
+    for module in ("release", "comparison", "attack", "strips"):
         monkeypatch.setattr(f"shoal.views.charts.{module}.draw", broken)
     bare = tmp_path / "bare"
     ends("anonymize", tables["plain"], *options, "--output", bare, codes=(0,))
