@@ -180,3 +180,17 @@ def test_public_names_are_all_that_is_shown_and_no_room_hides_one():
     assert set(dir(shoal)) == set(vars(shoal)["__all__"])
     assert [name for name in dir(shoal) if name.startswith("_")] == ["__version__"]
     assert [name for name in dir(shoal) if inspect.ismodule(getattr(shoal, name))] == []
+
+
+def test_what_is_pointed_at_is_there():
+    """A file or module that code, CONTRIBUTING.md or a page names exists."""
+    rooms = "|".join(sorted({room(name) for name in modules() if "." in name}))
+    pointed = re.compile(rf"(?<![\w/.-])(?:src/shoal/)?((?:{rooms})/[a-z_/]+)\.py\b")
+    pages = [ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    found = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in [*(SOURCE / "shoal").rglob("*.py"), *pages]
+        for name in pointed.findall(path.read_text("utf-8"))
+        if not (SOURCE / "shoal" / f"{name}.py").exists()
+    ]
+    assert found == []

@@ -164,8 +164,8 @@ class Mondrian(Thorough):
     Any principles that survive the union of groups will do, also several of them on several
     sensitive values: a half that fails could not be divided into groups that all hold. With them
     may come principles that do not survive it, and those about a population; then halves are
-    measured, and more may be possible than is found (`methods/measured.py`). Where the whole
-    table fails with those, the search begins with small groups (`methods/gathered.py`).
+    measured, and more may be possible than is found (`methods/joining.py`). Where the whole
+    table fails with those, the search begins with small groups.
 
     Parameters
     ----------
