@@ -1,17 +1,25 @@
 """The page under attack: every address, every answer, and everything that can be sent to it."""
 
 import asyncio
+import inspect
 import io
 import re
+import sys
 import zipfile
+from contextlib import asynccontextmanager
 from html.parser import HTMLParser
+from itertools import product
+from urllib.parse import quote
 
 import httpx
 import pytest
 from starlette.routing import Mount, Route
 
 import pages
+from shoal.web import deciding, looking, publishing
+from shoal.web.deciding import KEPT
 from shoal.web.guard import HEADERS
+from shoal.web.publishing import REMEDIES
 from shoal.web.serving import make_app
 from system.page import TABLE, finished, publish, upload
 
@@ -36,7 +44,7 @@ def addresses(tmp_path_factory):
             found.append(("GET", f"{route.path}/shoal.css"))
         else:
             assert isinstance(route, Route)
-            path = re.sub(r"\{\w+:int\}", "0", route.path)
+            path = re.sub(r"\{\w+:\w+\}", "0", route.path)
             methods = sorted(set(route.methods or ()) - {"HEAD"})
             found += [(method, re.sub(r"\{\w+\}", "a", path)) for method in methods]
     assert len(found) > 30
@@ -90,6 +98,19 @@ def test_every_answer_says_what_a_browser_may_do_with_it(page, addresses):
             guarded(answer)
 
 
+@asynccontextmanager
+async def within(app):
+    """Give a client that talks to a page without any server, and to whom it answers all."""
+    known = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    at = "http://127.0.0.1:80"
+    said = {"host": "127.0.0.1:80", "origin": at}
+    async with httpx.AsyncClient(
+        transport=known, base_url=at, headers=said, timeout=pages.PATIENCE
+    ) as client:
+        assert (await client.get("/?token=t")).status_code == 303
+        yield client
+
+
 def test_what_nobody_foresaw_is_told_by_its_kind_alone(tmp_path):
     async def broken(_request):
         msg = "Ada Lovelace, 36"
@@ -99,10 +120,7 @@ def test_what_nobody_foresaw_is_told_by_its_kind_alone(tmp_path):
     app.router.routes.insert(0, Route("/broken", broken))
 
     async def asked():
-        within = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-        async with httpx.AsyncClient(transport=within, base_url="http://127.0.0.1:80") as client:
-            client.headers["host"] = "127.0.0.1:80"
-            assert (await client.get("/?token=t")).status_code == 303
+        async with within(app) as client:
             return await client.get("/broken")
 
     answer = asyncio.run(asked())
@@ -110,6 +128,122 @@ def test_what_nobody_foresaw_is_told_by_its_kind_alone(tmp_path):
     assert "KeyError" in answer.text
     assert "Lovelace" not in answer.text
     guarded(answer)
+
+
+ABSURD = (LONG, f"-{LONG}", "nan", "1e999", "a\0b", "x" * 60_000, "\u202e'\"<>%{}();#", "[" * 3000)
+FIELD = re.compile(r"""(?:form|said)(?:\.get\(|\[)"([a-z_]+)"|"([a-z_]+)" in said""")
+PASTED = (
+    "quasi = 5", "quasi = [[1]]", "quasi = true", "never_mix = 1.5", "sensitive = {a = 1}",
+    "require = 5", "require = [[['a']]]", "columns = 5", "columns = [1]", "person = ['age']",
+    "linked = 5\nquasi = ['z']", "linked = ['a']\nquasi = ['z']", "title = 2020-01-01",
+    f"a = {'[' * 20_000}", f"seconds = {LONG}", f"seconds = {LONG[:400]}", "seconds = inf",
+    "seconds = nan", "missing = [1]", "missing = {a = 1}", "form = [1]", "method = [2]",
+    "rows = [1]", "most_rows = [3]", "suppress = [1]", "title = {a = [1]}", "title = '\\u0000'",
+    "[columns.age]\ntype = 5", "[columns.age]\nhierarchy = 5", "[columns.age]\norder = 5",
+    "[columns.age]\nround = [1]", "[columns.age]\nmissing = {a = 1}", "encoding = 5", "\ufeff",
+)  # fmt: skip
+
+
+def fields(endpoint):
+    """Return every field that the module of an address looks at, by its source."""
+    module = sys.modules[endpoint.__module__]
+    read = {one or other for one, other in FIELD.findall(inspect.getsource(module))}
+    read |= {*KEPT, *REMEDIES} if module in {deciding, publishing} else set()
+    return sorted(read | (set(looking.OF_COLUMNS) if module is looking else set()) | {"role-0"})
+
+
+def put(path, table):
+    """Return an address with the values of a table that there is, and of nothing else."""
+    return re.sub(r"\{\w+(:\w+)?\}", "0", path.replace("{table}", table))
+
+
+def by_address(routes, table):
+    """Yield what asks for every address with absurd values, also of a table that there is."""
+    for one, value, known in product(routes, ABSURD, (table, "{table}")):
+        at = one.path.replace("{table}", known)
+        odd = quote(value[:20_000], safe="")
+        if "{" in at:
+            for method in one.methods - {"HEAD"}:
+                yield method, odd.join(re.split(r"\{[^}]+\}", at)), {}
+
+
+def of_table(routes, table):
+    """Yield what asks for every address of a table, but for the one that reads it."""
+    for one in routes:
+        if "{table}" in one.path and not one.path.endswith("/body"):
+            for method in one.methods - {"HEAD"}:
+                yield method, put(one.path, table), {}
+
+
+def by_field(routes, table):
+    """Yield what sends absurd values in every field of a table's addresses, and shows it then."""
+    for one in routes:
+        if "POST" not in one.methods:
+            continue
+        path, known = put(one.path, table).replace("/check/0", "/check/tune"), fields(one.endpoint)
+        for value in ABSURD:
+            yield "POST", path, {"data": dict.fromkeys(known, value)}
+            yield "POST", path, {"files": dict.fromkeys(known, (value, value))}
+        for name, value in product(known, (LONG, "a\0b", "[" * 3000)):
+            yield "POST", path, {"data": {name: value}}
+        yield "GET", f"/tables/{table}", {}
+
+
+def by_schema(table):
+    """Yield what pastes absurd schema files, looks at the table then, and publishes it."""
+    for text in PASTED:
+        yield "POST", f"/tables/{table}/schema", {"data": {"schema": text}}
+        for part in ("", "/requirements", "/shoal.toml", "/body"):
+            yield "GET", f"/tables/{table}{part}", {}
+        yield "POST", f"/tables/{table}/publish", {"data": {}}
+
+
+def by_head(table):
+    """Yield what says something absurd of what is sent."""
+    path = f"/tables/{table}/settings"
+    kind = "multipart/form-data; boundary=b; charset=unicode_escape"
+    part = b'--b\r\nContent-Disposition: form-data; name="title"\r\n\r\n\\ud800\r\n--b--'
+    yield "POST", path, {"content": part, "headers": {"content-type": kind}}
+    yield "GET", f"/tables/{table}", {}
+    yield "POST", path, {"content": b"", "headers": {"content-length": LONG}}
+
+
+def test_no_value_of_any_address_or_field_ends_in_what_nobody_foresaw(tmp_path):
+    """Huge, endless and unreadable: by every address, in every field, in schema files and heads;
+    and every address of a table that has not been read, or cannot be.
+    """
+    app = make_app(tmp_path, port=80, token="t", most_runs=0)
+    routes = [one for one in app.routes if isinstance(one, Route)]
+
+    async def opened(client, text, *, read=True):
+        answer = await client.post("/tables", files={"table": ("t.csv", text)})
+        place = answer.headers["location"]
+        if read:
+            await client.get(f"{place}/body")
+        return place.rpartition("/")[2]
+
+    async def asked():
+        async with within(app) as client:
+            table = await opened(client, TABLE)
+            unread = await opened(client, TABLE, read=False)
+            unreadable = await opened(client, "a,a\n1,2\n")
+            every = [
+                *by_address(routes, table), *of_table(routes, unread),
+                *of_table(routes, unreadable), *by_field(routes, table), *by_schema(table),
+                *by_head(table),
+            ]  # fmt: skip
+            for method, path, sent in every:
+                answer = await client.request(method, path, **sent)
+                said = (method, path[:99], str(sent)[:200], answer.text[:2000])
+                assert answer.status_code < 500, said
+                assert "unforeseen" not in answer.text, said
+            assert (await client.get(f"/tables/{table}")).status_code == 200
+            return len(every)
+
+    try:
+        assert asyncio.run(asked()) > 1500
+    finally:
+        app.state.shelf.close()
 
 
 class Tags(HTMLParser):

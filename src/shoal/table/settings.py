@@ -209,7 +209,7 @@ def read_settings(path: str | Path) -> Settings:
     except OSError as problem:
         msg = f"Cannot read the schema file {path.name!r}: {problem.strerror}."
         raise InputError(msg) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+    except ValueError as problem:  # no TOML, no UTF-8, or a number of too many digits
         msg = f"The schema file {path.name!r} is not TOML: {problem}."
         raise InputError(msg) from None
     except RecursionError:

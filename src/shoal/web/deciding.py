@@ -37,18 +37,19 @@ if TYPE_CHECKING:
 USUAL = {"form": "intervals", "rows": "known"}
 KEPT = ("missing", "suppress", "method", "form", "title", "seconds", "rows", "most_rows")
 MOST_REQUIRED = 8
+PASTED = "schema.toml"  # beside the hierarchies that it may name
 
 
 async def table_page(request: Request) -> Response:
     """Show the columns and what is to be decided, or that the table is being read."""
-    table = table_of(request)
+    table = table_of(request, read=False)
     values = await _body(request, table) if table.facts is not None else {}
     return page("table.html", table=table, read=table.facts is not None, **values)
 
 
 async def body(request: Request) -> Response:
     """Read a table, and show its columns."""
-    table = table_of(request)
+    table = table_of(request, read=False)
     await run_in_threadpool(read_once, request.app.state.shelf, table)
     if table.problem is not None:
         return page("part_unreadable.html", table=table, refusal=table.problem)
@@ -207,6 +208,9 @@ async def paste(request: Request) -> Response:
     table = table_of(request)
     async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
         text = str(form.get("schema", ""))
+    pasted = table.folder / PASTED
+    pasted.write_text(text, "utf-8")
+    await ask_desk(request.app.state.shelf, table, "check_file", file=str(pasted))
     try:
         table.asked.take(text)
     except ShoalError as problem:
@@ -227,7 +231,7 @@ async def schema_file(request: Request) -> Response:
 
 async def reading(request: Request) -> Response:
     """Read a table again, as text that is parted or encoded otherwise."""
-    table = table_of(request)
+    table = table_of(request, read=False)
     async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
         table.encoding = str(form.get("encoding") or "") or table.encoding
         table.delimiter = str(form.get("delimiter") or "") or table.delimiter

@@ -150,7 +150,7 @@ class Draft:
         """Take over a schema file that was pasted in; what it does not name is left out."""
         try:
             said = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as problem:
+        except (ValueError, RecursionError) as problem:
             msg = f"This is not TOML: {problem}."
             raise InputError(msg) from None
         roles = dict.fromkeys(self.columns.values(), "drop")

@@ -35,6 +35,8 @@ HEADERS = {
 }
 UPLOADS = re.compile(r"/tables|/check|/tables/\w+/linked")  # where tables come in
 MOST_TEXT = 4 * 2**20  # bytes of what is posted that is no table
+MOST_DIGITS = 15  # of a number of bytes
+SIGNS = re.compile(r"charset\s*=\s*\"?(?!utf-?8\b)", re.IGNORECASE)  # of which some are no text
 
 
 class Guard:
@@ -83,6 +85,8 @@ class Guard:
             return self._welcome(QueryParams(scope["query_string"])["token"])
         if not self._known(headers.get("cookie", "")):
             return _no("Open the page by the address that `shoal serve` printed.", 403)
+        if SIGNS.search(headers.get("content-type", "")):
+            return _no("What is sent must be in UTF-8.", 415)
         return self._too_large(headers, scope)
 
     def _welcome(self, token: str) -> ASGIApp:
@@ -109,7 +113,7 @@ class Guard:
         if not size.isdecimal():
             return _no("The length of what is sent must be said.", 411)
         most = self.most_bytes if UPLOADS.fullmatch(scope["path"]) else MOST_TEXT
-        if int(size) > most:
+        if len(size) > MOST_DIGITS or int(size) > most:
             return _no(f"This is larger than {most / 2**20:,.0f} MB.", 413)
         return None
 

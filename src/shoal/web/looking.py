@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
@@ -30,17 +31,28 @@ NUMBER = re.compile(r"-?[0-9]{1,300}(\.[0-9]{1,300})?")
 MOST_FIELDS = 20_000  # a table may have many columns
 
 
+class PlaceInAddress(IntegerConvertor):
+    """A place that an address names; there is none of so many digits that nobody counts so far."""
+
+    regex = "[0-9]{1,9}"
+
+
+register_url_convertor("place", PlaceInAddress())
+
+
 def given_names(request: Request) -> list[str]:
     """Return the names of the tables that Shoal was started with."""
     return [Path(path).name or path for path in request.app.state.given]
 
 
-def table_of(request: Request) -> Table:
-    """Return the table that an address names."""
+def table_of(request: Request, *, read: bool = True) -> Table:
+    """Return the table that an address names, which has been read, so that there is a draft."""
     shelf: Shelf = request.app.state.shelf
     found = shelf.tables.get(request.path_params["table"])
     if found is None:
         raise HTTPException(404)
+    if read and found.draft is None:
+        raise Refused(Refusal("This table has not been read. Open its page first."))
     return found
 
 
@@ -250,6 +262,6 @@ def _keep(entries: dict[str, Any], key: str, value: str) -> None:
 
 
 ROUTES = [
-    Route("/tables/{table}/columns/{place:int}", change_column, methods=["POST"]),
-    Route("/tables/{table}/columns/{place:int}/hierarchy", take_hierarchy, methods=["POST"]),
+    Route("/tables/{table}/columns/{place:place}", change_column, methods=["POST"]),
+    Route("/tables/{table}/columns/{place:place}/hierarchy", take_hierarchy, methods=["POST"]),
 ]

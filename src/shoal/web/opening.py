@@ -88,5 +88,5 @@ ROUTES = [
     Route("/", open_page),
     Route("/tables", upload, methods=["POST"]),
     Route("/tables/demo", open_demo, methods=["POST"]),
-    Route("/tables/given/{place:int}", open_given, methods=["POST"]),
+    Route("/tables/given/{place:place}", open_given, methods=["POST"]),
 ]

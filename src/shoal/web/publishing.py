@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 TICK = 0.15  # seconds between two looks at a run
 SECOND = 1.0  # after which the time that has passed is shown anew
+MOST_SECONDS = 10**9  # whoever gives a search more does not count them
 STATUS = 5.0  # seconds between two sentences that a screen reader speaks
 REMEDIES = {  # what a button may set that stands beside an error
     "suppress", "missing", "method", "form", "rows", "most_rows", "escape_formulas", "keep_other",
@@ -84,7 +85,8 @@ def start(shelf: Shelf, table: Table) -> Response:
     file = table.copy_to(folder)
     job = Job(table.name, "publish", table.asked.required, folder, about=table.id)
     seconds = table.asked.rest.get("seconds")
-    job.seconds = float(seconds) if isinstance(seconds, int | float) else 0.0
+    if isinstance(seconds, int | float) and 0 < seconds < MOST_SECONDS:
+        job.seconds = float(seconds)
     arguments = {
         "file": file,
         "path": str(table.path),
@@ -288,6 +290,6 @@ ROUTES = [
     Route("/runs/{job}/release.zip", download),
     Route("/runs/{job}/certificate.html", certificate),
     Route("/runs/{job}/shoal.toml", schema),
-    Route("/runs/{job}/hierarchy-{place:int}.csv", hierarchy),
+    Route("/runs/{job}/hierarchy-{place:place}.csv", hierarchy),
     Route("/runs/{job}/folder", folder, methods=["POST"]),
 ]

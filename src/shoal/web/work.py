@@ -102,6 +102,10 @@ class Hand:
         """Return for each requirement of a schema file what it says and how far it can go."""
         return considering.considered(self.tables[path], file, self._linked(linked))
 
+    def check_file(self, file: str) -> None:
+        """Raise where a schema file is none: with the line and the key, as the commands do."""
+        Run.load(file)
+
     def change(self, text: str, sensitive: list[str], numbers: dict[str, str]) -> str:
         """Return a requirement with some of its numbers changed."""
         return considering.changed(text, sensitive, numbers)
