@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -153,6 +154,46 @@ def test_counts_add_up_to_what_is_published():
     assert release.count("age <= 35 and income >= 0") == pytest.approx(
         (ages["age"] <= 35).sum(), rel=1e-5
     )
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_survey_weights_weigh_what_groups_have(tells, tmp_path):
+    """One group after the other: the estimate is the count of each, times its weight."""
+    frame = made(3000, 5, tells=tells).with_columns(w=pl.Series([1, 2, 9, 4] * 750))
+    schema = shoal.Schema(quasi=["age", "town"], sensitive="pay", survey_weight="w")
+    release = shoal.anonymize(
+        frame,
+        schema,
+        require="EpsilonM(epsilon=400, m=4)",
+        form="two-tables",
+        keep_other=True,
+        seed=1,
+    )
+    release.write(tmp_path / "out")
+    people, values = release.table
+    weights = people.group_by("group").agg(pl.col("w").cast(pl.Float64).first())
+    with_weights = values.join(weights, on="group")
+    total = frame["w"].sum()
+    for said, expected in (
+        ("age >= 0", total),
+        ("pay >= 0", total),
+        ("age >= 0 and pay >= 0", total),
+        ("pay > 3000", with_weights.filter(pl.col("pay") > 3000)["w"].sum()),
+        ("age < 40", people.filter(pl.col("age") < 40)["w"].cast(pl.Float64).sum()),
+    ):
+        assert release.count(said) == pytest.approx(expected, rel=1e-5)
+        assert shoal.count(tmp_path / "out", said) == pytest.approx(expected, rel=1e-5)
+    answers = release.answers()
+    assert isinstance(answers, TwoTables)
+    assert answers.weights is not None
+    assert (answers.pairing is not None) == tells
+    said = "age < 40 and pay > 3000"
+    parts = 0.0
+    for weight in np.unique(answers.weights):
+        alone = replace(answers, weights=(answers.weights == weight).astype(np.float64))
+        object.__setattr__(alone, "pairing", answers.pairing)  # learned once
+        parts += weight * shoal.count(alone, said)
+    assert release.count(said) == pytest.approx(parts, rel=1e-5)
 
 
 def test_people_with_several_values_share_them_all():

@@ -172,7 +172,8 @@ def pair_all(
 @later(
     "float64(int64[::1], int32[:,::1], int64[::1], int32[::1], int32[::1], "
     "int64[::1], int32[:,::1], int64[::1], int32[::1], int32[::1], "
-    "int64[::1], int64[::1], int32[::1], float32[::1], uint8[:,::1], uint8[:,::1], float64[::1])"
+    "int64[::1], int64[::1], int32[::1], float32[::1], float64[::1], "
+    "uint8[:,::1], uint8[:,::1], float64[::1])"
 )
 def paired_count(
     starts: LongInts,
@@ -189,11 +190,12 @@ def paired_count(
     filled: LongInts,
     slot_of: Ints,
     every: Singles,
+    weights: Reals,
     marks: Marks,
     value_marks: Marks,
     asked: Reals,
 ) -> float:
-    """Return how many values a query asks for in people that it asks for.
+    """Return how many values a query asks for in people that it asks for, weighed by group.
 
     People and values come as in `mark_rows`; `slot_of` says in which of its group's slots a value
     is, and `every` what `pair_all` found. Scratch are both marks, two a row, and `asked`, as many
@@ -218,6 +220,6 @@ def paired_count(
                 if marks[0, person]:
                     own = place + (person - starts[group]) * width
                     for slot in range(width):
-                        found += every[own + slot] * asked[slot]
+                        found += weights[group] * every[own + slot] * asked[slot]
         place += (starts[group + 1] - starts[group]) * width
     return found

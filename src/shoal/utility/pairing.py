@@ -98,14 +98,16 @@ class SharedOut:
         likings = learn(groups, starts[0], slots, bands)
         return cls(slots, share_out(starts[0], slots, bands, likings))
 
-    def count(self, people: Rows, values: Rows, starts: Starts, query: Query) -> float:
-        """Return the expected number of values that a query asks for."""
+    def count(
+        self, people: Rows, values: Rows, starts: Starts, query: Query, weights: Reals
+    ) -> float:
+        """Return the expected number of values that a query asks for, weighed by group."""
         slots = self.slots
         marks = (np.empty((2, len(rows)), np.uint8) for rows in (people, values))
         asked = np.empty(int(np.diff(slots.starts).max()))
         return paired_count(
             starts[0], *people.asked(query), starts[1], *values.asked(query),
-            slots.starts, slots.filled, slots.of, self.shares, *marks, asked,
+            slots.starts, slots.filled, slots.of, self.shares, weights, *marks, asked,
         )  # fmt: skip
 
 

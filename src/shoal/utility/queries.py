@@ -288,17 +288,21 @@ class TwoTables:
     first: Rows
     second: Rows
     starts: tuple[NDArray[np.int64], NDArray[np.int64]]  # of the groups, in either
+    weights: NDArray[np.float64] | None = None  # how many people one of each group stands for
 
     @classmethod
     def of(cls, people: pl.DataFrame, values: pl.DataFrame, schema: Schema) -> TwoTables:
         """Take two tables that share their groups."""
-        sides = []
+        sides, weights = [], None
         for table in (people, values):
             groups = Groups.of(table[RESERVED].cast(pl.Int64).to_numpy())
             names = [name for name in table.columns if name not in {RESERVED, PERSON}]
             sides.append((Rows.of(table, names, schema, groups.order), groups.starts))
+            if schema.survey_weight in names:  # the mean of a group, in all of its rows
+                plain = schema.read_numbers(table, "other")[str(schema.survey_weight)]
+                weights = weights_of(plain).to_numpy()[groups.order[groups.starts[:-1]]]
         (first, starts), (second, others) = sides
-        return cls(first, second, (starts, others))
+        return cls(first, second, (starts, others), weights)
 
     def __len__(self) -> int:
         return len(self.second)
@@ -307,6 +311,11 @@ class TwoTables:
     def columns(self) -> Mapping[str, Exact]:
         """What can be asked about."""
         return ChainMap(self.first.columns, self.second.columns)  # type: ignore[arg-type]
+
+    @property
+    def weighed(self) -> bool:
+        """Whether rows stand for people of a population."""
+        return self.weights is not None
 
     @cached_property
     def pairing(self) -> SharedOut | None:
@@ -317,15 +326,22 @@ class TwoTables:
 
     def count(self, query: Query) -> float:
         """Return the expected number of rows that a query asks for."""
+        return self._sum(query, np.ones(len(self.starts[0]) - 1))
+
+    def estimate(self, query: Query) -> float:
+        """Return the expected number of people of the population, by the survey weights."""
+        return self.count(query) if self.weights is None else self._sum(query, self.weights)
+
+    def _sum(self, query: Query, weights: NDArray[np.float64]) -> float:
         check_columns(query, self.columns)
         both = all(query.keys() & side.columns.keys() for side in (self.first, self.second))
         if both and self.pairing is not None:
-            return self.pairing.count(self.first, self.second, self.starts, query)
+            return self.pairing.count(self.first, self.second, self.starts, query, weights)
         first, second = (
             rows.by_box(starts, query)
             for rows, starts in zip((self.first, self.second), self.starts, strict=True)
         )
-        return float((first * second / np.diff(self.starts[0])).sum())
+        return float((weights * first * second / np.diff(self.starts[0])).sum())
 
 
 def check_columns(query: Query, columns: Mapping[str, object]) -> None:
