@@ -1,14 +1,17 @@
 """Promises are priced on whole people, and rows that one of them leaves out are lost."""
 
+import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
+import pytest
 
 import shoal
 from shoal.inspection.inspect import inspect
 from shoal.runs.look import some_people
-from shoal.runs.proposal import SAMPLE, _price, propose
+from shoal.runs.proposal import SAMPLE, _price, propose, propose_linked
 from shoal.runs.run import Run
 
 ROLES: Any = {"quasi": "age", "sensitive": "charges", "person": "who"}
@@ -67,3 +70,64 @@ def test_promises_speak_of_people():
     table = visits(12, most=1)
     (found, *_) = propose(table, inspect(table), shoal.Schema(**ROLES), least=20, count=1)
     assert found.require[-1] == "KAnonymity(k=12)"
+
+
+def test_prices_do_not_depend_on_the_clock(monkeypatch):
+    """On a machine on which a thousand times as much goes on, the same is proposed and lost."""
+    table = visits(400)
+    schema = shoal.Schema(**ROLES, most_rows=4)
+    before = propose(table, inspect(table), schema)
+    assert len(before) > 1
+    for clock in ("perf_counter", "monotonic"):
+        told = getattr(time, clock)
+        monkeypatch.setattr(time, clock, lambda told=told: 1000 * told())
+    assert propose(table, inspect(table), schema) == before
+
+
+def half_without_visits():
+    """Return people half of whom never came and have no income, and the visits of the others."""
+    people = pl.DataFrame(
+        {
+            "who": range(200),
+            "age": [20 + i % 50 for i in range(200)],
+            "income": [0 if i < 95 else 1000 * i for i in range(200)],
+        }
+    )
+    came = [who for who in range(100, 200) for _ in range(1 + who % 2)]
+    return people, pl.DataFrame({"who": came, "cost": range(len(came))})
+
+
+LINKED: Any = {"quasi": "age", "sensitive": ["income", "visits.cost"], "person": "who"}
+
+
+def test_what_is_proposed_is_kept_by_people_with_any_number_of_linked_rows():
+    people, came = half_without_visits()
+    found = inspect(people)
+    columns = {"who": "person", "age": "quasi", "income": "sensitive"}
+    decided = tuple(replace(one, role=columns[one.name]) for one in found.columns)
+    found = replace(found, columns=decided, protect="income")
+    alone = propose(people, found, count=1)[0]
+    assert len(alone.require) == 2  # by itself the table keeps more than descriptions
+    schema = shoal.Schema(**LINKED)
+    made = propose_linked(people, found, schema, {"visits": came})
+    assert made is not None
+    assert any(one.startswith("visits.cost: ") for one in made.require)
+    asked = [*alone.require, *made.require[-1:]]
+    with pytest.raises(shoal.NotAchievable):
+        shoal.anonymize(people, schema, require=asked, linked={"visits": came})
+    release = shoal.anonymize(people, schema, require=made.require, linked={"visits": came})
+    assert release.audit().holds
+
+
+def test_a_refusal_for_a_number_of_rows_names_what_helps():
+    people, came = half_without_visits()
+    asked: Any = {"require": "income: EpsilonM(epsilon=500, m=2)", "linked": {"visits": came}}
+    with pytest.raises(shoal.NotAchievable) as caught:
+        shoal.anonymize(people, shoal.Schema(**LINKED), **asked)
+    assert ("rows", "unknown") in caught.value.fix
+    release = shoal.anonymize(people, shoal.Schema(**LINKED, rows="unknown"), **asked)
+    assert release.audit().holds
+    need = int(str(caught.value).split(" of 200 people, ")[0].split()[-1])
+    release = shoal.anonymize(people, shoal.Schema(**LINKED), suppress=f"{need / 2}%", **asked)
+    assert release.audit().holds
+    assert release.manifest["suppressed_people"] <= need

@@ -259,11 +259,25 @@ class _Search:
                 advice.append(
                     f"Publish fewer rows of everybody: {option('most_rows', fewest)} works."
                 )
+        if not advice and self.hides_whole_groups(published):
+            advice.append(
+                "Where nobody can know how many rows a person has, whole groups may be judged: "
+                f"{option('rows', 'unknown')} works."
+            )
         if f"{option('suppress')} allows" in reason.sentence:
             return NotAchievable(" ".join([reason.sentence, *advice]))  # it has said so
         need = f"{len(waiting):,} of {len(published):,} people, {len(waiting) / len(published):.2%}"
         advice.append(f"{option('suppress')} allows {limit:,}; {need}, would have to be left out.")
         return NotAchievable(" ".join([reason.sentence, *advice]))
+
+    def hides_whole_groups(self, published: NDArray[np.int64]) -> bool:
+        """Return whether everybody could stay if nobody knew how many rows a person has."""
+        unknown = replace(self.task, coded=replace(self.task.coded, rows_known=False))
+        try:
+            replace(self, task=unknown).on(np.arange(len(published)), published)
+        except NotAchievable:
+            return False
+        return True
 
     def joined(self, parts: list[_Part]) -> tuple[Task, Groups, Suppression]:
         """Return the rows of all parts as one table, with groups that are never mixed."""

@@ -16,7 +16,7 @@ from shoal.principles.planning import width_bound
 from shoal.principles.proximity import EpsilonM
 from shoal.principles.requirement import requirements
 from shoal.runs.consider import consider, every
-from shoal.runs.look import some_people
+from shoal.runs.look import about, some_people
 from shoal.runs.run import Run
 from shoal.table.coding import code_column
 from shoal.table.missing import complete_rows, is_missing
@@ -24,7 +24,7 @@ from shoal.table.settling import settle
 from shoal.views.usual import EVERYBODY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import polars as pl
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 MOST = 5  # the m and l to start from where the table allows it
 CHOICES = 3  # promises that are priced
 SAMPLE = 2_000  # rows that they are tried on
-SECONDS = 1.0  # of each trial
 MANY = 200_000  # rows from which the fastest method is suggested
 LARGE = 3_000  # codes of which all pairs are compared
 ALPHA = 0.95  # a share above which nothing is promised
@@ -68,36 +67,69 @@ def propose(
     In each, at least so many people share every description, if the table has as many.
     """
     schema = found.schema if schema is None else schema
+    proposals: list[Proposal] = []
+    some = some_people(table, schema.person, SAMPLE)
+    for one in achievable(table, found, schema, least=least):
+        if count == 1:
+            return [one]
+        price = _price(some, Run(schema=schema, require=one.require, missing=one.missing))
+        known = [other.loss for other in proposals if other.loss is not None]
+        if len(one.require) == 1 and price is not None and price >= min(known, default=math.inf):
+            continue  # it promises less than another and loses no less
+        proposals.append(replace(one, loss=price))
+        if sum(other.loss is not None for other in proposals) == count:
+            break
+    # What some rows could not keep is proposed only where nothing else is.
+    return sorted(proposals, key=lambda one: one.loss is None)[:count]
+
+
+def achievable(
+    table: pl.DataFrame, found: Inspection, schema: Schema, *, least: int = EVERYBODY
+) -> Iterator[Proposal]:
+    """Yield requirements that nothing known before a search forbids, the most telling first."""
     policy, reason = missing_policy(found, schema)
     used = (*schema.quasi, *schema.sensitive)
     if not schema.quasi or (policy == "drop" and _incomplete(table, used)):
-        return []
-    proposals: list[Proposal] = []
-    some = some_people(table, schema.person, SAMPLE)
+        return
     for promise, why in _candidates(table, schema, policy, least):
         require = (*promise, f"KAnonymity(k={min(least, _members(table, schema, policy))})")
         try:
-            run = Run(schema=schema, require=require, missing=policy)
-            run.ready(table)
+            Run(schema=schema, require=require, missing=policy).ready(table)
         except NotAchievable:
             continue
         method, speed = _method(require, found, schema)
         shared = (f"At least {least} people share every description, as far as there are so many.",)
         reasons = (*why, *(shared if promise else ()), *reason, *speed)
-        price = _price(some, run) if count > 1 else None
-        known = [one.loss for one in proposals if one.loss is not None]
-        if not promise and price is not None and price >= min(known, default=math.inf):
-            continue  # it promises less than another and loses no less
-        proposals.append(Proposal(require, method, policy, reasons, price))
-        if sum(one.loss is not None for one in proposals) == count or count == 1:
-            break
-    # What some rows could not keep in a moment is proposed only where nothing else is.
-    return sorted(proposals, key=lambda one: one.loss is None)[:count]
+        yield Proposal(require, method, policy, reasons)
 
 
 def propose_linked(
-    table: pl.DataFrame, schema: Schema, linked: Linked, missing: Missing = "error"
-) -> list[str]:
+    table: pl.DataFrame, found: Inspection, schema: Schema, linked: Mapping[str, pl.DataFrame]
+) -> Proposal | None:
+    """Return what people can keep together with what linked tables say of them.
+
+    People who can be taken for one another have equally many rows in every table, so what the first
+    table could keep by itself some of them may not: each requirement is tried on some people. The
+    schema is that of all tables, `found` says what the columns of the first are.
+    """
+    some = some_people(table, schema.person, SAMPLE)
+    said = {name: about(one, str(schema.person), some) for name, one in linked.items()}
+    more: list[str] | None = None
+    for one in achievable(table, found, found.schema):
+        if more is None:
+            more = _of_linked(table, schema, linked, one.missing)
+        require = (*one.require, *more)
+        run = Run(table=some, schema=schema, linked=said, require=require, missing=one.missing)
+        try:
+            run.release()
+        except NotAchievable:
+            if len(one.require) > 1:
+                continue
+        return replace(one, require=require)
+    return None
+
+
+def _of_linked(table: pl.DataFrame, schema: Schema, linked: Linked, missing: Missing) -> list[str]:
     """Return a requirement for each secret of linked tables that the people can keep."""
     found = []
     for name in every(schema.only("sensitive", "person")):
@@ -123,9 +155,10 @@ def _price(some: pl.DataFrame, run: Run) -> float | None:
 
     A row of a person that the search leaves out is lost whole, like one that is suppressed: else
     what leaves out more rows would seem to lose less. What the cap leaves out is the same for all.
+    How few the rows are is what limits the time: by the clock, prices would depend on the machine.
     """
     try:
-        release = replace(run, table=some, seconds=SECONDS).release()
+        release = replace(run, table=some).release()
     except NotAchievable:
         return None
     counted = release.manifest["rows"] + release.manifest["suppressed"]

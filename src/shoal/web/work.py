@@ -28,6 +28,8 @@ from shoal.views.pages import (
 if TYPE_CHECKING:
     import polars as pl
 
+    from shoal.runs.proposal import Proposal
+
 SAMPLE = 4_000  # rows that a price is tried on
 
 
@@ -87,12 +89,12 @@ class Hand:
         found, table = self.found[path], self.tables[path]
         columns = tuple(replace(one, role=roles.get(one.name)) for one in found.columns)
         secret = next((one.name for one in columns if one.role == "sensitive"), None)
-        made = _proposal(table, replace(found, columns=columns, protect=secret))
-        if linked and made is not None:
-            run = Run.load(file, linked=self._linked(linked))
-            more = propose_linked(table, run.schema, run.linked, made["missing"])
-            made["require"] += more
-        return made
+        found = replace(found, columns=columns, protect=secret)
+        if not linked:
+            return _proposal(table, found)
+        others = self._linked(linked)
+        schema = Run.load(file, linked=others).schema
+        return _proposed(propose_linked(table, found, schema, others))
 
     def unique(self, path: str, names: list[str]) -> dict[str, Any]:
         """Return how unique people are by some columns, and by all but one of them."""
@@ -228,9 +230,13 @@ def _pictured(table: pl.DataFrame, found: shoal.Inspection) -> dict[str, Any]:
 
 def _proposal(table: pl.DataFrame, found: shoal.Inspection) -> dict[str, Any] | None:
     made = proposing(table, found, count=1)
-    if not made:
+    return _proposed(made[0] if made else None)
+
+
+def _proposed(first: Proposal | None) -> dict[str, Any] | None:
+    """Return a proposal as plain values."""
+    if first is None:
         return None
-    first = made[0]
     known = {"require": list(first.require), "missing": first.missing}
     return known | {"reasons": list(first.reasons)}
 
