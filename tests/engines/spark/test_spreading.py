@@ -18,9 +18,9 @@ from reference.feistel import permuted as slowly
 from shoal.audit.claims import check_cells, count_cells
 from shoal.engines.spark.cells import Cells, only_published
 from shoal.engines.spark.cuts import Cuts, deal
-from shoal.engines.spark.scattering import _together
+from shoal.engines.spark.scattering import Printing, _gathered, _together
 from shoal.engines.spark.searching import ShardJoining
-from shoal.engines.spark.work import ShardFound
+from shoal.engines.spark.work import ShardFound, packed, read_slice, unpacked, write_slices
 from shoal.errors import NotAchievable, UsageError
 from shoal.kernels.permuting import permuted
 from shoal.methods.base import Task
@@ -411,3 +411,81 @@ def test_an_interrupt_stays_one_whatever_it_becomes_on_its_way():
         raise ConnectionRefusedError(111, "Connection refused")
     with pytest.raises(FileNotFoundError), session.on_spark():
         raise FileNotFoundError
+
+
+# Rows by numbers
+
+
+def numbered(rows: int, count: int, seed: int) -> tuple[pl.DataFrame, np.ndarray]:
+    """Return rows of many kinds, and a number for each; some numbers may have none."""
+    draw = np.random.default_rng(seed)
+    numbers = draw.integers(0, count, rows) // 2 * 2
+    table = pl.DataFrame(
+        {
+            "row": np.arange(rows),
+            "text": [None if row % 5 == 0 else f"é{row % 3}" for row in range(rows)],
+            "set": [[row] * (row % 4) for row in range(rows)],
+            "cell": [{"low": row, "high": row + 0.5} for row in range(rows)],
+        },
+        schema_overrides={"set": pl.List(pl.Int64)},
+    )
+    return table, numbers
+
+
+@pytest.mark.parametrize(("rows", "count"), [(1, 1), (7, 3), (500, 9), (500, 1), (40, 700)])
+def test_each_slice_of_a_file_holds_the_rows_of_its_number_in_order(rows, count, tmp_path):
+    for seed in range(3):
+        table, numbers = numbered(rows, count, seed)
+        path = tmp_path / f"{seed}"
+        write_slices(path, table, numbers.astype(np.uint32), count)
+        for number in range(count):
+            found = read_slice(path, number, count)
+            wanted = table.filter(pl.Series(numbers == number))
+            if found is None:
+                assert wanted.is_empty()
+            else:
+                assert found.equals(wanted)
+
+
+def test_rows_that_travel_as_bytes_arrive_once_each_under_their_number(monkeypatch):
+    monkeypatch.setattr("shoal.engines.spark.work.AT_ONCE", 100)
+    table, numbers = numbered(950, 6, 4)
+    frames = [(numbers[at : at + 30], table[at : at + 30]) for at in range(0, 950, 30)]
+    batches = list(packed(iter(frames)))
+    assert len(batches) > 3 * len(np.unique(numbers))
+    for number in np.unique(numbers):
+        given = unpacked(one for one in batches if one.column(0)[0].as_py() == number)
+        assert given is not None
+        assert given[0] == number
+        assert given[1].equals(table.filter(pl.Series(numbers == number)))
+    assert unpacked(iter([])) is None
+    assert list(packed(iter([]))) == []
+
+
+def printing(files: list[str], parts: int) -> Printing:
+    rest: Any = None
+    return Printing(rest, rest, (), (), (), {}, "intervals", 1, "", tuple(files), parts)
+
+
+def test_a_part_has_its_rows_of_every_shard_once_and_in_another_order_each_time(tmp_path):
+    draw = np.random.default_rng(2)
+    whole = []
+    for shard in range(3):
+        rows = pl.DataFrame({"_group": np.arange(400) + 1000 * shard})
+        numbers = draw.integers(0, 2, 400)
+        write_slices(tmp_path / f"{shard}", rows, numbers, 2)
+        whole += rows["_group"].to_list()
+    told = printing([str(tmp_path / f"{shard}") for shard in range(3)], 2)
+    parts = [pl.concat(_gathered(told, part))["_group"].to_list() for part in range(2)]
+    assert sorted(parts[0] + parts[1]) == whole
+    again = pl.concat(_gathered(told, 0))["_group"].to_list()
+    assert sorted(again) == sorted(parts[0])
+    assert len({tuple(sorted(parts[0])), tuple(parts[0]), tuple(again)}) == 3  # of 600!
+
+
+def test_sums_that_are_too_large_in_one_shard_are_text_from_every_shard(tmp_path):
+    for name, sums in (("few", [7, -2]), ("many", [str(10**20), "5"])):
+        rows = pl.DataFrame({"_group": [0, 1], "sum0": sums})
+        write_slices(tmp_path / name, rows, np.zeros(2, np.int64), 1)
+    told = printing([str(tmp_path / "few"), str(tmp_path / "many")], 1)
+    assert sorted(pl.concat(_gathered(told, 0))["sum0"]) == sorted(["7", "-2", str(10**20), "5"])

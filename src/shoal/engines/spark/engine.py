@@ -13,11 +13,13 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from shoal.audit.slices import Reading, audit_slice, joined_audit, labels_of
+from shoal.audit.tables import read_part
 from shoal.engines.base import Engine
-from shoal.engines.spark.work import LEAST, pickled
+from shoal.engines.spark.work import LEAST, NUMBER, PACKED, packed, pickled, unpacked
 from shoal.errors import BadParameter
 from shoal.notation import whole_number
 from shoal.progress import limit_threads
@@ -26,6 +28,9 @@ from shoal.table.forms import RELEASE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from shoal.audit.slices import SliceAudited
     from shoal.audit.verify import Audit
@@ -46,41 +51,68 @@ def audit_parts(
     `labels` are the sensitive columns that hold labels, where somebody knows them already.
     """
     with work.phase("audit"):
-        paths = [str(work.place / name) for name in part_files(RELEASE, manifest["digests"])]
-        frame = work.session.read.parquet(*paths)
-        names = tuple(frame.columns)
-        frame = frame.toDF(*(f"c{at}" for at in range(len(names))))
+        paths = [work.place / name for name in part_files(RELEASE, manifest["digests"])]
+        names = tuple(pl.read_parquet_schema(paths[0]))
 
         def distinct(name: str) -> pl.DataFrame:
-            found = frame.select(f"c{names.index(name)}").distinct()
-            return pl.DataFrame(pl.from_arrow(found.toArrow())).rename(lambda _: name)
+            frame = work.session.read.parquet(*map(str, paths))
+            found = frame.toDF(*map(str, range(len(names)))).select(str(names.index(name)))
+            return pl.DataFrame(pl.from_arrow(found.distinct().toArrow())).rename(lambda _: name)
 
         if labels is None:
             labels = labels_of(manifest, work.requirements, distinct)
         reading = Reading(manifest, work.requirements, names, labels)
-        cells = [f"c{names.index(name)}" for name in reading.cells]
         whole = all(one.principle.by_itself for one in work.requirements)
         count = max(-(-manifest["rows"] // SLICE), 1) if whole else 1
         if whole and manifest["rows"] > LEAST:
             count = max(count, work.session.sparkContext.defaultParallelism)
-        told = (reading, work.engine.threads)
-        slices = work.spread(frame.repartition(count, *cells), audit_batches, told)
+        told = Auditing(reading, tuple(paths), count, work.engine.threads)
+        known = work.session.sparkContext.broadcast(told)
+
+        def on_parts(batches: Iterable[Any]) -> Iterator[Any]:
+            return read_parts(known.value, batches)
+
+        parts = work.session.range(0, len(paths), 1, len(paths)).mapInArrow(on_parts, PACKED)
+        try:
+            slices = work.spread(parts.repartitionById(count, NUMBER), audit_rows, told)
+        finally:
+            known.unpersist()
         return joined_audit(reading, slices), slices
 
 
-def audit_batches(told: tuple[Reading, int], batches: Iterable[Any]) -> Iterator[Any]:
-    """Audit the rows of some batches, on so many threads; yield what was measured."""
+@dataclass(frozen=True, eq=False)
+class Auditing:
+    """Everything that a worker has to know to read part files, and to audit a slice of all."""
+
+    reading: Reading
+    paths: tuple[Path, ...]
+    count: int  # of slices
+    threads: int
+
+
+def read_parts(told: Auditing, batches: Iterable[Any]) -> Iterator[Any]:
+    """Read the part files that batches number; yield their rows by the slice that they are in."""
+    limit_threads(told.threads)
+
+    def rows() -> Iterator[tuple[NDArray, pl.DataFrame]]:
+        for batch in batches:
+            for at in batch.column(0).to_pylist():
+                part = read_part(told.paths[at])
+                alike = part.select(told.reading.cells).hash_rows() % told.count
+                yield alike.to_numpy().astype(np.int64), part
+
+    return packed(rows())
+
+
+def audit_rows(told: Auditing, batches: Iterable[Any]) -> Iterator[Any]:
+    """Audit the rows of a slice; yield what was measured."""
     import pyarrow as pa
 
-    reading, threads = told
-    limit_threads(threads)
-    held = [batch for batch in batches if batch.num_rows]
-    if not held:
-        return
-    table = pl.DataFrame(pl.from_arrow(pa.Table.from_batches(held)))
-    del held
-    table.columns = list(reading.names)
-    yield pa.RecordBatch.from_pydict({"slice": [pickled(audit_slice(reading, table))]})
+    limit_threads(told.threads)
+    given = unpacked(batches)
+    if given is not None:
+        found = audit_slice(told.reading, given[1])
+        yield pa.RecordBatch.from_pydict({"slice": [pickled(found)]})
 
 
 MEMORY = re.compile(r"[1-9][0-9]*[mg]")

@@ -1,12 +1,13 @@
 """What was found becomes part files in random order, and what is stated of them.
 
-A worker writes published rows into files under random names. Rows come in the order of their random
-keys, from all shards alike, so neither a file nor a place in it tells where a row was before.
+A worker writes published rows into files under random names. Rows come from all shards alike, in an
+order that is drawn here, so neither a file nor a place in it tells where a row was before.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import secrets
 import shutil
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ import polars as pl
 from shoal.audit.tables import digest_of
 from shoal.engines.spark.cells import only_published
 from shoal.engines.spark.shard import as_they_came
-from shoal.engines.spark.work import GROUP, KEY, LEAST, PERSON, TABLE, pickled
+from shoal.engines.spark.work import GROUP, PERSON, TABLE, pickled, read_slice
 from shoal.progress import limit_threads
 from shoal.release.carried import integer_type
 from shoal.release.cells import Kinds, Spans, kinds, ncp_by_group
@@ -60,6 +61,8 @@ class Printing:
     form: str
     threads: int
     place: str
+    found: tuple[str, ...]  # files of what was found, each with a slice for every part
+    parts: int
 
     def recoding(
         self, source: pl.DataFrame, cells: dict[str, Kinds], groups: NDArray, people: NDArray | None
@@ -89,17 +92,25 @@ class PartWritten:
     lost: tuple[float, ...]
 
 
-def write_part(printing: Printing, batches: Iterable[Any]) -> Iterator[Any]:
-    """Write the rows of some batches into one file; yield what it is called."""
+def write_parts(printing: Printing, batches: Iterable[Any]) -> Iterator[Any]:
+    """Write the parts that batches number, a file each; yield what they are called."""
     import pyarrow as pa
 
     limit_threads(printing.threads)
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            if (written := _write_part(printing, number)) is not None:
+                yield pa.RecordBatch.from_pydict({"part": [pickled(written)]})
+
+
+def _write_part(printing: Printing, number: int) -> PartWritten | None:
+    """Write one part, in random order; return None where it has no rows."""
     lost: list[list[float]] = [[] for _ in printing.quasi]
     rows = 0
 
     def spelled() -> Iterator[pl.DataFrame]:
         nonlocal rows
-        for found in _gathered(batches):
+        for found in _gathered(printing, number):
             recoding, ncp = _spelled(printing, found)
             for mine, of_column in zip(lost, ncp, strict=True):
                 mine.append(float(of_column.sum()))
@@ -109,13 +120,12 @@ def write_part(printing: Printing, batches: Iterable[Any]) -> Iterator[Any]:
     frames = spelled()
     first = next(frames, None)
     if first is None:
-        return
+        return None
     name = f"part-{secrets.token_hex(16)}.parquet"
     path = Path(printing.place) / name
     write_parquet(_chained(first, frames), path, lambda _: None)
     sync(path)
-    written = PartWritten(name, digest_of(path), rows, tuple(map(math.fsum, lost)))
-    yield pa.RecordBatch.from_pydict({"part": [pickled(written)]})
+    return PartWritten(name, digest_of(path), rows, tuple(map(math.fsum, lost)))
 
 
 def _chained(first: pl.DataFrame, others: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -123,16 +133,23 @@ def _chained(first: pl.DataFrame, others: Iterator[pl.DataFrame]) -> Iterator[pl
     yield from others
 
 
-def _gathered(batches: Iterable[Any]) -> Iterator[pl.DataFrame]:
-    """Yield rows in frames of a good size, in the order in which they come."""
-    held: list[pl.DataFrame] = []
-    for batch in batches:
-        held.append(pl.DataFrame(pl.from_arrow(batch)))
-        if sum(one.height for one in held) >= BATCH:
-            yield pl.concat(held)
-            held = []
-    if sum(one.height for one in held):
-        yield pl.concat(held)
+def _gathered(printing: Printing, number: int) -> Iterator[pl.DataFrame]:
+    """Yield the rows of a part in random order, in frames of a good size."""
+    slices = (read_slice(Path(path), number, printing.parts) for path in printing.found)
+    held = [one for one in slices if one is not None]
+    if not held:
+        return
+    wide = {name for one in held for name, kind in one.schema.items() if _is_wide(name, kind)}
+    rows = pl.concat([one.with_columns(pl.col(wide).cast(pl.String)) for one in held])
+    del held
+    order = np.argsort(np.frombuffer(os.urandom(8 * rows.height), np.int64))
+    for first in range(0, rows.height, BATCH):
+        yield rows[order[first : first + BATCH]]
+
+
+def _is_wide(name: str, kind: pl.DataType) -> bool:
+    """Return whether a column holds sums that are too large for a shard, so are text in all."""
+    return name.startswith("sum") and kind == pl.String
 
 
 def _spelled(printing: Printing, found: pl.DataFrame) -> tuple[Recoding, list[NDArray]]:
@@ -257,9 +274,6 @@ def describing(printing: Printing, cells: dict[str, Kinds]) -> Recoding:
     return replace(printing.recoding(pl.DataFrame(), cells, NOBODY, people), carried={})
 
 
-PART = 1_000_000  # rows, about, of a part file
-
-
 def scatter(
     work: Work, scan: Scan, forest: Forest, found: list[ShardFound]
 ) -> tuple[dict[str, Any], Recoding]:
@@ -279,23 +293,22 @@ def scatter(
             work.form,
             work.engine.threads,
             str(work.files),
+            tuple(str(work.place / "found" / one.file) for one in found if one.published),
+            work.parts(scan.rows),
         )
         before = [one.column for one in domains.quasi]
         cells = published_kinds(columns, before, moved, found)
-        parts = _write(work, printing, found)
+        parts = _write(work, printing)
     shutil.rmtree(work.place / "found", ignore_errors=True)
     recoding = describing(printing, cells)
     ncp = with_losses(columns, parts, suppressed(found).rows)
     return _stated(work, scan, forest, found, recoding, parts, ncp), recoding
 
 
-def _write(work: Work, printing: Printing, found: list[ShardFound]) -> list[PartWritten]:
-    files = [str(work.place / "found" / one.file) for one in found if one.published]
-    rows = sum(one.published for one in found)
-    cores = work.session.sparkContext.defaultParallelism
-    count = max(-(-rows // PART), min(cores, -(-rows // LEAST)))
-    frame = work.session.read.parquet(*files).repartition(count, KEY).sortWithinPartitions(KEY)
-    parts: list[PartWritten] = work.spread(frame, write_part, printing)
+def _write(work: Work, printing: Printing) -> list[PartWritten]:
+    """Let each worker write a part: its rows lie ready in what was found in every shard."""
+    numbers = work.session.range(0, printing.parts, 1, printing.parts)
+    parts: list[PartWritten] = work.spread(numbers, write_parts, printing)
     known = {part.name for part in parts}
     for path in work.files.iterdir():
         if path.name not in known:  # what a worker left that did not live to say so

@@ -21,8 +21,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.engines.spark.cuts import LEAF
-from shoal.engines.spark.shard import assign, search
-from shoal.engines.spark.work import BLOB, FILE, ROW, SHARD, Errand, ShardFound, unpickled
+from shoal.engines.spark.shard import assign, pack, search
+from shoal.engines.spark.work import (
+    BLOB,
+    FILE,
+    NUMBER,
+    PACKED,
+    ROW,
+    SHARD,
+    Errand,
+    ShardFound,
+    unpickled,
+)
 from shoal.errors import NotAchievable, option
 from shoal.release.layout import Suppression
 
@@ -266,6 +276,7 @@ def search_shards(work: Work, scan: Scan, forest: Forest) -> list[ShardFound]:
                 form=work.form,
                 threads=work.engine.threads,
                 place=str(place),
+                parts=work.parts(scan.rows),
                 keys=keys,
             )
             joining.take(_search(work, scan, errand, waiting), waiting)
@@ -301,20 +312,21 @@ def _search(work: Work, scan: Scan, errand: Errand, waiting: list[int]) -> list[
     )
 
     def on_rows(batches: Iterable[Any]) -> Iterator[Any]:
-        return assign(known.value, batches, ordered=ordered)
+        found = assign(known.value, batches, ordered=ordered)
+        return found if people else pack(found)
 
     def on_shard(batches: Iterable[Any]) -> Iterator[Any]:
         return search(known.value, batches, ordered=ordered)
 
-    rows = frame.mapInArrow(on_rows, schema)
+    rows = frame.mapInArrow(on_rows, schema if people else PACKED)
     if people:  # all rows of a person are where the first of them is, searched by now or not
         by = Window.partitionBy(scan.carried.kept[-1])
         shards = F.array(*(F.lit(int(number)) for number in numbers))
         rows = rows.withColumn(SHARD, F.element_at(shards, F.min(SHARD).over(by) + 1))
-        rows = rows.filter(F.col(SHARD) >= 0)
-    rows = rows.repartitionById(max(waiting) - first + 1, F.col(SHARD) - first)
+        rows = rows.filter(F.col(SHARD) >= 0).mapInArrow(pack, PACKED)
+    rows = rows.repartitionById(max(waiting) - first + 1, F.col(NUMBER) - first)
     try:
-        found = rows.mapInArrow(on_shard, f"{SHARD} int, {BLOB} binary").collect()
-        return [unpickled(row[1]) for row in found]
+        found = rows.mapInArrow(on_shard, f"{BLOB} binary").collect()
+        return [unpickled(row[0]) for row in found]
     finally:
         known.unpersist()

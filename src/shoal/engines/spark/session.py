@@ -108,6 +108,7 @@ def _settings(engine: Spark) -> dict[str, str]:
         "spark.executor.memory": engine.memory,
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+        "spark.sql.execution.arrow.maxBytesPerBatch": "16m",
         "spark.sql.parquet.enableVectorizedReader": "true",
         "spark.python.worker.faulthandler.enabled": "false",
         "spark.python.task.killTimeout": "200ms",  # of a worker whose task is not wanted any more

@@ -21,12 +21,14 @@ from shoal.engines.spark.work import (
     BLOB,
     FILE,
     GROUP,
-    KEY,
     PERSON,
     ROW,
     SHARD,
     ShardFound,
+    packed,
     pickled,
+    unpacked,
+    write_slices,
 )
 from shoal.errors import NotAchievable
 from shoal.methods.base import Task
@@ -76,6 +78,12 @@ def assign(errand: Errand, batches: Iterable[Any], *, ordered: bool) -> Iterator
         yield found.filter(pa.array(shards >= 0))
 
 
+def pack(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield the rows of batches by their shards, as bytes."""
+    frames = (pl.DataFrame(pl.from_arrow(batch)) for batch in batches if batch.num_rows)
+    return packed((rows[SHARD].to_numpy(), rows.drop(SHARD)) for rows in frames)
+
+
 def _units(
     errand: Errand, places: list[NDArray[np.int32]], begun: dict[int, int]
 ) -> NDArray[np.int64]:
@@ -116,25 +124,24 @@ def _values(domains: Domains, places: list[NDArray[np.int32]], rows: NDArray) ->
 
 
 def search(errand: Errand, batches: Iterable[Any], *, ordered: bool) -> Iterator[Any]:
-    """Search the shard that all rows of some batches are of; yield what was found."""
+    """Search the shard that all rows of some batches are of; yield what was found in it."""
     import pyarrow as pa
 
     limit_threads(errand.threads)
-    held = [batch for batch in batches if batch.num_rows]
-    if not held:
+    given = unpacked(batches)
+    if given is None:
         return
-    rows = pl.DataFrame(pl.from_arrow(pa.Table.from_batches(held)))
-    del held
+    shard, rows = given
+    del given
     if ordered:
         rows = rows.sort(FILE, ROW)
-    (shard,) = rows[SHARD].unique()
     try:
         found = _search(errand, rows, shard)
     except NotAchievable as problem:
         found = ShardFound(
             shard, rows.height, members=_members(errand, rows), problem=problem.sentence
         )
-    yield pa.RecordBatch.from_pydict({SHARD: pa.array([shard], pa.int32()), BLOB: [pickled(found)]})
+    yield pa.RecordBatch.from_pydict({BLOB: [pickled(found)]})
 
 
 def _search(errand: Errand, rows: pl.DataFrame, shard: int) -> ShardFound:
@@ -169,15 +176,16 @@ def _search(errand: Errand, rows: pl.DataFrame, shard: int) -> ShardFound:
     persons = _numbered(errand.keys[1], shard, people or 0)
     table = pl.DataFrame(
         {
-            KEY: np.frombuffer(os.urandom(8 * len(kept)), np.int64),
             GROUP: _numbered(errand.keys[0], shard, len(groups))[groups.labels],  # type: ignore[union-attr]
             **({} if some.people is None else {PERSON: persons[some.people]}),
             **{one.name: one for one in columns},
             **{one.name: one for one in source},
         }
     )
-    file = f"{secrets.token_hex(16)}.parquet"
-    table.write_parquet(Path(errand.place) / file, compression="zstd", statistics=False)
+    # Which file a row goes to is drawn before it is written down, so it is drawn once.
+    drawn = np.frombuffer(os.urandom(4 * len(kept)), np.uint32) % errand.parts
+    file = secrets.token_hex(16)
+    write_slices(Path(errand.place) / file, table, drawn, errand.parts)
     return ShardFound(
         shard,
         len(coded),

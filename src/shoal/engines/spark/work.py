@@ -5,13 +5,18 @@ What travels between the driver and its workers stands here as well.
 
 from __future__ import annotations
 
+import os
 import pickle
 import secrets
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
 
 from shoal.engines.spark.session import on_spark, session_of, tagged
 from shoal.progress import Progress, silent
@@ -21,8 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
     from pyspark.sql import DataFrame, SparkSession
 
@@ -37,8 +40,11 @@ if TYPE_CHECKING:
 
 
 SHARD, FILE, ROW = "_shard", "_file", "_row"
-KEY, GROUP, PERSON = "_key", "_group", "_person"  # of what was found
-BLOB = "_found"
+GROUP, PERSON = "_group", "_person"  # of what was found
+NUMBER, BLOB = "_number", "_found"
+PACKED = f"{NUMBER} int, {BLOB} binary"
+OFFSET = np.dtype("<i8")  # where a slice of a file begins
+AT_ONCE = 2**19  # rows that are put in order at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +87,7 @@ class Errand:
     form: str
     threads: int
     place: str  # where what was found is written
+    parts: int  # files that published rows are dealt to
     keys: tuple[bytes, bytes]  # of the numbers of groups and of people
 
 
@@ -115,6 +122,7 @@ def unpickled(blob: bytes) -> Any:
 
 TABLE = f"{RELEASE}.parquet"
 LEAST = 100_000  # rows that one task has at least, where there are more cores than it needs
+PART = 1_000_000  # rows, about, that a part file has at most
 
 
 def unseen(_header: tuple[str, ...]) -> None:
@@ -152,6 +160,12 @@ class Work:
         """Where the part files are."""
         return self.place / TABLE
 
+    def parts(self, rows: int) -> int:
+        """Return how many files so many rows are dealt to; who holds a shard can hold a part."""
+        cores = self.session.sparkContext.defaultParallelism
+        most = min(PART, max(self.engine.shard, LEAST))
+        return max(-(-rows // most), min(cores, -(-rows // LEAST)))
+
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
         """Note how long a phase takes, report its beginning and end, and say what goes wrong."""
@@ -174,3 +188,75 @@ class Work:
             return [unpickled(row[0]) for row in sent]
         finally:
             known.unpersist()
+
+
+# Rows by numbers: those with equal numbers are taken together, and Java moves bytes, not rows
+
+
+def sliced(rows: pl.DataFrame, numbers: NDArray) -> Iterator[tuple[int, pl.DataFrame]]:
+    """Yield the rows of each number, in the order of the numbers."""
+    order = np.argsort(numbers, kind="stable")
+    ordered, found = rows[order], numbers[order]
+    begins = np.flatnonzero(np.diff(found, prepend=-1)).tolist()
+    for begin, end in zip(begins, [*begins[1:], len(found)], strict=True):
+        yield int(found[begin]), ordered[begin:end]
+
+
+def write_slices(path: Path, rows: pl.DataFrame, numbers: NDArray, count: int) -> None:
+    """Write rows by their numbers, each number a slice that can be read without the others.
+
+    Where slices begin is said at the end of the file.
+    """
+    ends = np.zeros(count + 1, OFFSET)
+    with path.open("wb") as file:
+        for number, some in sliced(rows, numbers):
+            some.write_ipc_stream(file)
+            ends[number + 1] = file.tell()
+        file.write(np.maximum.accumulate(ends).tobytes())
+
+
+def read_slice(path: Path, number: int, count: int) -> pl.DataFrame | None:
+    """Return the rows with a number, of a file of so many slices; None where there are none."""
+    with path.open("rb") as file:
+        file.seek((number - count - 1) * OFFSET.itemsize, os.SEEK_END)
+        begin, end = np.frombuffer(file.read(2 * OFFSET.itemsize), OFFSET).tolist()
+        if begin == end:
+            return None
+        file.seek(begin)
+        return pl.read_ipc_stream(BytesIO(file.read(end - begin)))
+
+
+def packed(frames: Iterable[tuple[NDArray, pl.DataFrame]]) -> Iterator[Any]:
+    """Yield batches of numbers and of bytes that hold the rows of each, many at a time."""
+    held: list[tuple[NDArray, pl.DataFrame]] = []
+    for numbers, rows in frames:
+        held.append((numbers, rows))
+        if sum(some.height for _, some in held) >= AT_ONCE:
+            yield from _packed(held)
+            held = []
+    yield from _packed(held)
+
+
+def _packed(held: list[tuple[NDArray, pl.DataFrame]]) -> Iterator[Any]:
+    import pyarrow as pa
+
+    if not held:
+        return
+    rows = pl.concat([some for _, some in held])
+    for number, some in sliced(rows, np.concatenate([numbers for numbers, _ in held])):
+        blob = BytesIO()
+        some.write_ipc_stream(blob)
+        yield pa.RecordBatch.from_arrays(
+            [pa.array([number], pa.int32()), pa.array([blob.getvalue()], pa.binary())],
+            names=[NUMBER, BLOB],
+        )
+
+
+def unpacked(batches: Iterable[Any]) -> tuple[int, pl.DataFrame] | None:
+    """Return the number of some batches, which is one, and its rows; None where there is none."""
+    number, held = -1, []
+    for batch in batches:
+        for found, blob in zip(batch.column(0), batch.column(1), strict=True):
+            number = found.as_py()
+            held.append(pl.read_ipc_stream(BytesIO(blob.as_buffer())))
+    return (number, pl.concat(held)) if held else None
