@@ -1,13 +1,20 @@
 """Sharing out a group's values among its people by definition: plain dictionaries, pair by pair.
 
 A group is a pair of lists: its people, each a tuple with one band a column, and the bands of its
-values. Likings are given by (column, band of people, band of values).
+values. Likings are given by (column, band of people, band of values). A third list says how many
+values each of the people is due beside the others; without it, all are due equally many.
 """
 
 from math import prod
 
 
-def shared_out(people, values, likings, rounds, close=1e-9):
+def dues(people, values, weights=None):
+    """Return how many values each person is due."""
+    weights = weights or [1] * len(people)
+    return [len(values) * weight / sum(weights) for weight in weights]
+
+
+def shared_out(people, values, likings, rounds, weights=None, close=1e-9):
     """Return how many of the values of each band each person has."""
     bands = sorted({*values})
     found = [
@@ -17,8 +24,10 @@ def shared_out(people, values, likings, rounds, close=1e-9):
     for _ in range(rounds):
         factors = {s: values.count(s) / sum(one[s] for one in found) for s in bands}
         found = [{s: one[s] * factors[s] for s in bands} for one in found]
-        each = len(values) / len(people)
-        found = [{s: one[s] * each / sum(one.values()) for s in bands} for one in found]
+        found = [
+            {s: one[s] * due / sum(one.values()) for s in bands}
+            for one, due in zip(found, dues(people, values, weights), strict=True)
+        ]
         if max(abs(factor - 1) for factor in factors.values()) < close:
             break
     return found
@@ -27,9 +36,10 @@ def shared_out(people, values, likings, rounds, close=1e-9):
 def found_with(groups, likings, rounds, shift=0):
     """Return how many values of each band the people of each band are found with."""
     found = dict.fromkeys(likings, 0.0)
-    for place, (people, _) in enumerate(groups):
+    for place, (people, _, *weights) in enumerate(groups):
         values = groups[(place + shift) % len(groups)][1]
-        for person, shares in zip(people, shared_out(people, values, likings, rounds), strict=True):
+        given = shared_out(people, values, likings, rounds, *weights)
+        for person, shares in zip(people, given, strict=True):
             for s, share in shares.items():
                 for c, b in enumerate(person):
                     found[c, b, s] += share
@@ -57,24 +67,42 @@ def differences(found, columns):
 def learned(groups, keys, turns, rounds, prior):
     """Return likings after some turns of sharing out and of fitting."""
     columns = 1 + max(c for c, _, _ in keys)
-    every = [s for _, values in groups for s in values]
+    every = [s for _, values, *_ in groups for s in values]
     usual = {s: every.count(s) / len(every) for s in {*every}}
     likings = dict.fromkeys(keys, 1.0)
     for turn in range(turns):
         found = found_with(groups, likings, rounds)
         expected = dict.fromkeys(keys, 0.0)
-        for people, values in groups:
-            for person in people:
+        for people, values, *weights in groups:
+            for person, due in zip(people, dues(people, values, *weights), strict=True):
                 chances = {
                     s: share * prod(likings[c, b, s] for c, b in enumerate(person))
                     for s, share in usual.items()
                 }
                 for s, chance in chances.items():
                     for c, b in enumerate(person):
-                        each = len(values) / len(people)
-                        expected[c, b, s] += each * chance / sum(chances.values())
+                        expected[c, b, s] += due * chance / sum(chances.values())
         for c, b, s in keys:
             before = prior * usual[s]
             change = (found[c, b, s] + before) / (expected[c, b, s] + before)
             likings[c, b, s] *= change ** (1 / columns if turn else 1)
     return likings
+
+
+def placed_count(groups, columns, asked, rounds):
+    """Count rows whose value is asked for, each with the part of every column that is asked for.
+
+    A column is its likings and, by group, its places (bands, weights) with the part of each that is
+    asked for; of value i of a group `asked` says whether it is.
+    """
+    total = 0.0
+    for number, (_, values) in enumerate(groups):
+        inside = dict.fromkeys(values, 1.0)
+        for likings, by_group in columns:
+            bands, weights, marks = by_group[number]
+            given = shared_out([(b,) for b in bands], values, likings, rounds, weights)
+            for s in inside:
+                marked = sum(one[s] * mark for one, mark in zip(given, marks, strict=True))
+                inside[s] *= marked / values.count(s)
+        total += sum(inside[s] for s, one in zip(values, asked[number], strict=True) if one)
+    return total

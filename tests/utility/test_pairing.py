@@ -23,6 +23,7 @@ person = st.tuples(st.integers(0, 2), st.integers(0, 1))
 group = st.tuples(
     st.lists(person, min_size=1, max_size=4), st.lists(st.integers(0, 2), min_size=1, max_size=5)
 )
+due = st.sampled_from([0.2, 1.0, 1.0, 2.5])  # how much a person is due beside others
 
 
 def dense(groups: list[Any]) -> list[Any]:
@@ -42,10 +43,12 @@ def coded(groups: list[Any]) -> tuple[Any, Any, Any]:
 
 
 @settings(deadline=None, max_examples=40)
-@given(st.lists(group, min_size=1, max_size=6), st.sampled_from([0.5, 5.0]))
-def test_likings_and_shares_are_those_of_the_definition(groups, prior):
+@given(st.lists(group, min_size=1, max_size=6), st.sampled_from([0.5, 5.0]), st.data())
+def test_likings_and_shares_are_those_of_the_definition(groups, prior, data):
     groups = dense(groups)
     starts, slots, bands = coded(groups)
+    groups = [(*one, [data.draw(due) for _ in one[0]]) for one in groups]
+    weights = np.array([weight for _, _, some in groups for weight in some])
     keys = [
         (c, b, s)
         for c in range(2)
@@ -56,13 +59,13 @@ def test_likings_and_shares_are_those_of_the_definition(groups, prior):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairing, "PRIOR", prior)
         patch.setattr(pairing, "TURNS", 4)
-        likings = pairing.learn(every, starts, slots, bands)
+        likings = pairing.learn(every, starts, slots, bands, weights)
     expected = learned(groups, keys, turns=4, rounds=pairing.ROUNDS, prior=prior)
     for (c, b, s), liking in expected.items():
         assert likings[c, b, s] == pytest.approx(liking, rel=1e-9)
-    shares = pairing.share_out(starts, slots, bands, likings).tolist()
-    for people, values in groups:
-        for one in shared_out(people, values, expected, pairing.LAST):
+    shares = pairing.share_out(starts, slots, bands, weights, likings).tolist()
+    for people, values, own in groups:
+        for one in shared_out(people, values, expected, pairing.LAST, own):
             found = [shares.pop(0) for _ in one]
             assert found == pytest.approx([one[s] for s in sorted(one)], rel=1e-4, abs=1e-6)
     assert not shares
@@ -77,7 +80,7 @@ def test_a_column_counts_if_it_tells_more_than_chance(groups):
     likings = dict.fromkeys(keys, 1.0)
     shifts = [len(groups) * part // (pairing.SHIFTS + 1) for part in range(pairing.SHIFTS + 1)]
     told = [differences(found_with(groups, likings, 1, shift), 2) for shift in shifts]
-    found = pairing.telling(np.arange(len(groups)), starts, slots, bands)
+    found = pairing.telling(np.arange(len(groups)), starts, slots, bands, np.ones(bands.shape[1]))
     for column in range(2):
         chance = sum(one[column] for one in told[1:]) / pairing.SHIFTS
         if told[0][column] != pytest.approx(pairing.MORE * chance, abs=1e-9):

@@ -12,7 +12,7 @@ import pytest
 import shoal
 from parted import in_parts
 from shoal.table.reading import read_lean
-from shoal.utility import parts
+from shoal.utility import parts, queries
 from system.shell import shoal as shell
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ def published(place: Path, *, form: str = "intervals", **said: Any) -> Path:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_parts_answer_what_the_whole_answers(name, tmp_path):
+def test_parts_answer_what_the_whole_answers(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(queries, "TOGETHER", 0)  # so that means are read a part at a time too
     place = published(tmp_path, **CASES[name])
     answers = shoal.open_answers(place / "many")
     assert isinstance(answers, parts.PartsTable)
@@ -85,6 +86,26 @@ def test_parts_answer_what_the_whole_answers(name, tmp_path):
         assert shoal.count(answers, condition) == pytest.approx(whole, abs=1e-9), condition
     if name == "weights":
         assert shoal.count(answers, CONDITIONS[-1]) == pytest.approx(people()["w"].sum())
+
+
+def test_means_in_parts_are_learned_from_as_in_one_file(tmp_path):
+    draw = np.random.default_rng(3)
+    age = draw.integers(18, 90, 3000)
+    table = pl.DataFrame({"age": age, "pay": 40 * age + draw.integers(0, 2500, 3000)})
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    release = shoal.anonymize(
+        table, schema, require="EpsilonM(epsilon=400, m=5)", form="means", seed=1
+    )
+    release.write(tmp_path / "one", format="parquet")
+    release.write(tmp_path / "many", format="parquet")
+    in_parts(tmp_path / "many", 4)
+    one, many = (shoal.open_answers(tmp_path / name) for name in ("one", "many"))
+    assert isinstance(many, queries.BoxTable)
+    assert many.placed is not None
+    for condition in ("age < 40 and pay > 3000", "age > 70 and pay < 4000"):
+        whole = shoal.count(one, condition)
+        assert shoal.count(many, condition) == pytest.approx(whole, abs=1e-6)
+        assert shoal.count(release, condition) == pytest.approx(whole, abs=1e-6)
 
 
 def test_a_workload_is_answered_alike(tmp_path):

@@ -102,6 +102,7 @@ class Vulnerability:
             "shown": list(self.shown),
             "grid": grid,
             "sentence": self._sentence(),
+            "drawn": "" if self.sample is None else drawn_from(self.sample, "people"),
         }
 
     def _sentence(self) -> str:

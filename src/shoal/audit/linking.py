@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from shoal.audit.covers import CellCover
     from shoal.table.column import Column
 
+NAMED = 4  # columns at most that a sentence names
+
 
 @dataclass(frozen=True)
 class Link:
@@ -61,7 +63,7 @@ class Link:
     candidates_error: float | None
     hits: float
     prior: float
-    knowing: str = "the quasi values of people"
+    knowing: str
 
     @property
     def people(self) -> int:
@@ -94,7 +96,25 @@ class Link:
                 f"{self.column} {near} for {self.hits:.1%}{within(self.error)} of them; without "
                 f"the release, for {self.prior:.1%}.{drawn_from(self.sample, 'people')}"
             ),
+            "drawn": drawn_from(self.sample, "people"),
         }
+
+
+def known_of_people(names: Sequence[str]) -> str:
+    """Say which columns an attacker knows of people, the first few by name.
+
+    Examples
+    --------
+    >>> known_of_people(["age"]), known_of_people(["age", "sex", "zip"])
+    ('the age of people', 'the age, sex and zip of people')
+    >>> known_of_people(["a", "b", "c", "d", "e", "f"])
+    'the a, b, c and 3 more columns of people'
+    """
+    shown = [*names]
+    if len(shown) > NAMED:
+        shown[NAMED - 1 :] = [f"{len(names) - NAMED + 1} more columns"]
+    *others, last = shown
+    return f"the {', '.join(others)} and {last} of people" if others else f"the {last} of people"
 
 
 def code_both(known: pl.Series, carried: pl.Series, *, numeric: bool) -> tuple[Column, int]:
@@ -147,6 +167,7 @@ def link(
             sample.mean_error(candidates),
             int(hit) / len(sample),
             float(np.mean(_within(best_window(own, last), own))),
+            known_of_people(published.schema.quasi),
         )
         for epsilon, hit, last in zip(epsilons, hits, lasts, strict=True)
     ]
@@ -211,6 +232,7 @@ class Intersection:
                 f"{self.values[0]:.3g} and {self.values[1]:.3g}."
                 f"{self._misleading}{drawn_from(self.sample, 'people')}"
             ),
+            "drawn": drawn_from(self.sample, "people"),
         }
 
     @property
@@ -266,9 +288,6 @@ def _means(rows: Any) -> Three:
     """Return the means of three columns, 0 where there are no rows."""
     first, second, both = rows.mean(axis=0) if len(rows) else (0, 0, 0)
     return float(first), float(second), float(both)
-
-
-KNOWING = "the quasi values of people, and how many rows each has,"
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,7 +382,7 @@ def link_people(
             sample.mean_error(found),
             int(hit) / len(sample),
             prior,
-            KNOWING,
+            f"{known_of_people(release.schema.quasi)}, and how many rows each has,",
         )
         for epsilon, hit, prior in zip(epsilons, hits, priors, strict=True)
     ]

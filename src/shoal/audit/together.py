@@ -62,6 +62,7 @@ class Together:
                 f"{self.pinned:.1%}{within(error)}; {self.values:.3g} values remain on average."
                 f"{drawn_from(self.sample, 'people')}"
             ),
+            "drawn": drawn_from(self.sample, "people"),
         }
 
 

@@ -3,6 +3,8 @@
 The people of group g are starts[g] … starts[g + 1] - 1 of one table, and `bands[c, i]` is the band
 of person i in column c. Its values stand in bands too: those that it has are slots[g] …
 slots[g + 1] - 1, each with its band (`held`) and the number of the group's values in it (`filled`).
+`weights[i]` says how many of its values person i is due beside the others of the group, all alike
+or not; where people are places of a cell, these are the rows that lie there.
 `likings[c, b, s]` says by how much a person in band b of column c is rather found with a value in
 band s; the likings of a person's bands are multiplied.
 """
@@ -24,6 +26,7 @@ def pair_group(
     first: int,
     last: int,
     bands: Ints,
+    weights: Reals,
     held: Ints,
     filled: LongInts,
     likings: Reals,
@@ -32,14 +35,17 @@ def pair_group(
 ) -> None:
     """Share out the values of a group among its people (OUT: pairs, a person after the other).
 
-    Likings are scaled, values and people in turn, until everybody has equally many values and all
-    of them are given away (Deming, Stephan: On a Least Squares Adjustment of a Sampled Frequency
+    Likings are scaled, values and people in turn, until everybody has what is due and all values
+    are given away (Deming, Stephan: On a Least Squares Adjustment of a Sampled Frequency
     Table. Annals of Mathematical Statistics 1940), or for so many rounds.
     """
     people, width = end - begin, last - first
     total = 0
     for slot in range(width):
         total += filled[first + slot]
+    due = 0.0
+    for person in range(begin, end):
+        due += weights[person]
     for person in range(people):
         for slot in range(width):
             liking = 1.0
@@ -60,7 +66,7 @@ def pair_group(
             taken = 0.0
             for slot in range(width):
                 taken += pairs[person * width + slot]
-            factor = total / people / taken
+            factor = total * weights[begin + person] / due / taken
             for slot in range(width):
                 pairs[person * width + slot] *= factor
         if furthest < CLOSE:
@@ -68,8 +74,8 @@ def pair_group(
 
 
 @later(
-    "void(int64[::1], int64, int64[::1], int64[::1], int32[:,::1], int32[::1], int64[::1], "
-    "float64[:,:,::1], int64, float64[::1], float64[:,:,::1])"
+    "void(int64[::1], int64, int64[::1], int64[::1], int32[:,::1], float64[::1], int32[::1], "
+    "int64[::1], float64[:,:,::1], int64, float64[::1], float64[:,:,::1])"
 )
 def learn_pairs(
     groups: LongInts,
@@ -77,6 +83,7 @@ def learn_pairs(
     starts: LongInts,
     slots: LongInts,
     bands: Ints,
+    weights: Reals,
     held: Ints,
     filled: LongInts,
     likings: Reals,
@@ -93,7 +100,7 @@ def learn_pairs(
     for number in range(groups.size):
         group, other = groups[number], groups[(number + shift) % groups.size]
         begin, end, first, last = starts[group], starts[group + 1], slots[other], slots[other + 1]
-        pair_group(begin, end, first, last, bands, held, filled, likings, rounds, pairs)
+        pair_group(begin, end, first, last, bands, weights, held, filled, likings, rounds, pairs)
         place = 0
         for person in range(begin, end):
             for slot in range(first, last):
@@ -103,8 +110,8 @@ def learn_pairs(
 
 
 @later(
-    "void(int64[::1], int64[::1], int64[::1], int64[::1], int32[:,::1], float64[:,:,::1], "
-    "float64[::1], float64[::1], float64[:,:,::1])"
+    "void(int64[::1], int64[::1], int64[::1], int64[::1], int32[:,::1], float64[::1], "
+    "float64[:,:,::1], float64[::1], float64[::1], float64[:,:,::1])"
 )
 def expect_pairs(
     groups: LongInts,
@@ -112,6 +119,7 @@ def expect_pairs(
     slots: LongInts,
     filled: LongInts,
     bands: Ints,
+    weights: Reals,
     likings: Reals,
     usual: Reals,
     chances: Reals,
@@ -127,7 +135,9 @@ def expect_pairs(
         values = 0
         for slot in range(slots[group], slots[group + 1]):
             values += filled[slot]
-        each = values / (starts[group + 1] - starts[group])
+        due = 0.0
+        for person in range(starts[group], starts[group + 1]):
+            due += weights[person]
         for person in range(starts[group], starts[group + 1]):
             for band in range(usual.size):
                 chances[band] = usual[band]
@@ -141,17 +151,18 @@ def expect_pairs(
             for column in range(bands.shape[0]):
                 own = found[column, bands[column, person]]
                 for band in range(usual.size):
-                    own[band] += each * chances[band] / total
+                    own[band] += values * weights[person] / due * chances[band] / total
 
 
 @later(
-    "void(int64[::1], int64[::1], int32[:,::1], int32[::1], int64[::1], float64[:,:,::1], int64, "
-    "float64[::1], float32[::1])"
+    "void(int64[::1], int64[::1], int32[:,::1], float64[::1], int32[::1], int64[::1], "
+    "float64[:,:,::1], int64, float64[::1], float32[::1])"
 )
 def pair_all(
     starts: LongInts,
     slots: LongInts,
     bands: Ints,
+    weights: Reals,
     held: Ints,
     filled: LongInts,
     likings: Reals,
@@ -163,7 +174,7 @@ def pair_all(
     place = 0
     for group in range(starts.size - 1):
         begin, end, first, last = starts[group], starts[group + 1], slots[group], slots[group + 1]
-        pair_group(begin, end, first, last, bands, held, filled, likings, rounds, pairs)
+        pair_group(begin, end, first, last, bands, weights, held, filled, likings, rounds, pairs)
         for pair in range((end - begin) * (last - first)):
             every[place] = pairs[pair]
             place += 1
@@ -223,3 +234,30 @@ def paired_count(
                         found += weights[group] * every[own + slot] * asked[slot]
         place += (starts[group + 1] - starts[group]) * width
     return found
+
+
+@later("void(int64[::1], int64[::1], int64[::1], float32[::1], float64[::1], float64[::1])")
+def keep_placed(
+    starts: LongInts,
+    slots: LongInts,
+    filled: LongInts,
+    every: Singles,
+    marks: Reals,
+    asked: Reals,
+) -> None:
+    """Leave of the rows of each slot those that lie in the marked part of their box.
+
+    People are the places of boxes here, `marks[i]` is the part of place i that a query asks for,
+    and `every` what `pair_all` found (INOUT: asked, rows by slot).
+    """
+    place = 0
+    for box in range(starts.size - 1):
+        width = slots[box + 1] - slots[box]
+        for slot in range(slots[box], slots[box + 1]):
+            own = place + slot - slots[box]
+            inside = 0.0
+            for spot in range(starts[box], starts[box + 1]):
+                inside += marks[spot] * every[own]
+                own += width
+            asked[slot] *= inside / filled[slot]
+        place += (starts[box + 1] - starts[box]) * width

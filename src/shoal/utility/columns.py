@@ -182,10 +182,14 @@ class Intervals:
         """How many units each cell holds."""
         return self.highs - self.lows + 1
 
+    def runs(self, wanted: Set) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the runs of units that a query asks for: where each begins, and its last one."""
+        assert isinstance(wanted, Numbers)
+        return wanted.units(self.steps.units, self.steps.origin)
+
     def shares(self, wanted: Set) -> NDArray[np.float64]:
         """Return which part of each cell a query asks for."""
-        assert isinstance(wanted, Numbers)
-        runs = wanted.units(self.steps.units, self.steps.origin)
+        runs = self.runs(wanted)
         if self.tilted is not None:
             return self.tilted.shares(*runs)
         shares = np.empty(len(self.lows))

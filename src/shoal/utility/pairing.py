@@ -61,6 +61,11 @@ class Slots:
     of: Ints
 
     @classmethod
+    def holding(cls, rows: Rows, names: Sequence[str], starts: LongInts) -> Slots:
+        """Take the values of some columns together, and where those of each group begin."""
+        return cls.among(several_in_bands([_coded(rows, name) for name in names]), starts)
+
+    @classmethod
     def among(cls, bands: Ints, starts: LongInts) -> Slots:
         """Take the band of each value, and where the values of each group begin."""
         groups = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
@@ -87,16 +92,17 @@ class SharedOut:
     @classmethod
     def of(cls, people: Rows, values: Rows, starts: Starts) -> SharedOut | None:
         """Learn from two tables whose groups begin at `starts`; None where they tell nothing."""
-        most = min(PEOPLE, len(people) // LEAST)
+        most = most_bands(len(people))
         bands = np.array([in_bands(*_coded(people, name), most) for name in people.columns])
-        together = several_in_bands([_coded(values, name) for name in values.columns])
-        slots = Slots.among(together, starts[1])
-        groups = some_groups(starts[0])
-        bands = bands[telling(groups, starts[0], slots, bands)]
+        slots = Slots.holding(values, [*values.columns], starts[1])
+        # Groups stand in an order of chance.
+        groups = np.arange(0, len(starts[0]) - 1, one_in(len(people)))
+        alike = np.ones(len(people))
+        bands = bands[telling(groups, starts[0], slots, bands, alike)]
         if not len(bands):
             return None
-        likings = learn(groups, starts[0], slots, bands)
-        return cls(slots, share_out(starts[0], slots, bands, likings))
+        likings = learn(groups, starts[0], slots, bands, alike)
+        return cls(slots, share_out(starts[0], slots, bands, alike, likings))
 
     def count(
         self, people: Rows, values: Rows, starts: Starts, query: Query, weights: Reals
@@ -111,15 +117,22 @@ class SharedOut:
         )  # fmt: skip
 
 
-def some_groups(starts: LongInts) -> LongInts:
-    """Return enough groups to learn from; they stand in an order of chance."""
-    return np.arange(0, len(starts) - 1, max(1, -(-int(starts[-1]) // LEARNED)))
+def most_bands(people: int) -> int:
+    """Return into how many bands a quasi column is put at most."""
+    return min(PEOPLE, people // LEAST)
 
 
-def telling(groups: LongInts, starts: LongInts, slots: Slots, bands: Ints) -> NDArray[np.bool_]:
+def one_in(people: int) -> int:
+    """Return of how many groups one is enough to learn from."""
+    return max(1, -(-people // LEARNED))
+
+
+def telling(
+    groups: LongInts, starts: LongInts, slots: Slots, bands: Ints, weights: Reals
+) -> NDArray[np.bool_]:
     """Return which columns' bands are found with other values than chance would give them.
 
-    Chance gives every group the values of another one.
+    Chance gives every group the values of another one, so groups come in an order of chance.
     """
     likings = _alike(slots, bands)
     found, scratch = np.empty_like(likings), _scratch(starts, slots)
@@ -127,8 +140,8 @@ def telling(groups: LongInts, starts: LongInts, slots: Slots, bands: Ints) -> ND
     for part in range(SHIFTS + 1):
         shift = len(groups) * part // (SHIFTS + 1)
         learn_pairs(
-            groups, shift, starts, slots.starts, bands, slots.held, slots.filled, likings, 1,
-            scratch, found,
+            groups, shift, starts, slots.starts, bands, weights, slots.held, slots.filled,
+            likings, 1, scratch, found,
         )  # fmt: skip
         told.append(differences(found))
     return told[0] > MORE * np.mean(told[1:], 0)
@@ -144,7 +157,7 @@ def differences(found: Reals) -> Reals:
     return parts.sum((1, 2))
 
 
-def learn(groups: LongInts, starts: LongInts, slots: Slots, bands: Ints) -> Reals:
+def learn(groups: LongInts, starts: LongInts, slots: Slots, bands: Ints, weights: Reals) -> Reals:
     """Return the likings, by quasi column, band of people and band of values."""
     values = np.bincount(slots.held, weights=slots.filled)
     usual = values / values.sum()
@@ -154,23 +167,26 @@ def learn(groups: LongInts, starts: LongInts, slots: Slots, bands: Ints) -> Real
     prior = PRIOR * usual
     for turn in range(TURNS):
         learn_pairs(
-            groups, 0, starts, slots.starts, bands, slots.held, slots.filled, likings, ROUNDS,
-            scratch, found,
+            groups, 0, starts, slots.starts, bands, weights, slots.held, slots.filled, likings,
+            ROUNDS, scratch, found,
         )  # fmt: skip
         expect_pairs(
-            groups, starts, slots.starts, slots.filled, bands, likings, usual, chances, expected
-        )
+            groups, starts, slots.starts, slots.filled, bands, weights, likings, usual, chances,
+            expected,
+        )  # fmt: skip
         # All columns at once explain too much together; at first there is nothing to explain.
         power = 1 / len(bands) if turn else 1.0
         likings *= ((found + prior) / (expected + prior)) ** power
     return likings
 
 
-def share_out(starts: LongInts, slots: Slots, bands: Ints, likings: Reals) -> NDArray[np.float32]:
+def share_out(
+    starts: LongInts, slots: Slots, bands: Ints, weights: Reals, likings: Reals
+) -> NDArray[np.float32]:
     """Return how many values of each slot of their group people have."""
     shares = np.empty(int((np.diff(starts) * np.diff(slots.starts)).sum()), np.float32)
     pair_all(
-        starts, slots.starts, bands, slots.held, slots.filled, likings, LAST,
+        starts, slots.starts, bands, weights, slots.held, slots.filled, likings, LAST,
         _scratch(starts, slots), shares,
     )  # fmt: skip
     return shares
@@ -189,9 +205,14 @@ def _coded(rows: Rows, name: str) -> tuple[NDArray[np.int32], bool]:
     return column.codes if rows.order is None else column.codes[rows.order], column.numeric
 
 
-def in_bands(codes: NDArray[np.int32], numeric: bool, most: int) -> Ints:  # noqa: FBT001
+def in_bands(
+    codes: NDArray,
+    numeric: bool,  # noqa: FBT001
+    most: int,
+    weights: Reals | None = None,
+) -> Ints:
     """Put ranks into so many bands: those of numbers equally large, the rarer labels together."""
-    counts = np.bincount(codes)
+    counts = np.bincount(codes, weights)
     place = np.zeros(len(counts))
     if most < 2:
         return place.astype(np.int32)[codes]
@@ -200,7 +221,7 @@ def in_bands(codes: NDArray[np.int32], numeric: bool, most: int) -> Ints:  # noq
     elif np.count_nonzero(counts) <= most:
         place[:] = np.cumsum(counts > 0) - 1
     else:
-        middles = (np.cumsum(counts) - counts / 2) / len(codes)
+        middles = (np.cumsum(counts) - counts / 2) / counts.sum()
         place[:] = np.minimum(np.floor(middles * most), most - 1)
     return place.astype(np.int32)[codes]
 

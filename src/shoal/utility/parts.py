@@ -2,7 +2,8 @@
 
 What a column holds, all parts say together: its distinct cells are gathered first, so that an
 answer is the one that the same rows in one file give. Where means are published, how many rows a
-group has is gathered too.
+group has is gathered too; which of them lies where is learned from whole groups, so releases of
+means come here only where they have too many rows for that.
 """
 
 from __future__ import annotations

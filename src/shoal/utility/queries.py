@@ -33,10 +33,12 @@ if TYPE_CHECKING:
 
     from shoal.table.schema import Schema
     from shoal.utility.pairing import SharedOut
+    from shoal.utility.placing import LikelyPlaces
     from shoal.utility.sets import Leaves, Set
 
 Asked = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
 KEPT = 2**27  # bytes of columns, put together for queries, that are held for the next ones
+TOGETHER = 5_000_000  # rows of part files whose means are looked at all at once, to learn from them
 Query = dict[str, "Set"]  # what is asked of each column; all of it has to hold
 
 
@@ -179,6 +181,7 @@ class BoxTable:
     cells: NDArray[np.int32]  # by column and box
     starts: NDArray[np.int64]
     rows: Rows
+    values: tuple[str, ...] = ()  # the sensitive columns, from which places of rows are learned
     weights: NDArray[np.float64] | None = None  # how many people a row of each box stands for
 
     def __post_init__(self) -> None:
@@ -230,7 +233,7 @@ class BoxTable:
             plain = schema.read_numbers(weighed.to_frame(), "other")[weighed.name]
             weights = weights_of(plain).to_numpy()[firsts]
         rows_of = Rows.of(published, exact, schema, boxes.order)
-        return cls(quasi, shown, boxes.starts, rows_of, weights)
+        return cls(quasi, shown, boxes.starts, rows_of, tuple(schema.sensitive), weights)
 
     def __len__(self) -> int:
         return int(self.starts[-1])
@@ -250,9 +253,20 @@ class BoxTable:
         """The number of rows in each box."""
         return np.diff(self.starts)
 
+    @cached_property
+    def placed(self) -> LikelyPlaces | None:
+        """Where in their cells rows with some values lie rather, where means tell that."""
+        if not any(isinstance(one, Intervals) and one.tilted for one in self.quasi.values()):
+            return None
+        from shoal.utility.placing import LikelyPlaces  # kernels that other forms do not need
+
+        return LikelyPlaces.of(self)
+
     def count(self, query: Query) -> float:
         """Return the expected number of rows that a query asks for."""
         check_columns(query, self.columns)
+        if self._places_matter(query):
+            return float(self._inside(query).sum())
         used = [place for place, name in enumerate(self.quasi) if name in query]
         shares = [column.shares(query[n]) for n, column in self.quasi.items() if n in query]
         offsets = np.array([0, *accumulate(map(len, shares[:-1]))], np.int64)
@@ -269,11 +283,24 @@ class BoxTable:
         if self.weights is None:
             return self.count(query)
         check_columns(query, self.columns)
-        inside = self.weights * self.rows.by_box(self.starts, query)
+        return float((self.weights * self._inside(query)).sum())
+
+    def _places_matter(self, query: Query) -> bool:
+        """Say whether it matters which rows lie where, as it does beyond one column."""
+        return len(query) > 1 and self.placed is not None
+
+    def _inside(self, query: Query) -> NDArray[np.float64]:
+        """Return the expected number of rows of each box that a query asks for."""
+        told: Mapping[str, object] = {}
+        if self._places_matter(query):
+            assert self.placed is not None
+            inside, told = self.placed.asked(self, query), self.placed.columns
+        else:
+            inside = self.rows.by_box(self.starts, query).astype(np.float64)
         for place, (name, column) in enumerate(self.quasi.items()):
-            if name in query:
-                inside = inside * column.shares(query[name])[self.cells[place]]
-        return float(inside.sum())
+            if name in query and name not in told:
+                inside *= column.shares(query[name])[self.cells[place]]
+        return inside
 
 
 @dataclass(frozen=True, eq=False)
@@ -357,7 +384,8 @@ def open_answers(source: Any) -> Answers:
         return source
     if isinstance(source, str | Path):
         manifest = read_manifest(Path(source))
-        if parts := find_parts(Path(source), RELEASE, manifest["digests"]):
+        parts = find_parts(Path(source), RELEASE, manifest["digests"])
+        if parts and (manifest["form"] != MEANS or parts.rows > TOGETHER):
             return PartsTable(parts, manifest)
         tables, schema = read_tables(Path(source), manifest), manifest_schema(manifest)
         if tables.problems:

@@ -119,7 +119,7 @@ def published_answers(release: ReleaseData) -> BoxTable | TwoTables:
             means = spread.steps.exact_places(texts)
             quasi[column.name] = spread.with_means(kind.which, means, layout.bearers)
             cells[-1] = np.arange(len(kind.which))
-    return BoxTable(quasi, np.array(cells, np.int32), starts, rows)
+    return BoxTable(quasi, np.array(cells, np.int32), starts, rows, tuple(columns))
 
 
 def _exact(columns: tuple[Column, ...]) -> dict[str, Exact]:

@@ -173,3 +173,15 @@ def tilt_below(sizes: Reals, rates: Reals, places: Reals) -> Reals:
     falling = np.expm1(-a * places) / whole
     rising = 1 - np.expm1(-a * (sizes - places)) / whole
     return np.where(flat, places / sizes, np.where(rates < 0, falling, rising))
+
+
+def tilt_place(sizes: Reals, rates: Reals, shares: Reals) -> Reals:
+    """Return the unit of each run at which a share of its weight is reached: over 0, under 1."""
+    a = np.abs(rates)
+    flat = a * sizes < 1e-9
+    a = np.where(flat, 1.0, a)
+    whole = np.expm1(-a * sizes)
+    falling = -np.log1p(shares * whole) / a
+    rising = sizes + np.log1p((1 - shares) * whole) / a
+    found = np.where(flat, shares * sizes, np.where(rates < 0, falling, rising))
+    return np.clip(np.floor(found), 0, sizes - 1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import OutputError, option
 from shoal.exact import at_least
 from shoal.views.charts.base import drawn
-from shoal.views.words import FILTERS, extent, usual
+from shoal.views.words import FILTERS, draws, extent, usual, without_draw
 
 if TYPE_CHECKING:
     from jinja2 import BytecodeCache
@@ -42,7 +42,10 @@ def attack_page(facts: dict[str, Any]) -> str:
         for column, grids in together.items()
         if len(grids) > 1
     ]
-    return render("attack.html", facts=facts, charts=charts, compared=compared, share=COMPARED)
+    said = {"without_draw": without_draw, "draws": draws(facts)}
+    return render(
+        "attack.html", facts=facts, charts=charts, compared=compared, share=COMPARED, **said
+    )
 
 
 def comparison_page(facts: dict[str, Any]) -> str:

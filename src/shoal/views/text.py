@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.exact import at_least, at_most
 from shoal.views.terminal import grouped, heading, plain, table_of, terminal_console
-from shoal.views.words import people
+from shoal.views.words import draws, people, without_draw
 
 if TYPE_CHECKING:
     import polars as pl
@@ -285,7 +285,7 @@ def print_attack(facts: dict[str, Any]) -> None:
     for one in facts["vulnerability"]:
         heading(console, f"Vulnerability of {one['release']}: {one['column']}, {one['distance']}")
         _print_grid(one["grid"], one["shown"])
-        console.print(one["sentence"] + "\n")
+        console.print(without_draw(one) + "\n")
     for title, key in (
         ("Linking", "linking"),
         ("Learning", "learning"),
@@ -296,8 +296,8 @@ def print_attack(facts: dict[str, Any]) -> None:
         if facts[key]:
             heading(console, title)
         for one in facts[key]:
-            console.print(f"- {one['sentence']}")
-    for remark in [*facts["remarks"], facts["minimality"]]:
+            console.print(f"- {without_draw(one)}")
+    for remark in [*draws(facts), *facts["remarks"], facts["minimality"]]:
         console.print(remark)
 
 

@@ -190,3 +190,15 @@ FILTERS = {
     "people": people,
     "at_most": at_most,
 }
+
+
+def without_draw(attack: dict[str, Any]) -> str:
+    """Return what an attack found, without on whom: what all share is said once (`draws`)."""
+    return str(attack["sentence"]).removesuffix(attack.get("drawn", ""))
+
+
+def draws(facts: dict[str, Any]) -> list[str]:
+    """Return, each once, on whom attacks were measured where not on all."""
+    kinds = ("vulnerability", "linking", "intersection", "together")
+    found = [one.get("drawn", "").strip() for kind in kinds for one in facts[kind]]
+    return [one for one in dict.fromkeys(found) if one]
