@@ -165,8 +165,9 @@ def test_samples_are_said_in_text_json_and_page(monkeypatch, capsys):
         assert all((e is not None) == sampled for e in both["pinned_error"].values())
         print_attack(facts)
         said = " ".join(capsys.readouterr().out.split())
-        assert said.count(drawn) == sampled  # once, for all that was measured
-        assert attack_page(facts).count(drawn) == sampled
+        once = f"Where ± stands: m{drawn[1:]}"
+        assert said.count(once) == said.count(drawn[1:]) == sampled
+        assert attack_page(facts).count(once) == attack_page(facts).count(drawn[1:]) == sampled
         assert "knows the q of people" in said
         assert "quasi values" not in said + attack_page(facts).split("What was not measured")[0]
 

@@ -201,4 +201,4 @@ def draws(facts: dict[str, Any]) -> list[str]:
     """Return, each once, on whom attacks were measured where not on all."""
     kinds = ("vulnerability", "linking", "intersection", "together")
     found = [one.get("drawn", "").strip() for kind in kinds for one in facts[kind]]
-    return [one for one in dict.fromkeys(found) if one]
+    return [f"Where ± stands: {one[0].lower()}{one[1:]}" for one in dict.fromkeys(found) if one]
