@@ -214,3 +214,25 @@ def test_a_lazy_frame_takes_no_more_memory_than_its_file(tmp_path):
     by_path = peak("path")
     assert by_path > 30  # the codes alone: 8 and 4 bytes a row
     assert peak("lazy") <= by_path * 1.25 + 30
+
+
+HELD = """
+    import sys
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+    from shoal.table.streams import Streamed
+    table = Streamed(ds.dataset(sys.argv[1]), ["age", "pay", "size"]).take()
+    assert table.height == 1_000_000
+    print(pa.default_memory_pool().max_memory() >> 20)
+"""
+
+
+def test_of_a_dataset_arrow_holds_a_few_batches_and_never_a_whole_file(tmp_path):
+    draw = np.random.default_rng(1)
+    columns = {name: draw.random(1_000_000) for name in ("age", "pay", "size", "spare")}
+    pl.DataFrame(columns).write_parquet(tmp_path / "p.parquet", row_group_size=50_000)
+    code = [sys.executable, "-c", textwrap.dedent(HELD), str(tmp_path / "p.parquet")]
+    held = int(subprocess.run(code, capture_output=True, text=True, check=True).stdout)
+    assert (
+        20 < held < 35
+    )  # MB: 23 of them are the table; a whole file, read ahead, is as much again

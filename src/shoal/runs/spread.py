@@ -61,6 +61,8 @@ ELSEWHERE = "Use Local(), or leave it out."
 REFUSED = {
     "population": "A population would have to be beside every worker",
     "seconds": "How long each worker takes is not known to the others",
+    "enough": "Nobody asks while workers search",
+    "better": "Nobody hears what workers found so far",
     "seed": "Rows are put in order on many machines, from the chance of each",
     "escape_formulas": "No spreadsheet opens part files",
     "linkage": "Rows are numbered by nobody",

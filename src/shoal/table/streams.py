@@ -122,8 +122,7 @@ def _arrow(frame: Any, wanted: Collection[str] | None) -> Opened:
     check_header(header, "the frame")
     kept = [name for name in header if wanted is None or name in wanted]
     if _is_dataset(frame):
-        ahead = {"batch_readahead": 1, "fragment_readahead": 1, "use_threads": False}
-        scanned = frame.scanner(columns=kept, batch_size=BATCH, **ahead)  # it would hold far more
+        scanned = frame.scanner(columns=kept, batch_size=BATCH, **_frugally(frame))
         found, schema = scanned.to_batches(), scanned.projected_schema
     else:
         some = frame.select(", ".join(map(_quoted, kept))) if kept else frame.limit(0)
@@ -146,6 +145,19 @@ def _arrow(frame: Any, wanted: Collection[str] | None) -> Opened:
             yield taken(arrow.Table.from_batches([batch]))
 
     return header, dict(empty.schema) | dict.fromkeys(listed, pl.Enum([])), batches()
+
+
+def _frugally(dataset: Any) -> dict[str, Any]:
+    """Return how a dataset is scanned so that no more is held than what is taken at a time."""
+    how = {"batch_readahead": 1, "fragment_readahead": 1, "use_threads": False}
+    if getattr(getattr(dataset, "format", None), "default_extname", None) == "parquet":
+        from pyarrow.dataset import ParquetFragmentScanOptions
+
+        # By default all columns of a file are fetched before the first of its rows is given.
+        how["fragment_scan_options"] = ParquetFragmentScanOptions(
+            pre_buffer=False, use_buffered_stream=True
+        )
+    return how
 
 
 def _quoted(name: str) -> str:

@@ -227,6 +227,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "seed": ({"seed": 1}, "seed"),
     "seed 0": ({"seed": 0}, "seed"),
     "seconds": ({"seconds": 3}, "seconds"),
+    "enough": ({"enough": lambda: True}, "enough"),
+    "better": ({"better": print}, "better"),
     "linkage": ({"linkage": "x.csv"}, "linkage"),
     "format": ({"format": "csv"}, "Parquet"),
     "form": ({"form": "two-tables", "require": "FrequencyL(l=2)"}, "Two tables"),

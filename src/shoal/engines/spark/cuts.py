@@ -171,7 +171,7 @@ def deal(values: NDArray, parts: int, begun: int) -> NDArray[np.int64]:
     return dealt
 
 
-SAMPLE = 2**23  # cells that cuts are made from: with four columns, all of two million rows
+SAMPLE = 2**24  # cells that cuts are made from: with four columns, all of four million rows
 
 
 @dataclass(frozen=True, eq=False)
