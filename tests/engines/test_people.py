@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -372,3 +373,31 @@ def test_the_command_that_repeats_a_release_says_all_that_was_asked() -> None:
     ):
         assert words in said
     assert "patient" not in said
+
+
+@pytest.mark.parametrize(
+    "require", ["KAnonymity(k=1)", "KAnonymity(k=2)", "EpsilonM(epsilon=1, m=1)"]
+)
+@pytest.mark.parametrize("column", ["sex", "born"])
+def test_nobody_whose_rows_are_never_mixed_is_published_with_all_of_them(require, column, tmp_path):
+    """A person alone would keep what one can, in a group that holds two values."""
+    table = pl.DataFrame(
+        {
+            "patient": list("aabbccdd"),
+            "age": range(8),
+            "sex": list("fmfmffff"),
+            "born": [1990, 1991, 1990, 1991, 1990, 1990, 1990, 1990],
+            "cost": range(0, 80, 10),
+        }
+    )
+    several = shoal.Schema(quasi="age", never_mix=column, sensitive="cost", person="patient")
+    with pytest.raises(shoal.NotAchievable, match=r"never mixed|kept apart"):
+        shoal.anonymize(table, several, require=require)
+    schema = replace(several, most_rows=1)
+    shoal.anonymize(table, schema, require=require, suppress="30%").write(
+        tmp_path / "out", format="parquet"
+    )
+    published = pl.read_parquet(tmp_path / "out" / "release.parquet")
+    known = set(zip(table["cost"], table[column], strict=True))
+    assert set(zip(published["cost"], published[column], strict=True)) <= known
+    assert published.group_by("group").agg(pl.col(column).n_unique())[column].max() == 1

@@ -160,6 +160,14 @@ class _Search:
         solved, found, suppression = self.solve(part, self.method, limit)
         assert isinstance(found, Groups)
         assert isinstance(solved.coded, CodedPeople)
+        if torn := solved.coded.torn:
+            msg = (
+                f"People who would be published ({torn:,}) have rows that differ in columns which "
+                "are never mixed, and all rows of a person are in one group. Leave these columns "
+                f"out of {option('never_mix')}, or publish one row of each, "
+                f"{option('most_rows', 1)}."
+            )
+            raise NotAchievable(msg)
         return _Part(solved.coded, found, suppression)
 
     def rows(self, people: NDArray[np.int64], most: NDArray[np.int64]) -> list[NDArray[np.int64]]:

@@ -247,6 +247,16 @@ class CodedPeople(Coded):
             table=table,
         )
 
+    @property
+    def torn(self) -> int:
+        """How many people have rows that are never mixed."""
+        assert self.table is not None
+        assert self.table.people is not None
+        if self.table.apart is None:
+            return 0
+        low, high = _kinds(self.table.apart, *by_person(self.table.people))
+        return int((low < high).sum())
+
     def value(self, names: tuple[str, ...]) -> Sensitive:
         """Return what people have in sensitive columns, taken together row by row."""
         assert self.table is not None
@@ -279,13 +289,17 @@ def _apart(
     apart: NDArray[np.int64], order: NDArray[np.int64], starts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return what people are never mixed by; whoever has rows of two kinds is alone."""
-    ranked = apart[order]
-    low, high = (
-        np.minimum.reduceat(ranked, starts[:-1]),
-        np.maximum.reduceat(ranked, starts[:-1]),
-    )
+    low, high = _kinds(apart, order, starts)
     alone = int(apart.max()) + 1 + np.arange(len(low))
     return np.where(low == high, low, alone)
+
+
+def _kinds(
+    apart: NDArray[np.int64], order: NDArray[np.int64], starts: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first and the last kind of each person's rows."""
+    ranked = apart[order]
+    return np.minimum.reduceat(ranked, starts[:-1]), np.maximum.reduceat(ranked, starts[:-1])
 
 
 def by_person(people: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
