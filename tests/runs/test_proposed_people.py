@@ -131,3 +131,22 @@ def test_a_refusal_for_a_number_of_rows_names_what_helps():
     release = shoal.anonymize(people, shoal.Schema(**LINKED), suppress=f"{need / 2}%", **asked)
     assert release.audit().holds
     assert release.manifest["suppressed_people"] <= need
+
+
+@pytest.mark.parametrize("crowd", [52, 53, 60])
+def test_a_few_in_the_way_may_be_left_out(crowd):
+    """Of those who never came, a little more than half have no income: as few need not stay."""
+    income = [0 if i < crowd else 1000 * i for i in range(101)] + [1000 * i for i in range(60)]
+    people = pl.DataFrame({"who": range(161), "age": [i % 50 for i in range(161)]})
+    people = people.with_columns(pl.Series("income", income))
+    came = pl.DataFrame({"who": range(101, 161), "cost": range(60)})
+    asked: Any = {"require": "income: EpsilonM(epsilon=500, m=2)", "linked": {"visits": came}}
+    schema = shoal.Schema(**LINKED)
+    with pytest.raises(shoal.NotAchievable) as caught:
+        shoal.anonymize(people, schema, **asked)
+    assert (("suppress", "5%") in caught.value.fix) == (crowd < 55)
+    if crowd < 55:
+        assert "would have to be left out" not in str(caught.value)
+        release = shoal.anonymize(people, schema, suppress="5%", **asked)
+        assert release.audit().holds
+        assert release.manifest["suppressed_people"] <= 0.05 * 161

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     Solve = Callable[[Task, Method, Fraction], tuple[Task, Found, Suppression]]
 
+SHARES = (1, 5)  # of people in 100, tried where a few are in the way of all others
 WITHOUT_GROUPS = (
     "{!r} publishes no groups, and what it promises is not defined where several rows may be about "
     "one person. Use Exchange()."
@@ -258,7 +259,7 @@ class _Search:
         reason: NotAchievable,
         limit: int,
     ) -> NotAchievable:
-        """Say what would help those with the fewest rows: fewer rows of all others."""
+        """Say what would help those with the fewest rows, as far as it was tried."""
         fewest = int(published[:, 0].min())
         advice = []
         if published.max() > fewest:
@@ -267,23 +268,40 @@ class _Search:
                 advice.append(
                     f"Publish fewer rows of everybody: {option('most_rows', fewest)} works."
                 )
+        few = self.enough_gone(published, waiting)
+        if few is not None:
+            advice.append(f"{option('suppress', few)} works.")
         if not advice and self.hides_whole_groups(published):
             advice.append(
                 "Where nobody can know how many rows a person has, whole groups may be judged: "
                 f"{option('rows', 'unknown')} works."
             )
-        if f"{option('suppress')} allows" in reason.sentence:
+        if few is not None or f"{option('suppress')} allows" in reason.sentence:
             return NotAchievable(" ".join([reason.sentence, *advice]))  # it has said so
         need = f"{len(waiting):,} of {len(published):,} people, {len(waiting) / len(published):.2%}"
-        advice.append(f"{option('suppress')} allows {limit:,}; {need}, would have to be left out.")
+        advice.append(
+            f"{option('suppress')} allows {limit:,}; up to {need}, would have to be left out."
+        )
         return NotAchievable(" ".join([reason.sentence, *advice]))
+
+    def enough_gone(self, published: NDArray[np.int64], waiting: NDArray[np.int64]) -> str | None:
+        """Return a share of people without whom those with the fewest rows can stay."""
+        least = np.minimum(published, published.min(axis=0))
+        for share in SHARES:
+            if Fraction(share, 100) > self.share:
+                try:
+                    self.on(waiting, least, Fraction(share, 100))
+                except NotAchievable:
+                    continue
+                return f"{share}%"
+        return None
 
     def hides_whole_groups(self, published: NDArray[np.int64]) -> bool:
         """Return whether everybody could stay if nobody knew how many rows a person has."""
         unknown = replace(self.task, coded=replace(self.task.coded, rows_known=False))
         try:
             replace(self, task=unknown).on(np.arange(len(published)), published)
-        except NotAchievable:
+        except (NotAchievable, UsageError):  # it may not be defined for people of several counts
             return False
         return True
 
