@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import shoal
 from reference import proximity
 from shoal.errors import NotAchievable, TooCrowded, UsageError
+from shoal.methods import exchanging
 from shoal.methods.base import Task
 from shoal.methods.exchange import halved
 from shoal.principles.requirement import requirements
@@ -41,6 +42,77 @@ def test_exchange_reaches_every_achievable_epsilon_m(table, epsilon, m, relative
     require = shoal.EpsilonM(epsilon=width, m=m, relative=relative)
     for rows in members(search(table, require, shoal.Exchange())):
         assert proximity.holds([table["salary"][r] for r in rows], kind, m, epsilon=width)
+
+
+def heaped(seed: int, rows: int) -> pl.DataFrame:
+    """Return rows in heaps of equal ones and far outliers, with people who have one to three."""
+    rng = np.random.default_rng(seed)
+    heap = rng.integers(0, 40, rows) * (rng.random(rows) < 0.6)
+    outlying = np.where(rng.random(rows) < 0.02, 500, 1)
+    return pl.DataFrame(
+        {
+            "who": np.sort(rng.integers(0, rows // 2, rows)),
+            "age": heap * outlying,
+            "job": [f"j{number}" for number in heap // 4 % 7],
+            "town": [f"t{number}" for number in heap % 8],
+            "salary": (rng.pareto(2.0, rows) * 50).astype(int),
+            "hours": rng.integers(0, 12, rows),
+        }
+    )
+
+
+TOWNS = {"north": ["t0", "t1", "t2"], "south": ["t3", "t4"], "west": ["t5", "t6", "t7"]}
+DIFFERING = [
+    ({"salary": ("absolute", 5, 3)}, 3),
+    ({"salary": ("relative", 0.1, 2)}, 2),
+    ({"salary": ("absolute", 3, 2), "hours": ("absolute", 0, 4)}, 4),
+    ({}, 5),
+]
+
+
+@pytest.mark.parametrize(("asked", "least"), DIFFERING)
+def test_groups_of_different_sizes_hold(asked, least, monkeypatch):
+    """Sets and nodes of a tree, heaps and outliers: in small tables too, where asked to."""
+    monkeypatch.setattr(exchanging, "FEW_ROWS", 0)
+    differing = 0
+    for seed in range(4):
+        table = heaped(seed, 500)
+        wide = shoal.Schema(
+            quasi=["age", "job", "town"],
+            sensitive=["salary", "hours"],
+            hierarchies={"town": TOWNS},
+        )
+        require = [
+            f"{column}: EpsilonM(epsilon={epsilon}, m={m}, relative={kind == 'relative'})"
+            for column, (kind, epsilon, m) in asked.items()
+        ] + [f"KAnonymity(k={least})"]
+        release = shoal.anonymize(table, wide, require=require, method=shoal.Exchange(), seed=seed)
+        groups = release.table.partition_by("group")
+        assert sum(map(len, groups)) == len(table)
+        assert min(map(len, groups)) >= least
+        differing += len(groups) < len(table) // least
+        for group in groups:
+            for column, (kind, epsilon, m) in asked.items():
+                assert proximity.holds(group[column].to_list(), kind, m, epsilon=epsilon)
+    assert differing
+
+
+def test_groups_of_people_with_several_rows_hold_at_different_sizes(monkeypatch):
+    monkeypatch.setattr(exchanging, "FEW_ROWS", 0)
+    for seed in range(2):
+        wide = shoal.Schema(quasi=["age", "job"], sensitive="salary", person="who")
+        asked = "EpsilonM(epsilon=3, m=3)"
+        release = shoal.anonymize(heaped(seed, 600), wide, require=asked, seed=seed)
+        (measured,) = release.audit().measured()
+        assert measured["holds"]
+        for group in release.table.partition_by("group"):
+            values = dict(group.group_by("person").agg("salary").iter_rows())
+            counts = {who: len(own) for who, own in values.items()}
+            for who, own in values.items():
+                alike = [p for p in values if counts[p] == counts[who]]
+                for value in own:
+                    near = [p for p in alike if any(abs(v - value) <= 3 for v in values[p])]
+                    assert 3 * len(near) <= len(alike)
 
 
 @given(tables(most=60), st.integers(1, 9))

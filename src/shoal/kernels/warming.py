@@ -6,6 +6,7 @@ from shoal.kernels.exchange.anneal import anneal
 from shoal.kernels.exchange.colouring import xcolor
 from shoal.kernels.exchange.loss import LossSpace
 from shoal.kernels.exchange.moves import improve
+from shoal.kernels.exchange.resizing import dissolve, found
 from shoal.kernels.exchange.start import near_rows, start
 from shoal.kernels.exchange.state import GroupState, crossing, make_groups, refresh_each
 from shoal.kernels.exchange.swaps import chain, exchange_pairs, merge, repair, round_robin
@@ -89,6 +90,8 @@ def _move(space: LossSpace, relations: Relations, values: np.ndarray, codes: np.
     anneal(*shared, mine, slab, 1, 1.0, chance, 1)
     scratch = np.zeros((2, 5), np.int64)
     improve(*shared, np.arange(8), slab, slab, 0, 1, 0, 1, 1e-9, *scratch)
+    dissolve(*shared, mine, slab, 0, 0.0, 1, scratch[0])
+    found(*shared, np.arange(8), slab, 0, mine[:0], 1e-9, 1, scratch[0])
 
 
 def _reach(space: LossSpace, relations: Relations, values: np.ndarray, codes: np.ndarray) -> None:

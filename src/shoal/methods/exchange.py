@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from shoal.kernels.exchange.loss import LossSpace
     from shoal.kernels.relations import Relations
     from shoal.methods.base import Task
+    from shoal.methods.nearby import Start
     from shoal.release.layout import Found
     from shoal.table.coded import Sensitive
 
 
-Start = tuple["NDArray[np.int64]", "NDArray[np.int64]"]  # rows, and where each group begins
 LARGEST = 8  # times the least size, up to which larger groups are tried where it fails
 TRIES = 4
 CROWDED = 4 / 5  # of the groups that people with several values start with: next, larger ones
@@ -167,10 +167,11 @@ class Exchange(Thorough):
     that keep ties together; violating members are exchanged with those of nearby groups, nearest
     first, at the least added loss; what is left is resolved by chains of exchanges, by merging
     groups, and for ordered values by dealing a block of groups in turn (EM Theorem 1), and at the
-    very last by coarser groups around what is left, where that holds as a whole. Then
-    rows move to groups of rows near them, in exchange for a member or along a cycle of three
-    groups, where that lowers the loss and keeps every member within its bound, until a pass gains
-    under one per cent or the time is spent. Every step lowers one cost, so none can cycle.
+    very last by coarser groups around what is left, where that holds as a whole. Then groups
+    of tables that are not small are dissolved and others founded, so that sizes differ where that
+    loses less, and rows move to groups of rows near them, in exchange for a member or along a cycle
+    of three groups, where that lowers the loss and keeps every member within its bound, until a
+    pass gains under one per cent or the time is spent.
 
     Parameters
     ----------

@@ -4,11 +4,12 @@ The search holds no randomness. Work is divided into a fixed number of blocks of
 groups, whatever the number of threads, and pairs of groups across blocks follow one by one, so the
 result does not depend on the number of threads.
 
-Passes of moves lower the loss of groups that hold, in blocks of groups side by side. The first
-passes exchange two rows, the others follow cycles through three groups too
-(`kernels/exchange/moves.py`). Blocks are cut anew for every pass, along other columns and at other
-places, so that no two groups are kept apart for long; which blocks there are does not depend on the
-number of threads, and neither does the result.
+Passes of moves lower the loss of groups that hold, in blocks of groups side by side. The first ones
+exchange two rows, the others follow cycles through three groups too (`kernels/exchange/moves.py`).
+Before the first two, in tables that are not small, groups are dissolved and others founded, so that
+sizes differ where that loses less (`kernels/exchange/resizing.py`). Blocks are cut anew for every
+pass, along other columns and at other places, so that no two groups are kept apart for long; which
+blocks there are does not depend on the number of threads, and neither does the result.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from shoal.kernels.exchange.moves import improve
+from shoal.kernels.exchange.resizing import dissolve, found
 from shoal.kernels.exchange.state import crossing, labels_of, make_groups, refresh_each, total_loss
 from shoal.kernels.exchange.swaps import chain, exchange_pairs, merge, repair, round_robin
 from shoal.methods.nearby import NearGroups, nearest_rows, spread
@@ -30,12 +32,16 @@ if TYPE_CHECKING:
     from shoal.kernels.exchange.loss import LossSpace
     from shoal.kernels.exchange.state import GroupState
     from shoal.kernels.relations import Relations
+    from shoal.methods.nearby import Start
 
 
-SWAPS = 2  # passes that only exchange two rows
+SWAPS, FEWER_SWAPS = 2, 1  # passes that only exchange two rows; and where sizes differ
+RESIZED = 2  # passes before which groups are dissolved and founded
+FEW_ROWS = 10_000  # among which groups keep their sizes: in few, a loan is not repaid
+LOAN = 4.0  # what the dissolution of a group may lose for once, in what a row loses on average
 GAIN = 0.01  # a pass that gains less is the last
 FEWEST, MOST = 16, 64  # rows near each row to whose groups it may move
-UNBOUND = 24  # and where every row fits into every group
+UNBOUND, LOOSE = 24, 16  # where every row fits into every group; and sizes differ
 ASKED = 4  # of so many rows near a member, one group is asked to take it at the end of a cycle
 LEVELS = 3  # cuts into halves that make the blocks
 CUTS = (1 / 2, 1 / 3, 2 / 3)  # where they lie, as shares of what is cut
@@ -43,9 +49,21 @@ SMALLEST = 1e-6  # gain of a move, in what a row loses on average: less is round
 
 
 class Moves:
-    """Groups that hold, and where their rows are; `run` makes one pass."""
+    """Groups that hold, and where their rows are; `run` makes one pass.
 
-    def __init__(self, space: LossSpace, relations: Relations, groups: GroupState) -> None:
+    `close` are groups close in quasi space, each next to the next, where some are known; `resized`
+    says whether groups are dissolved and founded too.
+    """
+
+    def __init__(
+        self,
+        space: LossSpace,
+        relations: Relations,
+        groups: GroupState,
+        close: Start | None = None,
+        *,
+        resized: bool = True,
+    ) -> None:
         self.space, self.relations, self.groups = space, relations, groups
         member = np.arange(groups.rows.shape[1]) < groups.sizes[:, None]
         home, slot = np.nonzero(member)
@@ -54,11 +72,12 @@ class Moves:
         values[rows] = groups.values[home, slot]
         self.homes, self.slots = np.empty((2, rows.size), np.int64)
         self.homes[rows], self.slots[rows] = home, slot
-        self.reach = reach_of(relations)
-        self.near = nearest_rows(space, values, self.reach)
+        self.reach = reach_of(relations, resized=resized)
+        self.near = nearest_rows(space, values, self.reach, close)
         self.block = np.zeros(groups.sizes.size, np.int64)
         self.scratch = np.zeros((2**LEVELS, 2, groups.sizes.size + 1), np.int64)
-        self.turn = 0
+        self.turn, self.resized = 0, resized
+        self.swaps = FEWER_SWAPS if resized else SWAPS
         self.since = 0  # all pairs of groups are looked at that changed from this pass on
         self.pays = True
 
@@ -69,6 +88,16 @@ class Moves:
         loss, now = total_loss(groups), int(groups.stamps.max()) + 1
         order = np.argsort(self.block[self.homes] * groups.sizes.size + self.homes, kind="stable")
         ends = np.searchsorted(self.block[self.homes][order], np.arange(2**LEVELS + 1))
+        least = SMALLEST * loss / self.homes.size
+
+        def resize(own: int) -> None:
+            mine = np.flatnonzero(self.block == own)
+            went = np.empty(groups.rows.shape[1], np.int64)
+            state = (self.space, self.relations, groups, self.homes, self.slots, self.near)
+            loan = LOAN * loss / self.homes.size
+            dissolve(*state, mine, self.block, own, loan, now, went)
+            spare, rows = mine[groups.sizes[mine] == 0], order[ends[own] : ends[own + 1]]
+            found(*state, rows, self.block, own, spare, least, now, went)
 
         def work(own: int) -> None:
             improve(
@@ -82,26 +111,30 @@ class Moves:
                 self.block,
                 before,
                 own,
-                0 if turn < SWAPS else self.reach // ASKED,
+                0 if turn < self.swaps else self.reach // ASKED,
                 self.since,
                 now,
-                SMALLEST * loss / self.homes.size,
+                least,
                 *self.scratch[own],
             )
 
+        if self.resized and turn < RESIZED:
+            spread([partial(resize, own) for own in range(2**LEVELS)])
         spread([partial(work, own) for own in range(2**LEVELS)])
         self.turn += 1
-        self.since = 0 if self.turn == SWAPS else now
-        self.pays = self.turn <= SWAPS or total_loss(groups) < (1 - GAIN) * loss
+        self.since = 0 if self.turn == self.swaps else now
+        self.pays = self.turn <= self.swaps or total_loss(groups) < (1 - GAIN) * loss
 
 
-def reach_of(relations: Relations) -> int:
+def reach_of(relations: Relations, *, resized: bool) -> int:
     """Return how many rows near a row are looked at: more where groups are larger.
 
     The more members a group has, the fewer rows fit into it, so the more groups have to be asked.
     """
     least = int(relations.least[0])
-    return min(MOST, max(FEWEST, least * (least + 2) // 2)) if relations.forms.size else UNBOUND
+    if not relations.forms.size:
+        return LOOSE if resized else UNBOUND
+    return min(MOST, max(FEWEST, least * (least + 2) // 2))
 
 
 def blocks(places: Reals, turn: int) -> LongInts:
@@ -165,6 +198,7 @@ class Exchanging:
         count = cuts.size - 1
         room = relations.bounds.shape[1] - 1
         self.space, self.relations = space, relations
+        self.values, self.codes, self.close = values, codes, (order, cuts)
         self.begun, self.seconds = time.perf_counter(), seconds
         self.progress, self.enough, self.better = progress, enough, better
         self.others = others  # whether something else is tried where this does not get far
@@ -204,6 +238,11 @@ class Exchanging:
     def wrong(self) -> float:
         """The share of groups that are in breach."""
         return float(np.count_nonzero(self.groups.excess)) / self.groups.sizes.size
+
+    @property
+    def cost(self) -> tuple[int, float]:
+        """What is in breach, and what is lost: first the one is to be low, then the other."""
+        return int(self.groups.excess.sum()), total_loss(self.groups)
 
     def late(self) -> bool:
         """Say whether the time budget is spent."""
@@ -312,18 +351,35 @@ class Exchanging:
         in_threads([partial(work, b) for b in range(BLOCKS)], lambda: None)
 
     def improve(self) -> None:
-        """Lower the loss until a pass gains little, or somebody has enough."""
-        moves = Moves(*self.state)
-        cells = float(self.groups.sizes.sum()) * self.groups.values.shape[2]
-        holds = not self.groups.excess.any()
+        """Lower the loss until a pass gains little, or somebody has enough.
+
+        A pass that takes a loan may end with more than before, so the best of all is kept.
+        """
+        many, holds = len(self.values) > FEW_ROWS, not self.groups.excess.any()
+        # Among few rows, heaps of equal ones, and where not all fit, near ones are looked for anew.
+        even = np.ptp(np.diff(self.close[1])) <= 1
+        close = self.close if many and even and not self.relations.forms.size else None
+        moves = Moves(*self.state, close, resized=many)
+        best, least = moves.homes.copy(), self.cost
         while moves.pays and not (self.late() or self.enough()):
             self.progress("improve", min(0.95, self.passes / PASSES))
             if holds:
-                self.better(total_loss(self.groups) / cells)
+                self.better(least[1] / self.values.size)
             moves.run()
             self.passes += 1
+            if self.cost < least:
+                best, least = moves.homes.copy(), self.cost
+        if self.cost > least:
+            self.restore(best)
         if holds:
-            self.better(total_loss(self.groups) / cells)
+            self.better(least[1] / self.values.size)
+
+    def restore(self, homes: LongInts) -> None:
+        """Go back to the groups that rows were in."""
+        cuts = np.append(0, np.bincount(homes, minlength=self.groups.sizes.size).cumsum())
+        order, room = np.argsort(homes, kind="stable"), self.groups.rows.shape[1]
+        self.groups = make_groups(self.values, self.codes, order, cuts, room)
+        refresh_each(*self.state, np.arange(cuts.size - 1), self.now)
 
     def sweep(self, pairs: list[LongInts], price: float) -> None:
         """One pass: the blocks side by side, then the pairs across blocks."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from shoal.kernels.compiling import Ints, LongInts, Reals
     from shoal.kernels.exchange.state import GroupState
 
+Start = tuple["LongInts", "LongInts"]  # rows, and where each group begins
+
 PARTS = 8
 RUN = 8  # rows of a run, see `kernels/exchange/start.py`, at least
 AROUND = 12  # runs in which neighbours are looked for
@@ -37,10 +39,16 @@ def close_groups(space: LossSpace, values: Reals, count: int) -> tuple[LongInts,
     return start(space, values, count, spread)
 
 
-def nearest_rows(space: LossSpace, values: Reals, reach: int) -> Ints:
-    """Return the rows near each row, the nearest first."""
-    rows = len(values)
-    order, cuts = close_groups(space, values, max(1, rows // max(RUN, reach // 3)))
+def nearest_rows(space: LossSpace, values: Reals, reach: int, groups: Start | None = None) -> Ints:
+    """Return the rows near each row, the nearest first.
+
+    Where groups are given that were close, each next to the next, they need not be found again.
+    """
+    rows, run = len(values), max(RUN, reach // 3)
+    if groups is None or rows > 2 * run * (groups[1].size - 1):
+        groups = close_groups(space, values, max(1, rows // run))
+    order, cuts = groups
+    cuts = np.append(cuts[: -1 : -(-run * (cuts.size - 1) // rows)], rows)  # as many as a run needs
     count = cuts.size - 1
     centres = np.add.reduceat(values[order], cuts[:-1], axis=0) / np.diff(cuts)[:, None]
     own = np.arange(count)
