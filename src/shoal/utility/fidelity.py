@@ -2,12 +2,14 @@
 
 Everything is about published rows alone, so nothing tells what was left out; nothing is about fewer
 than eleven people; and figures have three digits. After: a number is the middle of its cell, and a
-label is any of those that its cell covers, all alike.
+label is any of those that its cell covers, all alike. Of two tables all columns are as they were,
+and what is known of both together is by groups: everybody has the mean of their group's values, or
+the share of each label in it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,7 @@ import numpy as np
 
 from shoal.release.cells import Spans, ncp_by_group
 from shoal.sampling import draw
+from shoal.table.forms import TWO_TABLES
 from shoal.utility.bands import HUGE, LEAST, Bands, as_facts, bands, spelled
 
 if TYPE_CHECKING:
@@ -41,6 +44,19 @@ class Seen:
     parts: list[str]  # of labels; none of numbers
     before: NDArray[np.float64]
     after: NDArray[np.float64]
+    of_groups: bool = False  # whether afterwards groups are known, not who of them has which value
+
+    @property
+    def narrowed(self) -> float:
+        """How much less numbers of groups vary than those of people, whose spread is known."""
+        if not self.of_groups or self.parts:
+            return 1.0
+        return float(self.after.std() / max(self.before.std(), 1e-300))
+
+    @property
+    def within(self) -> float:
+        """The sum of squares within groups, which the values of a group tell."""
+        return float(((self.before - self.after) ** 2).sum()) if self.of_groups else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +87,14 @@ def fidelity(release: ReleaseData, persons: NDArray | None = None) -> dict[str, 
     rows = layout.carries[some.places]
     parted: dict[str, Bands] = {}
     columns, seen = [], []
-    for column in coded.quasi:
+    apart = release.form == TWO_TABLES
+    for column in coded.quasi if apart else ():
+        found, covered, entry = _kept(column, count)
+        parted[column.name], cells[column.name] = found, column.codes[rows]
+        columns.append(entry | {"role": "quasi"})
+        if _moderate(column):
+            seen.append(_seen(column, found, covered, rows, cells[column.name]))
+    for column in () if apart else coded.quasi:
         kind = kinds[column.name]
         weights = layout.bearers.astype(np.float64)
         borne = np.zeros(len(kind.spans))
@@ -85,7 +108,8 @@ def fidelity(release: ReleaseData, persons: NDArray | None = None) -> dict[str, 
         found, covered, entry = _kept(column, count)
         columns.append(entry)
         if _moderate(column):
-            seen.append(_seen(column, found, covered, rows, column.codes[rows], "sensitive"))
+            one = _seen(column, found, covered, rows, column.codes[rows], "sensitive")
+            seen.append(_of_groups(one, column, found, release, rows) if apart else one)
     target, lost = _target(seen), _lost(release)
     among = _counter(None if persons is None else persons[rows])
     return {
@@ -238,6 +262,24 @@ def _seen(
     )
 
 
+def _of_groups(
+    one: Seen, column: Column, found: Bands, release: ReleaseData, rows: NDArray
+) -> Seen:
+    """Return a sensitive column of which readers know what values a group has, not whose."""
+    layout = release.recoding.layout
+    group = np.empty(len(layout.carries), np.int64)
+    group[layout.carries] = layout.bears
+    sizes = np.bincount(group)
+    if column.numeric:
+        values = column.numbers.astype(np.float64)[column.codes]
+        after = (np.bincount(group, weights=values) / sizes)[group[rows]]
+        return replace(one, after=after, of_groups=True)
+    shares = np.zeros((len(sizes), len(found)))
+    np.add.at(shares, (group, found.place[column.codes]), 1.0)
+    after = (shares / sizes[:, np.newaxis])[group[rows]]
+    return replace(one, after=after, of_groups=True)
+
+
 def _pairs(seen: list[Seen]) -> list[dict[str, Any]]:
     """Return how strongly columns go together, before and after, the strongest first."""
     pairs: list[dict[str, Any]] = []
@@ -247,6 +289,7 @@ def _pairs(seen: list[Seen]) -> list[dict[str, Any]]:
         before, after = association(one.before, two.before), association(one.after, two.after)
         if before is None or after is None:
             continue
+        after *= one.narrowed * two.narrowed
         numbers = one.before.ndim + two.before.ndim
         how = ("correlation", "correlation ratio", "Cramér's V")[numbers - 2]
         entry = {"one": one.name, "two": two.name, "how": how}
@@ -294,8 +337,10 @@ def _target(seen: list[Seen]) -> Seen | None:
         return kept[0]
     for one in seen:
         if one.role == "sensitive" and len(one.parts) > 1:
-            first = one.before[:, 0]
-            return Seen(f"{one.name} is {one.parts[0]}", one.role, [], first, first)
+            named = f"{one.name} is {one.parts[0]}"
+            return replace(
+                one, name=named, parts=[], before=one.before[:, 0], after=one.after[:, 0]
+            )
     return numbers[-1] if len(seen) > 1 and numbers else None
 
 
@@ -320,7 +365,10 @@ def _regression(target: Seen | None, seen: list[Seen], people: int) -> dict[str,
             after.append(one.after[:, part])
     if not names or people < PER_TERM * (len(names) + 2):
         return {"skipped": "No regression: there are too few people for it."}
-    fits = (least_squares(before, target.before), least_squares(after, target.after))
+    fits = (
+        least_squares(before, target.before),
+        least_squares(after, target.after, target.within),
+    )
     if fits[0] is None or fits[1] is None:
         return {"skipped": "No regression: some columns say the same as others."}
     terms = [
@@ -337,9 +385,12 @@ def _regression(target: Seen | None, seen: list[Seen], people: int) -> dict[str,
 
 
 def least_squares(
-    columns: list[NDArray], target: NDArray
+    columns: list[NDArray], target: NDArray, within: float = 0.0
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Return the coefficients beside a constant, and their standard errors; None if ambiguous."""
+    """Return the coefficients beside a constant, and their standard errors; None if ambiguous.
+
+    `within` is the sum of squares that means of groups lack.
+    """
     matrix = np.column_stack(columns)
     matrix = matrix - matrix.mean(0)
     scale = np.sqrt((matrix**2).mean(0))
@@ -352,7 +403,7 @@ def least_squares(
         return None
     rest = left - matrix @ found
     freedom = max(1, len(left) - matrix.shape[1] - 1)
-    spread = np.linalg.inv(matrix.T @ matrix).diagonal() * (rest @ rest) / freedom
+    spread = np.linalg.inv(matrix.T @ matrix).diagonal() * (rest @ rest + within) / freedom
     return found / scale, np.sqrt(np.maximum(spread, 0)) / scale
 
 

@@ -60,12 +60,12 @@ def report_values(facts: dict[str, Any]) -> dict[str, Any]:
         "left_out_sentence": left_out_sentence(facts),
         "cost_sentence": cost_sentence(facts),
         "learn_sentence": learn_sentence(facts),
-        "widths": {one["column"]: one for one in quasi},
+        "widths": {} if facts.get("form") == TWO_TABLES else {one["column"]: one for one in quasi},
         "scale": scale_of(shown),
         "query_scale": scale_of([one["median"] for one in errors]),
         "bearing": groups[0] if groups else None,
         "others_bearing": groups[1:],
-        "bearing_sentence": bearing_sentence(groups[0]) if groups else "",
+        "bearing_sentence": bearing_sentence(groups[0], facts.get("form", "")) if groups else "",
     }
 
 
@@ -169,6 +169,11 @@ def cost_sentence(facts: dict[str, Any]) -> str:
     """Say what was lost, and which column lost most."""
     ncp = facts["loss"]["ncp"]
     worst = max(ncp, key=lambda name: ncp[name])
+    if facts.get("form") == TWO_TABLES:
+        return (
+            "No column lost any detail. Lost is who of a group has which of its values; groups "
+            f"span {share(facts['loss']['gcp'])} of the {plural(len(ncp), 'column')} about people."
+        )
     whole = f"{share(facts['loss']['gcp'])} of the detail in {plural(len(ncp), 'column')}"
     most = f", most of it in {worst} ({share(ncp[worst])})" if len(ncp) > 1 and ncp[worst] else ""
     rest = [one["name"] for one in facts["columns"] if one["name"] not in ncp]
@@ -181,14 +186,15 @@ def _unevenness(group: dict[str, Any]) -> float:
     return max(losses) - min(losses)
 
 
-def bearing_sentence(group: dict[str, Any]) -> str:
-    """Say which people lost most, and which least."""
+def bearing_sentence(group: dict[str, Any], form: str = "") -> str:
+    """Say which people lost most, and which least; of two tables, whose groups are wide."""
     bands = sorted(group["bands"], key=lambda band: band["loss"])
     least, most = bands[0], bands[-1]
+    what = "Whose groups are wide" if form == TWO_TABLES else "Who bears the loss"
     if most["loss"] == least["loss"]:
-        return f"Who bears the loss: everybody alike, by {group['column']}"
+        return f"{what}: everybody alike, by {group['column']}"
     return (
-        f"Who bears the loss: {group['column']} {most['name']} most ({share(most['loss'])}), "
+        f"{what}: {group['column']} {most['name']} most ({share(most['loss'])}), "
         f"{least['name']} least ({share(least['loss'])})"
     )
 
@@ -200,7 +206,9 @@ def learn_sentence(facts: dict[str, Any]) -> str:
     if "columns" in known:
         moved = [one for one in known["columns"] if one["role"] == "quasi"]
         worst = max(moved, key=lambda one: one["apart"], default=None)
-        if worst is not None:
+        if facts.get("form") == TWO_TABLES:
+            said.append("Every column alone, and those about people together, are as before.")
+        elif worst is not None:
             so = "come out as before" if worst["apart"] <= LARGE else "are only roughly as before"
             said.append(
                 f"The shares and means of single columns {so}: at most {share(worst['apart'])} of "
