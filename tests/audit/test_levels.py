@@ -134,7 +134,7 @@ def test_a_record_says_why_it_is_at_risk():
     value = Sensitive.of((published.sensitive("s"),))
     found = {one["row"]: one["why"] for one in riskiest_records(published, value, 100)}
     assert found[5] == "alone in its group"
-    assert found[1] == "3 of 4 in its group have a s within 100 of its own"
+    assert found[1] == "3 of 4 in its group are within 100 of its own s"
     assert found[4] == "one in 4, and nobody else is near"
     assert list(found)[:2] == [5, 1]
 

@@ -91,6 +91,27 @@ def test_a_page_can_be_read_by_everybody(written: Path, browser, name: str) -> N
         opened.close()
 
 
+@pytest.mark.parametrize("name", ["report", "owner", "nodes", "alone", "coarser"])
+def test_contents_are_in_the_order_of_the_page(written: Path, browser, name: str) -> None:
+    page = browser.new_page()
+    page.goto((written / f"{name}.html").as_uri())
+    listed = page.eval_on_selector_all(".contents a", "all => all.map(one => one.hash.slice(1))")
+    there = page.eval_on_selector_all("[id]", "all => all.map(one => one.id)")
+    assert len(listed) >= 8
+    assert listed == [one for one in there if one in listed]
+    page.close()
+
+
+@pytest.mark.parametrize("name", ["report", "owner", "nodes", "alone", "coarser"])
+def test_a_phone_shows_all_answers_to_the_three_questions(
+    written: Path, browser, name: str
+) -> None:
+    page = browser.new_page(viewport={"width": 400, "height": 900})
+    page.goto((written / f"{name}.html").as_uri())
+    assert page.locator("#publish .wide").first.evaluate("e => e.scrollWidth <= e.clientWidth")
+    page.close()
+
+
 @pytest.mark.parametrize("name", ["report", "certificate", "nodes", "alone", "coarser"])
 def test_paper_gives_two_pages_with_a_place_to_sign(written: Path, browser, name: str) -> None:
     page = browser.new_page()

@@ -134,6 +134,7 @@ def test_the_mirrored_curve_has_the_mirrored_knee():
 
 def test_four_points_and_even_curves_have_no_knee():
     assert "4 points were reached" in frontier([0.1, None, 0.1, 0.1, 0.9]).sentence
+    assert "1 point was reached" in frontier([None, 0.1, None]).sentence
     assert "evenly" in frontier([0.1, 0.2, 0.3, 0.4, 0.52]).sentence
     assert "does not cost more" in frontier([0.5, 0.2, 0.3, 0.4, 0.4]).sentence
 

@@ -115,6 +115,11 @@ print(json.dumps({n: float(t[n].mean()) for t in tables.values()
     assert found == pytest.approx(means(typed(written / "out")))
 
 
+def test_features_of_a_frame_are_refused_with_what_to_do(written: Path) -> None:
+    with pytest.raises(shoal.ShoalError, match="takes a release or its directory"):
+        shoal.features(shoal.read(written / "out"))
+
+
 def test_features_are_the_same_from_memory_and_from_files(
     written: Path, release: shoal.Release
 ) -> None:

@@ -308,8 +308,8 @@ def why(near: int, size: int, epsilon: float, name: str, whom: str = "") -> str:
         return "alone in its group"
     if near == 1:
         return f"one in {size}{whom}, and nobody else is near"
-    reach = f"within {epsilon:,g} of its own" if epsilon else "the same"
-    return f"{near} of {size}{whom} in its group have a {name} {reach}"
+    alike = f"are within {epsilon:,g} of its own" if epsilon else "have the same"
+    return f"{near} of {size}{whom} in its group {alike} {name}"
 
 
 def survey_people(published: Published, members: Members, name: str) -> dict[str, Any]:

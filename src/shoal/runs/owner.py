@@ -66,8 +66,8 @@ def _answer(columns: Sequence[dict[str, Any]]) -> str:
     worst = max(columns, key=lambda one: one["riskiest_records"][0]["risk"])
     first = worst["riskiest_records"][0]
     return (
-        f"Row {first['row']:,} of the release, in group {first['group']}: by its "
-        f"{worst['column']} {first['why']}."
+        f"Row {first['row']:,} of the release, in group {first['group']}, by its "
+        f"{worst['column']}: {first['why']}."
     )
 
 

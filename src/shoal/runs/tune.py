@@ -209,7 +209,8 @@ class Frontier:
         if self.knee is None:
             losses = [point.loss for point in self.points if point.loss is not None]
             if len(losses) < FEWEST:
-                return f"No knee: {len(losses)} points were reached, and {FEWEST} make a curve."
+                reached = "1 point was" if len(losses) == 1 else f"{len(losses)} points were"
+                return f"No knee: {reached} reached, and {FEWEST} make a curve."
             weakest, strictest = (losses[0], losses[-1]) if self.grows else (losses[-1], losses[0])
             if weakest >= strictest:
                 return f"No knee: more protection, {more}, does not cost more here."

@@ -337,7 +337,7 @@ def _target(seen: list[Seen]) -> Seen | None:
         return kept[0]
     for one in seen:
         if one.role == "sensitive" and len(one.parts) > 1:
-            named = f"{one.name} is {one.parts[0]}"
+            named = f"share of {one.parts[0]} in {one.name}"
             return replace(
                 one, name=named, parts=[], before=one.before[:, 0], after=one.after[:, 0]
             )

@@ -187,6 +187,12 @@ def features(source: Any) -> pl.DataFrame:
     """
     if isinstance(source, str | Path):
         tables, manifest = read(source), read_manifest(Path(source))
+    elif not hasattr(source, "manifest"):
+        msg = (
+            f"features takes a release or its directory, not a {type(source).__name__}. Name the "
+            "directory; for a frame there is CellTransformer."
+        )
+        raise InputError(msg)
     else:
         tables, manifest = _typed(source), source.manifest
     kept = [one["name"] for one in manifest["columns"] if one["role"] in {"quasi", "other"}]

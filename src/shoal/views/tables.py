@@ -151,7 +151,7 @@ def measures(facts: dict[str, Any]) -> list[Measure]:
             for name, which in (("from the original", "original"), ("no quasi", "trivial"))
         }
     return [
-        Measure("GCP", "information lost (GCP)", "{:.2%}", column("loss")),
+        Measure("GCP", "detail lost (GCP)", "{:.2%}", column("loss")),
         Measure("error", "median relative error of a count", "{:.2%}", errors),
         Measure("learned", f"learned from it ({metric})", "{:z.3f}", learned, beside),
         Measure("risk", "worst measured risk", "{:.4g}", risks),
@@ -262,7 +262,10 @@ def print_survey(facts: dict[str, Any]) -> None:
         worst = column["riskiest"]
         table = table_of(*worst[0])
         for one in worst:
-            cells = (v if isinstance(v, str) else _rounded(v) for v in one.values())
+            cells = (
+                at_most(v) if name == "risk" else v if isinstance(v, str) else _rounded(v)
+                for name, v in one.items()
+            )
             table.add_row(*cells)
         console.print(table)
         heading(console, f"Riskiest records, at epsilon {grouped(worst[0]['epsilon'])}")
@@ -276,7 +279,7 @@ def sentences(found: dict[str, Any]) -> list[str]:
     """Say in plain words how likely people are found."""
     said = [
         f"Whoever knows that a person is in the table finds the row with a chance of up to "
-        f"{found['prosecutor']:.4g} (prosecutor) and of {found['marketer']:.4g} on average "
+        f"{_chance(found['prosecutor'])} (prosecutor) and of {found['marketer']:.4g} on average "
         "(marketer).",
         f"{found['unique_rows']:,} rows ({found['uniqueness']:.2%}) share their description with "
         f"no other; {found['rows_above_one_in_five']:.2%} are found with more than 1 in 5.",
@@ -299,6 +302,11 @@ def sentences(found: dict[str, Any]) -> list[str]:
                 "the table: DeltaPresence, where descriptions do not overlap."
             )
     return said
+
+
+def _chance(risk: float) -> str:
+    """Write one in so many people as that."""
+    return "1" if risk == 1 else f"1 in {round(1 / risk):,}"
 
 
 def _rounded(value: float) -> str:

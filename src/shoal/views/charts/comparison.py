@@ -98,7 +98,7 @@ def tuning_chart(frontier: dict[str, Any]) -> str:
     y = {
         "field": "loss",
         "type": "quantitative",
-        "title": "information lost (GCP)",
+        "title": "detail lost (GCP)",
         "axis": {"format": "~%", "tickCount": 6},
         "scale": {"zero": True},
     }
