@@ -91,7 +91,7 @@ def test_a_page_can_be_read_by_everybody(written: Path, browser, name: str) -> N
         opened.close()
 
 
-@pytest.mark.parametrize("name", ["report", "owner", "nodes", "alone", "coarser"])
+@pytest.mark.parametrize("name", ["report", "owner", "nodes", "alone"])
 def test_contents_are_in_the_order_of_the_page(written: Path, browser, name: str) -> None:
     page = browser.new_page()
     page.goto((written / f"{name}.html").as_uri())
@@ -102,7 +102,7 @@ def test_contents_are_in_the_order_of_the_page(written: Path, browser, name: str
     page.close()
 
 
-@pytest.mark.parametrize("name", ["report", "owner", "nodes", "alone", "coarser"])
+@pytest.mark.parametrize("name", ["report", "owner", "nodes", "alone"])
 def test_a_phone_shows_all_answers_to_the_three_questions(
     written: Path, browser, name: str
 ) -> None:
