@@ -16,6 +16,7 @@ pytestmark = pytest.mark.browser
 SCHEMA = shoal.Schema(quasi=["age", "birthplace"], sensitive="income", other="occupation")
 ROLES = ("--quasi", "age,birthplace", "--sensitive", "income")
 LARGEST = 500_000  # bytes of a report
+WIDEST = "all => Math.max(...all.map(one => one.getBoundingClientRect().right))"
 PAGES = [
     "report", "owner", "certificate", "nodes", "alone", "coarser", "hostile", "compare", "tune",
     "attack", "audit",
@@ -103,12 +104,13 @@ def test_contents_are_in_the_order_of_the_page(written: Path, browser, name: str
 
 
 @pytest.mark.parametrize("name", ["report", "owner", "nodes", "alone"])
-def test_a_phone_shows_all_answers_to_the_three_questions(
+def test_a_phone_shows_titles_and_the_answers_to_three_questions_whole(
     written: Path, browser, name: str
 ) -> None:
     page = browser.new_page(viewport={"width": 400, "height": 900})
     page.goto((written / f"{name}.html").as_uri())
     assert page.locator("#publish .wide").first.evaluate("e => e.scrollWidth <= e.clientWidth")
+    assert page.eval_on_selector_all(".wide caption", WIDEST) <= 400
     page.close()
 
 
