@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from shoal.methods.exchanging import ROUNDS
 from shoal.views.whole import AT_LEAST, AT_MOST, USUAL, WORDS, Whole
 
 
@@ -31,6 +32,30 @@ def test_the_bar_is_within_a_fifth_after_its_first_fifth(seed: int) -> None:
     told = 0.2 + lasting["search"] / whole_time / 5
     late = [(true, share) for true, share in shown if true > told]
     assert max(abs(true - share) for true, share in late) <= 0.2
+
+
+@pytest.mark.parametrize(
+    ("rounds", "seek"),
+    [(0, 0.0), (1, 0.1), (9, 1.0), (14, 1.0), (12, 10.0), (16, 10.0), (12, 90.0), (17, 90.0)],
+)
+def test_a_search_that_seeks_is_not_said_to_be_nearly_over(rounds: int, seek: float) -> None:
+    """The last groups may take most of the time, or none: nobody knows while others are mended."""
+    lasting = {
+        "read": 0.2, "code": 0.2, "search": 0.5, "repair": 1.0, "seek": seek, "improve": 0.8,
+        "recode": 0.1, "write": 0.2, "audit": 0.4, "report": 2.0,
+    }  # fmt: skip
+    if not rounds:
+        lasting.pop("seek")
+    whole_time, now = sum(lasting.values()), [0.0]
+    whole, shown = Whole(lambda: now[0]), []
+    for phase, seconds in lasting.items():
+        begun = now[0]
+        for done in np.linspace(0, 1, 57).tolist():
+            now[0] = begun + seconds * done
+            told = min(0.95, done * rounds / ROUNDS) if phase == "seek" else done
+            shown.append((now[0] / whole_time, whole.share(phase, told)))
+    assert [share for _, share in shown] == sorted(share for _, share in shown)
+    assert max(abs(true - share) for true, share in shown if true > 0.2) <= 0.2
 
 
 def test_every_phase_has_words() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from shoal.methods.base import Method, Task
 from shoal.runs import estimate
 from shoal.runs.estimate import search_seconds
 from shoal.runs.run import Run
+from shoal.views.whole import WORDS
 
 SCHEMA = shoal.Schema(quasi=["age", "birthplace", "occupation"], sensitive="income")
 
@@ -53,9 +55,57 @@ def test_an_estimate_is_within_a_factor_of_two(task, unit, power):
         # Samples end where they begin to take long, whatever the whole table would take.
         sizes = sorted(set(method.sizes))
         assert len(sizes) >= estimate.FEWEST
-        assert all(
-            method.takes(size) <= estimate.ENOUGH for size in sizes[estimate.FEWEST - 1 : -1]
-        )
+        # Those of a search that takes far longer yet are a little longer too.
+        most = method.takes(len(task.coded)) * estimate.SHARE * 2  # the estimate is off by that
+        most = min(estimate.PLENTY, max(estimate.ENOUGH, most))
+        assert all(method.takes(size) <= most for size in sizes[estimate.FEWEST - 1 : -1])
+
+
+class Phased(Clockwork):
+    """A search whose last groups are sought among all others: little work, until it is most."""
+
+    def takes(self, rows: int) -> float:
+        return sum(self.phases(rows).values())
+
+    def phases(self, rows: int) -> dict[str, float]:
+        thousands = rows / 1000
+        return {
+            "repair": 0.3 * thousands,
+            "seek": self.unit * thousands**self.power,
+            "improve": 0.07 * thousands**1.1,
+        }
+
+    def search(self, task: Task) -> Any:
+        self.sizes.append(len(task.coded))
+        for phase, seconds in self.phases(len(task.coded)).items():
+            for share in (0.0, 0.5):
+                task.progress(phase, share)
+                self.time += seconds / 2 * self.chance.uniform(1, 1 + self.noise)
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0, 2.2])
+@pytest.mark.parametrize("unit", [0.0, 0.01, 0.1, 1.0])
+def test_a_phase_that_outgrows_the_others_is_continued_by_itself(task, unit, power):
+    for seed in range(5):
+        method = Phased(unit, power, 0.15, seed)
+        found = search_seconds(method, task, method.now)
+        assert 0.6 < found / method.takes(len(task.coded)) < 1.7
+        # No sample but the last is of more work than may be done before.
+        assert all(method.takes(size) <= estimate.PLENTY for size in sorted(method.sizes)[:-1])
+
+
+def test_a_search_near_the_limit_tells_what_it_takes_by_phase():
+    """Of the last wrong groups, those that see all others: a phase, as long as it takes."""
+    hard = "EpsilonM(epsilon=7900, m=5)"
+    task, method = Run(schema=SCHEMA, require=hard, method="Exchange()").ready(census(2000))
+    told: list[tuple[str, float]] = []
+    method.search(replace(task, progress=lambda phase, share: told.append((phase, share))))
+    shares = [share for phase, share in told if phase == "seek"]
+    assert len(shares) > 1
+    assert shares == sorted(shares)
+    assert shares[0] == 0
+    assert shares[-1] < 1
+    assert {phase for phase, _ in told} <= WORDS.keys()
 
 
 def test_an_estimate_of_a_real_search_is_within_a_factor_of_two(monkeypatch):

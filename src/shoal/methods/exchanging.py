@@ -161,6 +161,7 @@ CHAINS = 1e8  # pairs of pairs that chains may try: seconds, where all groups co
 MOST_WRONG = 3 / 4  # of all groups after the first passes, of which too many stay
 FEW_WRONG = 1 / 32  # of all groups after near ones were asked, of which most can be mended
 PASSES = 12  # about as many as a run makes, for the progress bar
+ROUNDS = 14  # and as those that are left see all others, where there are many
 
 
 class Exchanged(NamedTuple):
@@ -271,6 +272,7 @@ class Exchanging:
             self.deal,
         ):
             if self.groups.excess.any() and not self.late():
+                self.progress("repair", 1 - self.wrong)
                 step(near)
 
     def widen(self, near: NearGroups) -> None:
@@ -288,16 +290,19 @@ class Exchanging:
 
     def seek(self, near: NearGroups) -> None:
         """Let the handful of groups that are left see all others: the rings were thinned out."""
-        count, last = self.groups.sizes.size, -1
+        count, last, rounds = self.groups.sizes.size, -1, 0
         while last != (left := int(self.groups.excess.sum())) and left:
             last = left
             self.now += 1
-            for g in np.flatnonzero(self.groups.excess):
+            wrong = np.flatnonzero(self.groups.excess)
+            for place, g in enumerate(wrong):
                 if self.late():
                     return
+                self.progress("seek", min(0.95, (rounds + place / wrong.size) / ROUNDS))
                 one = np.array([g])
                 around = near.ring(one, 0, count, count)
                 repair(*self.state, one, around, HEAVY, self.now, *self.crossing())
+            rounds += 1
 
     def chains(self, reach: int, near: NearGroups) -> None:
         """Try two exchanges in a row with groups in reach, where not too many are wrong.

@@ -3,7 +3,8 @@
 Each sample is larger than the last.
 
 A formula would have to know how hard a requirement is on a table; a sample of the table knows. The
-times of the last few samples are continued to the whole table by a power of the number of rows.
+times of the last few samples are continued to the whole table, each phase of the search by a power
+of the number of rows.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import NotAchievable
-from shoal.progress import silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 FIRST = 125  # rows of the first sample
 FACTOR = 2  # by which samples grow
-ENOUGH = 0.7  # seconds; a search that takes so long tells what a larger one takes
+ENOUGH = 0.7  # seconds; a search that takes so long tells what a larger one takes, and
+SHARE = 1 / 20  # of what the whole table takes, or
+PLENTY = 2.0  # seconds, whatever that takes
 LEAP = 10  # times the sample before: so much more is code that was loaded, not work
 FEWEST, FITTED = 3, 4  # samples at least, and how many of the largest are continued
 POWERS = (0.9, 2.2)  # of the rows, that searches grow by
@@ -65,15 +67,36 @@ def _by_samples(method: Method, task: Task, now: Callable[[], float]) -> float:
     size = min(rows, max(FIRST, FACTOR * task.least))
     _searched(method, task, order[:size], now)  # loads code, which is not measured
     sizes: list[int] = []
-    times: list[float] = []
+    times: list[dict[str, float]] = []
     while True:
         sizes.append(size)
         times.append(_searched(method, task, order[:size], now))
-        if times[-1] > ENOUGH and len(times) > 1 and times[-1] > LEAP * times[-2]:
-            times[-1] = min(times[-1], _searched(method, task, order[:size], now))
-        if size == rows or (len(sizes) >= FEWEST and times[-1] > ENOUGH):
-            return continued(sizes[-FITTED:], times[-FITTED:], rows)
+        last = sum(times[-1].values())
+        if last > ENOUGH and len(times) > 1 and last > LEAP * sum(times[-2].values()):
+            again = _searched(method, task, order[:size], now)
+            times[-1] = min(times[-1], again, key=lambda one: sum(one.values()))
+            last = sum(times[-1].values())
+        found = by_phase(sizes[-FITTED:], times[-FITTED:], rows)
+        long = last > PLENTY or (last > ENOUGH and last > SHARE * found)
+        if size == rows or (len(sizes) >= FEWEST and long):
+            return found
         size = min(rows, FACTOR * size)
+
+
+def by_phase(sizes: list[int], times: list[dict[str, float]], rows: int) -> float:
+    """Return the time for so many rows where each phase of a search grows by a power of its own.
+
+    What grows fastest is little in small samples and nearly all of the work in large tables.
+
+    >>> times = [{"repair": 2.0, "seek": 0.25}, {"repair": 4.0, "seek": 1.0}]
+    >>> round(by_phase([1000, 2000], times, 20000), 6)
+    140.0
+    """
+    total = 0.0
+    for phase in times[-1]:
+        seen = [(size, one[phase]) for size, one in zip(sizes, times, strict=True) if phase in one]
+        total += continued([size for size, _ in seen], [took for _, took in seen], rows)
+    return total
 
 
 def continued(sizes: list[int], times: list[float], rows: int) -> float:
@@ -89,10 +112,22 @@ def continued(sizes: list[int], times: list[float], rows: int) -> float:
     return times[-1] * (rows / sizes[-1]) ** float(np.clip(slope, *POWERS))
 
 
-def _searched(method: Method, task: Task, some: np.ndarray, now: Callable[[], float]) -> float:
-    """Return how long a sample is searched, whether or not it reaches what is required."""
-    sample = replace(task, coded=task.coded.subset(np.sort(some)), progress=silent)
-    begun = now()
+def _searched(
+    method: Method, task: Task, some: np.ndarray, now: Callable[[], float]
+) -> dict[str, float]:
+    """Return how long each phase of the search of a sample takes, whether or not it succeeds."""
+    taken: dict[str, float] = {}
+    phase, begun = "", now()
+
+    def told(other: str, share: float) -> None:  # noqa: ARG001
+        nonlocal phase, begun
+        if other != phase:
+            ended = now()
+            taken[phase] = taken.get(phase, 0.0) + ended - begun
+            phase, begun = other, ended
+
+    sample = replace(task, coded=task.coded.subset(np.sort(some)), progress=told)
     with suppress(NotAchievable):  # fewer rows may not reach what all of them do
         method.search(sample)
-    return now() - begun
+    told("end", 1.0)
+    return taken

@@ -19,6 +19,7 @@ WORDS = {
     "search": "Searching for groups",
     "partition": "Dividing rows among groups",
     "repair": "Mending groups",
+    "seek": "Mending the last groups",
     "improve": "Making groups tighter",
     "anneal": "Making groups tighter in the time that is left",
     "recode": "Making cells coarser",
@@ -39,8 +40,9 @@ USUAL = {
 MEASURED = ("read", "code")  # phases by which the others are expected to take their time
 AT_LEAST = {"code": 0.1, "search": 0.5, "write": 0.05, "audit": 0.1, "report": 0.4}  # seconds
 AT_MOST = {"report": 4.0}  # of large tables a report looks at some rows
-WITHIN_SEARCH = ("partition", "repair", "improve", "anneal")  # phases of a search, in any order
-IMPROVING = 0.5  # of the time until groups hold is what tightening them takes then, about
+WITHIN_SEARCH = ("partition", "repair", "seek", "improve", "anneal")  # of a search, in any order
+IMPROVING = 0.5  # of the time until few groups are left to mend is what tightening takes, about
+MENDING = 0.4  # is shown at most while groups are mended: the last ones may take most of the time
 SURE = 0.02  # of a phase: from there on what it says of itself is believed
 
 
@@ -88,7 +90,8 @@ class Whole:
             return self._most  # nothing is known yet of how long anything takes here
         passed = now - self._begun
         if passed + left > 0:
-            self._most = max(self._most, passed / (passed + left))
+            most = MENDING if untold and phase == "repair" else 1.0
+            self._most = max(self._most, min(most, passed / (passed + left)))
         return self._most
 
     def _left_in_phase(self, phase: str, done: float, now: float) -> float:
@@ -96,10 +99,14 @@ class Whole:
         searching = phase == "search" or phase in WITHIN_SEARCH
         if searching and self._search_begun is not None and self._budget is not None:
             return max(0.0, self._search_begun + self._budget - now)
-        if phase == "repair" and self._search_begun is not None:
-            return IMPROVING * (now - self._search_begun)
+        improving = 0.0
+        if phase in ("repair", "seek") and self._search_begun is not None:
+            until = now if phase == "repair" else self._phase_begun
+            improving = IMPROVING * (until - self._search_begun)
+        if phase == "repair":
+            return improving
         if done >= SURE:
-            return passed * (1 - min(done, 1.0)) / done
+            return passed * (1 - min(done, 1.0)) / done + improving
         return max(0.0, self._expected(phase) - passed)
 
     def _left_after(self, phase: str) -> float:

@@ -30,7 +30,7 @@ MOST_NAME = 40  # letters of the name of a linked table
 OF_RELEASES = ("release", "people", "values", "manifest", "report", "codebook")  # other files
 RELEASE = "release"
 IMPROVE = "improve"
-PART_OF = {"partition": "search", "repair": "search", "anneal": IMPROVE}
+PART_OF = {"partition": "search", "repair": "search", "seek": "search", "anneal": IMPROVE}
 KNOWN_FROM = 0.03  # the share of a run from which the time that is left is told
 PHASES = {
     "read": "Read the table",
