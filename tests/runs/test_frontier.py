@@ -18,6 +18,8 @@ from shoal.runs import trials as trials_module
 from shoal.runs.tune import FEWEST, Frontier, Setting, bend_of, parameters
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
+from shoal.views.pages import frontier_part
+from shoal.views.tables import print_frontier
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,7 +104,7 @@ def frontier(losses: list[float | None], *, grows: bool = True) -> Frontier:
         Setting(place + 2.0, "", loss, 1, 0.1, None if loss is not None else "No.")
         for place, loss in enumerate(losses)
     ]
-    bend = bend_of(points, grows=grows)
+    bend = bend_of(points, grows=grows, rows=10)
     return Frontier(10, "Split()", (), "k", 3, grows, tuple(points), bend)
 
 
@@ -156,3 +158,42 @@ def test_a_trial_that_fails_says_nothing_against_the_release(tmp_path: Path, mon
     assert "Tried on 40 of 300 rows, drawn at random" in trials
     assert f"loses {release.loss:.2%}" in trials
     assert re.search(r"12 not in this trial asked for; the release keeps it", trials)
+
+
+def test_rows_that_are_left_out_count_as_lost_where_the_curve_bends():
+    """What loses little of few rows is not cheap: the curve rises where rows go."""
+    losses = [0.05, 0.06, 0.07, 0.03, 0.02, 0.01]
+    gone = [0, 0, 0, 20, 40, 60]
+    points = [
+        Setting(place + 2.0, "", loss, 1, 0.1, left_out=left)
+        for place, (loss, left) in enumerate(zip(losses, gone, strict=True))
+    ]
+    assert bend_of(points, grows=True, rows=10**9) is None  # so few of many: it seems to fall
+    bend = bend_of(points, grows=True, rows=100)
+    assert bend is not None
+    assert (bend.place, bend.rises) == (2, True)
+
+
+def test_rows_left_out_of_people_who_have_many_are_told(capsys):
+    rng = np.random.default_rng(3)
+    counts = 1 + rng.poisson(1.5, 120)
+    who = np.repeat(np.arange(120), counts)
+    table = pl.DataFrame(
+        {"who": who, "age": rng.integers(20, 60, 120)[who], "ill": rng.integers(0, 6, len(who))}
+    )
+    schema = shoal.Schema(quasi="age", sensitive="ill", person="who")
+    found = shoal.tune(table, schema, require="KAnonymity(k=4)", vary="k=2,4,8")
+    for point in found.points:
+        made = shoal.anonymize(
+            table, schema, require=f"KAnonymity(k={point.value:g})", method=found.method
+        )
+        assert (point.left_out > 0) == (made.manifest["rows"] < table.height)
+        assert point.left_out + made.manifest["rows"] == pytest.approx(table.height, abs=20)
+    assert any(point.left_out for point in found.points)
+    print_frontier(found.to_dict())
+    assert "left out" in capsys.readouterr().out
+    assert "rows left out" in frontier_part(found.to_dict())
+    rows = pl.DataFrame({"age": range(40), "ill": [row % 5 for row in range(40)]})
+    roles = shoal.Schema(quasi="age", sensitive="ill")
+    plain = shoal.tune(rows, roles, require="KAnonymity(k=4)", vary="k=2,4")
+    assert "left out" not in frontier_part(plain.to_dict())

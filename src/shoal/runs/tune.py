@@ -152,7 +152,10 @@ def _distinct(values: Any, *, whole: bool) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Setting:
-    """One value of the parameter and what it costs; where it is not achievable, why not."""
+    """One value of the parameter and what it costs; where it is not achievable, why not.
+
+    `left_out` are the rows that people have beyond those that are published of them.
+    """
 
     value: float
     require: str
@@ -160,6 +163,12 @@ class Setting:
     groups: int | None
     seconds: float | None
     problem: str | None = None
+    left_out: int = 0
+
+    def lost(self, rows: int) -> float:
+        """Return the loss of all rows: of a row that is left out everything is lost."""
+        share = self.left_out / max(1, rows)
+        return share + (1 - share) * (self.loss or 0.0)
 
 
 @dataclass(frozen=True)
@@ -207,7 +216,7 @@ class Frontier:
         """What the curve says, in a sentence."""
         more = f"as {self.parameter} {'grows' if self.grows else 'falls'}"
         if self.knee is None:
-            losses = [point.loss for point in self.points if point.loss is not None]
+            losses = [point.lost(self.rows) for point in self.points if point.loss is not None]
             if len(losses) < FEWEST:
                 reached = "1 point was" if len(losses) == 1 else f"{len(losses)} points were"
                 return f"No knee: {reached} reached, and {FEWEST} make a curve."
@@ -300,16 +309,16 @@ def tuned(run: Run, *, vary: str | None = None, progress: Progress = silent) -> 
         asked=getattr(principle, grid.parameter),
         grows=grows,
         points=tuple(points),
-        knee=bend_of(points, grows=grows),
+        knee=bend_of(points, grows=grows, rows=len(coded)),
     )
 
 
-def bend_of(points: list[Setting], *, grows: bool) -> Knee | None:
+def bend_of(points: list[Setting], *, grows: bool, rows: int) -> Knee | None:
     """Return the knee of loss against protection; none where protection does not cost more."""
     reached = [place for place, point in enumerate(points) if point.loss is not None]
     if not grows:
         reached.reverse()  # so that protection grows along the curve
-    losses = [points[place].loss or 0.0 for place in reached]
+    losses = [points[place].lost(rows) for place in reached]
     if not losses or losses[-1] <= losses[0]:
         return None
     sign = 1 if grows else -1
@@ -332,7 +341,9 @@ def _try(method: Method, task: Task, value: float, required: str) -> Setting:
     except NotAchievable as problem:
         return Setting(value, required, None, None, None, problem.sentence)
     groups = len(made.found) if isinstance(made.found, Groups) else None
-    return Setting(value, required, loss_of(made.task.coded, made.found), groups, made.seconds)
+    loss = loss_of(made.task.coded, made.found)
+    left_out = len(task.coded) - len(made.task.coded)
+    return Setting(value, required, loss, groups, made.seconds, left_out=left_out)
 
 
 STRAIGHT = 0.1  # a curve that keeps so near to its chord has no knee

@@ -166,7 +166,9 @@ def print_frontier(facts: dict[str, Any]) -> None:
     heading(
         console, f"{' and '.join(facts['require'])} by {facts['method']}, {facts['rows']:,} rows"
     )
-    table = table_of(facts["parameter"], "GCP", "groups", "seconds", "")
+    fewer = any(point["left_out"] for point in facts["points"])
+    left_out = ("rows left out",) if fewer else ()
+    table = table_of(facts["parameter"], "GCP", *left_out, "groups", "seconds", "")
     bend = facts["knee"] and facts["knee"]["value"]
     for point in facts["points"]:
         marks = [
@@ -175,10 +177,11 @@ def print_frontier(facts: dict[str, Any]) -> None:
             if point["value"] == there
         ]
         if point["loss"] is None:
-            cells = ("not reached", "", "")
+            cells = ("not reached", *("" for _ in left_out), "", "")
         else:
             groups = "none" if point["groups"] is None else f"{point['groups']:,}"
-            cells = (f"{point['loss']:.2%}", groups, f"{point['seconds']:.2f}")
+            gone = (f"{point['left_out']:,}",) if fewer else ()
+            cells = (f"{point['loss']:.2%}", *gone, groups, f"{point['seconds']:.2f}")
         table.add_row(f"{point['value']:,.6g}", *cells, ", ".join(marks))
     console.print(table)
     console.print(facts["sentence"])
