@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 class Matched:
     """The groups of rows with equal cells, whom each matches, and what spoils the count.
 
-    Where several rows may be about one person, `people` says of each description how many rows each
-    person of the population has all of whose rows it matches.
+    Where several rows may be about one person, `people` says of each description how many people of
+    the population, all of whose rows it matches, have how many rows.
     """
 
     by_cells: Groups
     problems: list[str]
-    people: list[NDArray[np.int64]] | None = None
+    people: list[dict[int, int]] | None = None
 
     def candidates(self, members: Members) -> Groups:
         """Return the members with equal cells, and whom of the population each may be.
@@ -49,7 +49,7 @@ class Matched:
         described = members.groups.labels[first].tolist()
         counts = np.bincount(members.of_row)[first].tolist()
         found = [
-            np.count_nonzero(self.people[one] == count) if members.known else len(self.people[one])
+            self.people[one].get(count, 0) if members.known else sum(self.people[one].values())
             for one, count in zip(described, counts, strict=True)
         ]
         return Groups(groups.labels, np.array(found, np.int64))
@@ -81,7 +81,9 @@ def count_people(
             f"{cover.unread} distinct quasi cells cannot be compared with the population."
         )
     if schema.person is not None:
-        people = list(cover.fitting(code_persons(population[PERSON])))
+        # Counted at once: those who fit broad descriptions are most of the population, each time.
+        fitting = cover.fitting(code_persons(population[PERSON]))
+        people = [dict(zip(*_counted(rows), strict=True)) for rows in fitting]
         return Matched(described.by_cells, problems, people)
     by_description, by_person = cover.tally()
     twice = int((by_person > 1).sum())
@@ -91,3 +93,9 @@ def count_people(
             "DeltaPresence is defined for descriptions that do not."
         )
     return Matched(replace(described.by_cells, people=by_description), problems)
+
+
+def _counted(rows: NDArray[np.int64]) -> tuple[list[int], list[int]]:
+    """Return the different numbers of rows, and how many people have each."""
+    numbers, people = np.unique(rows, return_counts=True)
+    return numbers.tolist(), people.tolist()
