@@ -12,7 +12,8 @@ import pytest
 
 import shoal
 from shoal.utility.bands import LEAST
-from shoal.utility.fidelity import association, fidelity, least_squares
+from shoal.utility.dependence import association, least_squares
+from shoal.utility.fidelity import fidelity
 
 SEEDS = range(40)
 
