@@ -46,6 +46,14 @@ PROGRAMS = {
 }
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name bytes after what they are given as: their own may hold the time at which they were made.
+
+    Where several processes share the tests, every one of them must find the same names.
+    """
+    return argname if isinstance(val, bytes) else None
+
+
 def _lacking() -> list[str]:
     """Return the marks of tests whose program is neither there nor demanded."""
     return [
