@@ -401,3 +401,98 @@ def test_nobody_whose_rows_are_never_mixed_is_published_with_all_of_them(require
     known = set(zip(table["cost"], table[column], strict=True))
     assert set(zip(published["cost"], published[column], strict=True)) <= known
     assert published.group_by("group").agg(pl.col(column).n_unique())[column].max() == 1
+
+
+def stays(seed: int, *, torn: int, fewest: int) -> pl.DataFrame:
+    """Draw visits of 60 people, twelve with the fewest rows; some of these are in two towns."""
+    chance = random.Random(seed)
+    rows = []
+    for person in range(60):
+        town, age = chance.choice("ab"), chance.randint(20, 60)
+        towns = [town] * (fewest if person < 12 else fewest + 1)
+        if person < torn:
+            towns[0] = "b" if town == "a" else "a"
+        rows += [(f"p{person}", age, one, chance.randint(0, 900)) for one in towns]
+    chance.shuffle(rows)
+    return pl.DataFrame(rows, schema=["patient", "age", "town", "cost"], orient="row")
+
+
+@pytest.mark.parametrize("rows", ["known", "unknown"])
+@pytest.mark.parametrize(
+    ("require", "method"),
+    [
+        ("KAnonymity(k=1)", "Exchange()"),
+        ("KAnonymity(k=3)", "Exchange()"),
+        ("KAnonymity(k=2)", "Mondrian()"),
+        ("EpsilonM(epsilon=5, m=2)", "Split()"),
+        ("FrequencyL(l=2)", "Exchange()"),
+    ],
+)
+def test_whose_rows_are_never_mixed_is_left_out_within_the_limit(require, method, rows) -> None:
+    """The share is one of all people, however few have as many rows as those in two towns."""
+    schema = shoal.Schema(
+        quasi="age", never_mix="town", sensitive="cost", person="patient", rows=rows
+    )
+    for seed, torn, fewest in ((1, 1, 2), (2, 3, 2), (3, 6, 3)):
+        table = stays(seed, torn=torn, fewest=fewest)
+        asked = {"require": require, "method": method, "seed": seed}
+        release = shoal.anonymize(table, schema, suppress=f"{torn}/60", **asked)
+        assert release.manifest["suppressed_people"] == torn
+        assert release.manifest["suppressed"] == torn * fewest
+        assert release.audit().holds
+        kept = table[release.linkage.tolist()]
+        assert set(kept["patient"]) == {f"p{person}" for person in range(torn, 60)}
+        towns = release.table.group_by("group").agg(pl.col("town").n_unique())["town"]
+        assert set(towns) == {1}
+        assert "All of them because their rows differ in columns" in str(release.suppression)
+        with pytest.raises(shoal.NotAchievable, match=f"{torn:,} .* have|1 person has") as refused:
+            shoal.anonymize(table, schema, suppress=f"{torn - 1}/60", **asked)
+        assert f"allows {torn - 1}; {torn} of 60 people" in str(refused.value)
+
+
+def test_others_are_left_out_beside_those_who_are_never_mixed() -> None:
+    """Both count within one limit, and the refusal says who had to go before."""
+    table = stays(4, torn=2, fewest=2)
+    rare = table["patient"].is_in(["p20", "p21"])  # too few of a third town for a group of three
+    table = table.with_columns(town=pl.when(rare).then(pl.lit("c")).otherwise("town"))
+    schema = shoal.Schema(quasi="age", never_mix="town", sensitive="cost", person="patient")
+    release = shoal.anonymize(table, schema, require="KAnonymity(k=3)", suppress="4/60")
+    assert release.suppression.torn == 2
+    assert release.manifest["suppressed_people"] == 4
+    assert str(release.suppression).startswith("Suppressed 4 people, that is 10 rows. 2 of them")
+    unknown = replace(schema, rows="unknown")
+    with pytest.raises(shoal.NotAchievable, match="Besides, 2 people are left out already"):
+        shoal.anonymize(table, unknown, require="KAnonymity(k=3)", suppress="3/60")
+
+
+def test_a_rare_value_that_is_never_mixed_leaves_within_the_share_of_all_people() -> None:
+    """Those with the fewest rows are few; of all people the two are little."""
+    table = stays(5, torn=0, fewest=1)
+    rare = table["patient"].is_in(["p1", "p2"])
+    table = table.with_columns(town=pl.when(rare).then(pl.lit("c")).otherwise("town"))
+    schema = shoal.Schema(quasi="age", never_mix="town", sensitive="cost", person="patient")
+    release = shoal.anonymize(table, schema, require="KAnonymity(k=3)", suppress="2/60")
+    kept = table[release.linkage.tolist()]
+    assert set(table["patient"]) - set(kept["patient"]) == {"p1", "p2"}
+    assert release.manifest["capped"] == 0
+
+
+@pytest.mark.parametrize("require", ["KAnonymity(k=2)", "FrequencyL(l=2)"])
+@pytest.mark.parametrize("gone", [0, 1, 2, 3, 4, 5])
+def test_a_rehearsal_leaves_out_what_a_run_may(require, gone) -> None:
+    """Two people are in two towns; of the others one more has a value than hides among 58."""
+    table = stays(6, torn=2, fewest=2)
+    number = table["patient"].str.slice(1).cast(pl.Int64)
+    common = pl.Series(number >= 29)  # 31 of 58 people who are not torn
+    table = table.with_columns(cost=pl.when(common).then(0).otherwise(number + 1))
+    one = shoal.Schema(quasi=["age", "town"], sensitive="cost", person="patient", most_rows=2)
+    for schema in (replace(one, never_mix=("town",)), one):
+        run = shoal.Run(table=table, schema=schema, require=require, suppress=f"{gone}/60")
+        try:
+            release = run.release()
+        except shoal.NotAchievable:
+            with pytest.raises(shoal.NotAchievable):
+                run.rehearse()
+        else:
+            assert release.manifest["suppressed_people"] <= gone
+            assert run.rehearse()["rows"] == 60

@@ -97,7 +97,7 @@ def test_a_phase_that_outgrows_the_others_is_continued_by_itself(task, unit, pow
 def test_a_search_near_the_limit_tells_what_it_takes_by_phase():
     """Of the last wrong groups, those that see all others: a phase, as long as it takes."""
     hard = "EpsilonM(epsilon=7900, m=5)"
-    task, method = Run(schema=SCHEMA, require=hard, method="Exchange()").ready(census(2000))
+    _, task, method = Run(schema=SCHEMA, require=hard, method="Exchange()").ready(census(2000))
     told: list[tuple[str, float]] = []
     method.search(replace(task, progress=lambda phase, share: told.append((phase, share))))
     shares = [share for phase, share in told if phase == "seek"]
@@ -112,7 +112,7 @@ def test_an_estimate_of_a_real_search_is_within_a_factor_of_two(monkeypatch):
     """By the processor's own clock, which other work on the machine does not move much."""
     monkeypatch.setattr(estimate, "ENOUGH", 0.05)  # so that there is something to continue
     hard = "EpsilonM(epsilon=6000, m=5)"  # nearer the limit, sizes that fail come and go
-    task, method = Run(schema=SCHEMA, require=hard, method="Exchange()").ready(census(4000))
+    _, task, method = Run(schema=SCHEMA, require=hard, method="Exchange()").ready(census(4000))
     ratios = []
     for _ in range(3):
         found = search_seconds(method, task, time.process_time)

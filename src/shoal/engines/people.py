@@ -9,6 +9,7 @@ and higher in none.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -17,11 +18,12 @@ import numpy as np
 
 from shoal.errors import NotAchievable, UsageError, option
 from shoal.methods.choice import check_least_risk, check_task
+from shoal.methods.suppression import checked_within
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import check_whose
 from shoal.progress import untold
 from shoal.release.layout import Suppression
-from shoal.table.people import CodedPeople
+from shoal.table.people import CodedPeople, torn_people
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,13 +78,16 @@ def search_people(
     orders = task.orders(*map(len, whom))
     places = tuple(map(_places, whom, orders))
     search = _Search(solve, method, task, share, whom, places)
-    if not task.coded.rows_known:
-        return search.joined([search.on(np.arange(everybody), published)])
-    parts = search.by_count(published)
-    found, groups, suppression = search.joined(parts)
-    if len(parts) > 1:
-        _check_together(found, groups, int(published[:, 0].min()))
-    return found, groups, suppression
+    torn = search.torn(published)
+    if not len(torn):
+        return search.found(published)
+    rest = search.without(torn)
+    try:
+        solved, groups, suppression = rest.found(np.delete(published, torn, axis=0))
+    except NotAchievable as problem:
+        raise _besides(problem, len(torn)) from None
+    rows = [len(before) - len(after) for before, after in zip(whom, rest.whom, strict=True)]
+    return solved, groups, suppression.beside(len(torn), rows)
 
 
 def _check_together(task: Task, groups: Groups, fewest: int) -> None:
@@ -107,15 +112,15 @@ def _check_together(task: Task, groups: Groups, fewest: int) -> None:
             raise NotAchievable(msg)
 
 
-def check_people(task: Task, method: Method) -> Task:
+def check_people(task: Task, method: Method, share: Fraction) -> Task:
     """Return the task of people, or raise where it is known before a search that none will do."""
 
-    def look(part: Task, _method: Method, _share: Fraction) -> tuple[Task, Found, Suppression]:
-        check_task(part)
-        return part, Groups(np.zeros(len(part.coded), np.int64)), Suppression()
+    def look(part: Task, _method: Method, share: Fraction) -> tuple[Task, Found, Suppression]:
+        left = checked_within(part, check_task, share)
+        gone = Suppression(in_the_way=len(part.coded) - len(left.coded))
+        return left, Groups(np.zeros(len(left.coded), np.int64)), gone
 
-    search_people(look, task, method, Fraction(0))
-    return as_people(task)
+    return as_people(search_people(look, task, method, share)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +141,44 @@ class _Search:
     whom: tuple[NDArray[np.int64], ...]  # of each table, whom its rows are about
     places: tuple[NDArray[np.int64], ...]  # of each row among its person's, in an order of chance
     left_out: list[NDArray[np.int64]] = field(default_factory=list)  # people who fit nowhere
+
+    def found(self, published: NDArray[np.int64]) -> tuple[Task, Groups, Suppression]:
+        """Search everybody, with so many rows of each in each table."""
+        if not self.task.coded.rows_known:
+            return self.joined([self.on(np.arange(len(published)), published)])
+        parts = self.by_count(published)
+        found, groups, suppression = self.joined(parts)
+        if len(parts) > 1:
+            _check_together(found, groups, int(published[:, 0].min()))
+        return found, groups, suppression
+
+    def torn(self, published: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the people whose own rows, of those published, are never mixed."""
+        apart = self.task.coded.apart
+        if apart is None:
+            return np.empty(0, np.int64)
+        rows = np.flatnonzero(self.places[0] < published[self.whom[0], 0])
+        return torn_people(apart[rows], self.whom[0][rows])
+
+    def without(self, torn: NDArray[np.int64]) -> _Search:
+        """Return the search of all others, who may be left out as far as these leave it open."""
+        everybody = int(self.whom[0].max()) + 1
+        limit = int(everybody * self.share)
+        if len(torn) > limit or len(torn) == everybody:
+            raise self.too_torn(len(torn), everybody, limit)
+        stays = np.ones(everybody, np.bool_)
+        stays[torn] = False
+        coded = self.task.coded.subset(np.flatnonzero(stays[self.whom[0]]))
+        assert coded.people is not None
+        return replace(
+            self,
+            task=replace(self.task, coded=coded),
+            share=Fraction(limit - len(torn), everybody - len(torn)),
+            whom=(coded.people, *(one.people for one in coded.linked)),
+            places=tuple(
+                place[stays[of]] for of, place in zip(self.whom, self.places, strict=True)
+            ),
+        )
 
     def on(
         self, people: NDArray[np.int64], most: NDArray[np.int64], share: Fraction | None = None
@@ -161,14 +204,6 @@ class _Search:
         solved, found, suppression = self.solve(part, self.method, limit)
         assert isinstance(found, Groups)
         assert isinstance(solved.coded, CodedPeople)
-        if torn := solved.coded.torn:
-            msg = (
-                f"People who would be published ({torn:,}) have rows that differ in columns which "
-                "are never mixed, and all rows of a person are in one group. Leave these columns "
-                f"out of {option('never_mix')}, or publish one row of each, "
-                f"{option('most_rows', 1)}."
-            )
-            raise NotAchievable(msg)
         return _Part(solved.coded, found, suppression)
 
     def rows(self, people: NDArray[np.int64], most: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -188,6 +223,12 @@ class _Search:
         if gone and len(waiting) > limit - gone:  # all that may go is needed for those who wait
             parts, waiting, reason = self.descend(published, self.share * 0)
             gone = 0
+        if len(waiting) > limit - gone > 0:  # some of them may be enough
+            few = Fraction(limit - gone, len(waiting))
+            least = np.minimum(published, published.min(axis=0))
+            with suppress(NotAchievable):
+                parts.append(self.on(waiting, least, few))
+                waiting = waiting[:0]
         if len(waiting) > limit - gone:
             raise self.refusal(published, waiting, reason, limit)
         if not parts:
@@ -233,6 +274,21 @@ class _Search:
         return NotAchievable(
             f"{who} {each}, and groups need at least {self.task.least} people with equally many."
         )
+
+    def too_torn(self, torn: int, everybody: int, limit: int) -> NotAchievable:
+        """Say that more people are in two parts of the table than may be left out."""
+        who = "1 person has" if torn == 1 else f"{torn:,} people have"
+        sentences = [
+            f"{who} rows that differ in columns which are never mixed, and all rows of a person "
+            f"are in one group. Leave these columns out of {option('never_mix')}, or publish one "
+            f"row of each person, {option('most_rows', 1)}."
+        ]
+        if torn < everybody:
+            sentences.append(
+                f"{option('suppress')} allows {limit:,}; {torn:,} of {everybody:,} people, "
+                f"{torn / everybody:.2%}, would have to be left out."
+            )
+        return NotAchievable(" ".join(sentences))
 
     def unlike_all(self, count: int) -> NotAchievable:
         """Say that nobody of the population could be one of those with so many rows."""
@@ -349,6 +405,15 @@ class _Search:
             gone = int((~there[of]).sum())
             found.append((gone, len(of) - len(rows) - gone))
         return found
+
+
+def _besides(problem: NotAchievable, torn: int) -> NotAchievable:
+    """Say who was left out before it was found that the others cannot stay."""
+    who = "1 person is" if torn == 1 else f"{torn:,} people are"
+    return NotAchievable(
+        f"{problem.sentence} Besides, {who} left out already: their own rows differ in columns "
+        "that are never mixed."
+    )
 
 
 def _rows(count: int) -> str:

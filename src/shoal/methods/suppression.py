@@ -104,11 +104,27 @@ def search_part(method: Method, task: Task, check: Callable[[Task], None], limit
     """Search a part of a table, leaving out the fewest rows that stand in the way, if any may."""
     begun = time.monotonic()
     if limit:
-        solved = _achieve(method, task, check, limit, in_the_way(task)[0])
+        solved = _achieve(method.search, task, check, limit, in_the_way(task)[0])
     else:
         check(task)
         solved = Solved(task, task, method.search(task), np.arange(len(task.coded)))
     return replace(solved, found=refined(method, solved.task, solved.found, begun))
+
+
+def checked_within(task: Task, check: Callable[[Task], None], share: Fraction) -> Task:
+    """Return the task without the rows in the way, or raise where it is known that more have to go.
+
+    Nothing is searched.
+    """
+    limit = int(len(task.coded) * share)
+    if not limit:
+        check(task)
+        return task
+
+    def unsearched(part: Task) -> Groups:
+        return Groups(np.zeros(len(part.coded), np.int64))
+
+    return _achieve(unsearched, task, check, limit, in_the_way(task)[0]).task
 
 
 def refined(method: Method, task: Task, found: Found, begun: float) -> Found:
@@ -134,7 +150,7 @@ def search_within(
         check(task)
         return task, refined(method, task, method.search(task), begun), Suppression()
     gone, crowd = in_the_way(task)
-    solved = _achieve(method, task, check, limit, gone)
+    solved = _achieve(method.search, task, check, limit, gone)
     fewest = len(task.coded) - len(solved.kept)
     if any(one.principle.population for one in task.requirements):
         # Groups alone do not tell whether such a requirement still holds once somebody has left.
@@ -177,7 +193,7 @@ class Again:
 
 
 def _achieve(
-    method: Method,
+    search: Callable[[Task], Found],
     task: Task,
     check: Callable[[Task], None],
     limit: int,
@@ -191,7 +207,7 @@ def _achieve(
         current = task if len(kept) == rows else replace(task, coded=task.coded.subset(kept))
         try:
             check(current)
-            return Solved(task, current, method.search(current), kept)
+            return Solved(task, current, search(current), kept)
         except TooCrowded as problem:
             reason = problem.sentence
             if not len(problem.rows):

@@ -220,6 +220,7 @@ class Suppression:
     of_people : where whole people were left out, who are what is counted above, how many rows
         they had.
     capped : rows left out of people who are published.
+    torn : people, counted among those in the way, whose own rows are never mixed with one another.
     linked : of each linked table, how many rows of people left out, and of others, are not there.
     before, after : GCP without and with leaving out the costly ones; 0 where nothing might be left
         out, and where parts of a table were searched apart. Every cell of a row left out counts as
@@ -233,6 +234,7 @@ class Suppression:
     after: float = 0.0
     of_people: int | None = None
     capped: int = 0
+    torn: int = 0
     linked: tuple[tuple[int, int], ...] = ()
 
     @property
@@ -245,6 +247,18 @@ class Suppression:
         """How many rows were left out."""
         return self.people if self.of_people is None else self.of_people
 
+    def beside(self, torn: int, rows: Sequence[int]) -> Suppression:
+        """Return it with people who had left before, and their rows here and in linked tables."""
+        assert self.of_people is not None
+        linked = zip(self.linked, rows[1:], strict=True)
+        return replace(
+            self,
+            in_the_way=self.in_the_way + torn,
+            torn=self.torn + torn,
+            of_people=self.of_people + rows[0],
+            linked=tuple((gone + more, capped) for (gone, capped), more in linked),
+        )
+
     def __str__(self) -> str:
         """Say it to the owner."""
         sentences = []
@@ -252,6 +266,11 @@ class Suppression:
             who = "1 person" if self.people == 1 else f"{self.people:,} people"
             if self.people:
                 sentences.append(f"Suppressed {who}, that is {_rows(self.rows)}.")
+            if self.torn:
+                which = "All" if self.torn == self.people else f"{self.torn:,}"
+                sentences.append(
+                    f"{which} of them because their rows differ in columns that are never mixed."
+                )
             kinds = [("", self.capped), *(("linked ", capped) for _, capped in self.linked)]
             sentences += [
                 f"Left out {_rows(capped, kind)} of people who have many, so that they hide among "

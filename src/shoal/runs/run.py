@@ -17,7 +17,7 @@ from shoal.engines.people import as_people, check_method, check_people
 from shoal.engines.spark.engine import Spark
 from shoal.methods.base import Method, Task
 from shoal.methods.choice import check_least_risk, check_task, choose_method, method_for
-from shoal.methods.suppression import read_share
+from shoal.methods.suppression import check_share, checked_within, read_share
 from shoal.principles.base import OneDimensional
 from shoal.principles.planning import largest_share
 from shoal.principles.requirement import Require, asked_of, check_population, requirements
@@ -252,16 +252,22 @@ class Run:
         columns_of(self.form, self.schema, task.coded)
         return chosen
 
-    def ready(self, frame: Any) -> tuple[Task, Method]:
-        """Return what would be searched for and how, or raise as a search would at once."""
+    def ready(self, frame: Any) -> tuple[Task, Task, Method]:
+        """Return what is to be published, what of it would be searched, and how.
+
+        The second is without rows that may be left out and have to be. Raises as a search would at
+        once.
+        """
         table, run = self.settled(take_frame(frame))
         task = run.prepare(table).task
         chosen = run.chosen(task)
+        share = read_share(self.suppress)
+        check_share(chosen, share)
         if task.coded.people is not None:
-            return check_people(task, chosen), chosen
-        check_task(task)
-        check_least_risk(task)
-        return task, chosen
+            return as_people(task), check_people(task, chosen, share), chosen
+        left = checked_within(task, check_task, share)
+        check_least_risk(task, gone=int(len(task.coded) * share))
+        return task, left, chosen
 
     def rehearse(self, progress: Progress = silent, tell: Tell = unheard) -> dict[str, Any]:
         """Say what would be done, and raise as `go` would; only samples are searched."""
@@ -275,8 +281,8 @@ class Run:
             from shoal.runs.spread import rehearse_spread
 
             return rehearse_spread(self, engine, progress, tell)
-        task, chosen = self.ready(self.read(progress, tell))
-        search = search_seconds(chosen, task, clock=time.perf_counter)
+        task, left, chosen = self.ready(self.read(progress, tell))
+        search = search_seconds(chosen, left, clock=time.perf_counter)
         if task.seconds is not None and type(chosen).refine is not Method.refine:
             search = task.seconds  # what the search leaves of them is spent on losing less
         return {
@@ -292,7 +298,7 @@ class Run:
                     and value.sets is None
                     else None,
                 }
-                for one, value in zip(task.requirements, task.values, strict=True)
+                for one, value in zip(left.requirements, left.values, strict=True)
             ],
             "method": repr(chosen),
             "seconds": round(whole_run(search, len(task.coded)), 1),

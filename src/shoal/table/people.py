@@ -243,19 +243,9 @@ class CodedPeople(Coded):
             sensitive=table.sensitive,
             rows=np.arange(len(starts) - 1),
             weights=table.weights,
-            apart=None if table.apart is None else _apart(table.apart, order, starts),
+            apart=None if table.apart is None else table.apart[order[starts[:-1]]],
             table=table,
         )
-
-    @property
-    def torn(self) -> int:
-        """How many people have rows that are never mixed."""
-        assert self.table is not None
-        assert self.table.people is not None
-        if self.table.apart is None:
-            return 0
-        low, high = _kinds(self.table.apart, *by_person(self.table.people))
-        return int((low < high).sum())
 
     def value(self, names: tuple[str, ...]) -> Sensitive:
         """Return what people have in sensitive columns, taken together row by row."""
@@ -285,21 +275,12 @@ class CodedPeople(Coded):
         return np.flatnonzero(stays[self.table.people])
 
 
-def _apart(
-    apart: NDArray[np.int64], order: NDArray[np.int64], starts: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return what people are never mixed by; whoever has rows of two kinds is alone."""
-    low, high = _kinds(apart, order, starts)
-    alone = int(apart.max()) + 1 + np.arange(len(low))
-    return np.where(low == high, low, alone)
-
-
-def _kinds(
-    apart: NDArray[np.int64], order: NDArray[np.int64], starts: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first and the last kind of each person's rows."""
+def torn_people(apart: NDArray[np.int64], people: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the people some of whose rows are never mixed with others of theirs."""
+    order, starts = by_person(people)
     ranked = apart[order]
-    return np.minimum.reduceat(ranked, starts[:-1]), np.maximum.reduceat(ranked, starts[:-1])
+    low, high = np.minimum.reduceat(ranked, starts[:-1]), np.maximum.reduceat(ranked, starts[:-1])
+    return np.flatnonzero(low < high)
 
 
 def by_person(people: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

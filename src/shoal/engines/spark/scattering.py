@@ -354,6 +354,7 @@ def suppressed(found: list[ShardFound]) -> Suppression:
         costly=sum(one.costly for one in each),
         of_people=sum(of_people) if of_people else None,
         capped=sum(one.capped for one in each),
+        torn=sum(one.torn for one in each),
         before=each[0].before if len(each) == 1 else 0.0,
         after=each[0].after if len(each) == 1 else 0.0,
     )
