@@ -197,15 +197,23 @@ def with_people(rows: int = 900) -> pl.DataFrame:
 
 
 def test_the_rows_of_a_person_stay_together():
-    people = with_people()
-    schema = shoal.Schema(quasi=["age", "sex"], sensitive="income", person="who")
+    people = with_people().with_columns(ward=pl.int_range(pl.len()) % 7, all=pl.lit("same"))
+    schema = shoal.Schema(
+        quasi=["age", "sex"], sensitive="income", person="who", other=["all", "ward"]
+    )
     require = ["EpsilonM(epsilon=50, m=2)", "KAnonymity(k=3)"]
     release = shoal.anonymize(
         jvm.frame(people), schema, require=require, engine=jvm.engine(250), suppress="5%"
     )
     assert release.settings["shards"] > 1
     shown = published(release)
-    assert shown.columns == ["group", "person", "age", "sex", "income"]
+    assert shown.columns == ["group", "person", "age", "sex", "income", "ward", "all"]
+    by_ward = shown.group_by("group", "ward").agg(pl.len(), pl.col("person").n_unique())
+    alone = by_ward.filter(pl.col("person") == 1)["len"].sum()
+    said = [str(one) for one in release.remarks(named=False, escaped=False, seed=None)]
+    assert any("'all' is published as it is; no row is alone" in one for one in said)
+    assert any(f"'ward' is published as it is, and {alone:,} of {shown.height:,} rows" in one
+               for one in said)  # fmt: skip
     assert (shown.group_by("person").agg(pl.col("group").n_unique())["group"] == 1).all()
     for _, group in shown.group_by("group"):
         counts = group.group_by("person").agg(pl.len(), pl.col("income"))

@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from shoal.principles.groups import Groups
 from shoal.release.graph import GeneralizationGraph
 from shoal.sampling import check_seed, secure_orders
+from shoal.table.columns import is_dictionary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,6 +114,17 @@ def alone_with_their_rows(coded: Coded, groups: Groups) -> int:
     counts = row_counts(coded)
     first = np.unique(coded.people, return_index=True)[1]
     return int((Groups.of(groups.labels[first] * len(counts) + counts.labels).sizes == 1).sum())
+
+
+def rows_alone(
+    numbers: NDArray[np.integer], cells: pl.Series, persons: NDArray[np.integer] | None = None
+) -> int:
+    """Count the rows whose cell no other row of their group has, or no row of another person."""
+    whom = np.arange(len(cells)) if persons is None else persons
+    texts = cells if is_dictionary(cells) else cells.cast(pl.String)
+    rows = pl.DataFrame({"group": numbers, "cell": texts, "whom": whom})
+    alike = rows.group_by("group", "cell").agg(rows=pl.len(), people=pl.col("whom").n_unique())
+    return int(alike.filter(pl.col("people") == 1)["rows"].sum())
 
 
 def lay_out(

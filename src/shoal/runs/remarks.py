@@ -20,7 +20,7 @@ from shoal.inspection.suspect import look_alikes
 from shoal.methods.choice import why
 from shoal.principles.groups import Groups
 from shoal.release.boxes import exact_marks, exact_matches
-from shoal.release.layout import row_counts
+from shoal.release.layout import row_counts, rows_alone
 from shoal.table.coding import code_persons
 from shoal.table.people import CodedPeople, code_people
 from shoal.table.pseudonyms import warning
@@ -201,6 +201,7 @@ def about_release(
             warning=True,
         )
     yield from _about_labels(release)
+    yield from _about_others(release)
     yield from _about_rows(release, escaped=escaped)
 
 
@@ -247,6 +248,33 @@ def _about_labels(release: Release) -> Iterator[Remark]:
                 "them one first.",
                 warning=True,
             )
+
+
+def _about_others(release: Release) -> Iterator[Remark]:
+    """Say of each column that is published as it is how many rows are alone in their group by it.
+
+    Of linked tables too; not where there are no groups. A survey weight is its group's.
+    """
+    tables = {"": release.recoding} | {f"{k}.": one.recoding for k, one in release.linked.items()}
+    for table, recoding in tables.items():
+        layout = recoding.layout
+        if layout.numbers is None:
+            return
+        for name in recoding.schema.other:
+            if name != recoding.schema.survey_weight:
+                cells = recoding.source[name].gather(layout.carries)
+                alone = rows_alone(layout.numbers, cells, layout.persons)
+                yield about_other(f"{table}{name}", alone, len(cells))
+
+
+def about_other(name: str, alone: int, rows: int) -> Remark:
+    """Say how many rows are alone in their group by a column that is published as it is."""
+    if not alone:
+        return Remark(f"Column {name!r} is published as it is; no row is alone in its group by it.")
+    return Remark(
+        f"Column {name!r} is published as it is, and {alone:,} of {rows:,} rows are alone in their "
+        "group by it: whoever knows it of somebody knows which of them is theirs."
+    )
 
 
 def _about_rows(release: Release, *, escaped: bool) -> Iterator[Remark]:

@@ -31,7 +31,7 @@ from shoal.release.staging import staging, swap_in
 from shoal.runs.checks import check_named, reads_files
 from shoal.runs.outlets import is_outlet
 from shoal.runs.publish import collect_spread, write_manifest, write_text
-from shoal.runs.remarks import Remark, about_columns, unheard
+from shoal.runs.remarks import Remark, about_columns, about_other, unheard
 from shoal.showing import Shown
 from shoal.table.databases.access import is_address
 from shoal.table.forms import CODEBOOK, RELEASE, TWO_TABLES
@@ -160,6 +160,7 @@ class SpreadRelease(Shown):
     audited: Audit
     codebook: pl.DataFrame
     settings: dict[str, Any] = field(default_factory=dict)
+    alone_by: dict[str, int] = field(default_factory=dict)
 
     @property
     def table(self) -> Any:
@@ -220,6 +221,8 @@ class SpreadRelease(Shown):
         """Say what the owner should know of it."""
         if sentence := str(self.suppression):
             yield Remark(sentence)
+        for name, alone in self.alone_by.items():
+            yield about_other(name, alone, self.manifest["rows"])
         if dropped := self.manifest["dropped"]:
             yield Remark(f"Left out {dropped} rows with missing cells.")
         if self.manifest["groups"] == 1:
@@ -308,6 +311,11 @@ def _made(work: Work) -> SpreadRelease:
         audit,
         codebook_of({RELEASE: recoding}, held_by(slices)),
         {"shards": len(found)},
+        {
+            name: sum((one.alone_by or {})[name] for one in found)
+            for name in scan.schema.other
+            if name != scan.schema.survey_weight
+        },
     )
 
 

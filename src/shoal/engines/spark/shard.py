@@ -36,7 +36,7 @@ from shoal.progress import limit_threads
 from shoal.release.building import with_mean_weights
 from shoal.release.cells import spans
 from shoal.release.forms import cell_sums, is_interval
-from shoal.release.layout import alone_with_their_rows
+from shoal.release.layout import alone_with_their_rows, rows_alone
 from shoal.release.recoding import typed_kinds
 from shoal.table.coding import code_persons
 from shoal.table.forms import MEANS
@@ -195,6 +195,11 @@ def _search(errand: Errand, rows: pl.DataFrame, shard: int) -> ShardFound:
         groups=len(groups),
         people=people,
         alone=0 if people is None else alone_with_their_rows(some, groups),  # type: ignore[arg-type]
+        alone_by={
+            names[at]: rows_alone(groups.labels, source[carried.raw(at)], some.people)  # type: ignore[union-attr]
+            for at in range(len(carried.known), len(names))
+            if names[at] != schema.survey_weight
+        },
         suppression=suppression,
         counts=tuple(
             tuple(np.unique(known[at][kept], return_counts=True))  # type: ignore[misc]

@@ -103,6 +103,7 @@ class ShardFound:
     groups: int = 0
     people: int | None = None
     alone: int = 0  # people with so many rows as nobody else of their group
+    alone_by: dict[str, int] | None = None  # rows alone in their group by each other column
     suppression: Suppression | None = None
     counts: tuple[tuple[NDArray, NDArray], ...] | None = None  # of published cells, by column
     pairs: tuple[NDArray[np.int64] | None, ...] = ()  # different ends of nodes, by column
