@@ -8,7 +8,7 @@ DEMO ?= shoal-demo
 # Spark takes 400 MB, so it is set up for tests only, and only where there is Java to run it.
 SPARK := $(if $(shell command -v java),$(VENV)/spark)
 
-.PHONY: demo page test test-long lint types check format docs references outputs lock benchmark clean
+.PHONY: demo page test test-long lint types check format docs references outputs lock wheel benchmark clean
 
 demo: $(READY)
 	$(BIN)/shoal demo --output $(DEMO)
@@ -63,6 +63,11 @@ lock: $(READY)
 		--generate-hashes --no-header --no-emit-index-url --upgrade --output-file requirements.txt
 	$(BIN)/uv pip compile --group spark --universal --python-version 3.11 \
 		--generate-hashes --no-header --no-emit-index-url --upgrade --output-file requirements-spark.txt
+
+# The wheel that is released, into dist/: with compiled kernels, for this Python. `pip wheel` makes one
+# without, for any.
+wheel: $(READY)
+	HATCH_BUILD_HOOK_ENABLE_CUSTOM=true $(BIN)/python -m hatchling build --target wheel --directory dist
 
 # Numba looks at the file of a kernel only, not at the kernels it calls, so a change compiles all anew.
 $(READY): $(VENV)/ready $(KERNELS)

@@ -1,15 +1,16 @@
 """First minutes: what an installation and the first releases take, by part.
 
 `python benchmarks/first.py` prints the processor seconds of `shoal anonymize` on 1,000 rows,
-report included, with everything compiled. With `--fresh`, also those of a new environment: the
-wheel and what it needs are installed into it from files that pip has at hand (`--wheels DIR`: from
-that directory alone), and 10,000 rows are anonymized there, for the first time and again; seconds
-by part, megabytes by package.
+report included, with everything compiled. With `--fresh`, also those of two new environments, for
+the wheel that carries compiled kernels and for the plain one: the wheel and what it needs are
+installed from files that pip has at hand (`--wheels DIR`: from that directory alone), and 10,000
+rows are anonymized there, for the first time and again; seconds by part, megabytes by package.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import resource
 import subprocess
@@ -98,11 +99,12 @@ def warmed(place: Path, tries: int = 5) -> list[tuple[str, str]]:
     return [("1,000 rows, compiled before", f"{found[0]:.2f} to {found[-1]:.2f}")]
 
 
-def fresh(place: Path, wheels: Path | None) -> list[tuple[str, str]]:
-    """Return what a new environment takes, by part."""
-    built, _ = spent(
-        [sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", place / "built", HERE]
-    )
+def fresh(place: Path, table: Path, wheels: Path | None, hook: str) -> list[tuple[str, str]]:
+    """Return what a new environment takes, by part: the wheel is made with or without kernels."""
+    build = ("hatchling", "build", "--target", "wheel", "--directory", place / "built")
+    enabled = {"HATCH_BUILD_HOOK_ENABLE_CUSTOM": hook}
+    with contextlib.chdir(HERE):
+        built, _ = spent([sys.executable, "-m", *build], **enabled)
     made, _ = spent([sys.executable, "-m", "venv", place / "env"])
     python = place / "env" / "bin" / "python"
     (wheel,) = (place / "built").glob("shoal-*.whl")
@@ -111,22 +113,23 @@ def fresh(place: Path, wheels: Path | None) -> list[tuple[str, str]]:
     copied, _ = spent([*pip, "--no-compile", wheel])
     packages = next((place / "env" / "lib").glob("python*")) / "site-packages"
     bytecode, _ = spent([python, "-m", "compileall", "-q", packages])
-    table = written(place, 10_000)
     command = [python, "-c", TIMED, *anonymize(table, place / "b")]
     first, told = spent(command)
     seconds, kernels = told.split()[-2:]
     again, _ = spent(command)
     lines = [
-        ("the wheel", f"{built:.1f}"),
+        ("the wheel", f"{wheel.stat().st_size / MEGABYTE:.1f} MB"),
+        ("making it", f"{built:.1f}"),
         ("an empty environment", f"{made:.1f}"),
         ("pip install", f"{copied:.1f}"),
         ("compiling to bytecode, as pip does", f"{bytecode:.1f}"),
         ("10,000 rows, the first time", f"{first:.1f}"),
-        (f"of it {kernels} kernels", f"{float(seconds):.1f}"),
+        ("of it compiling", f"{float(seconds):.1f}"),
+        ("kernels compiled", kernels),
         ("10,000 rows again", f"{again:.2f}"),
         ("pip install and the first release", f"{copied + bytecode + first:.1f}"),
     ]
-    return lines + [(name, f"{size:,.0f} MB") for name, size in sizes(packages)]
+    return lines + [(name, f"{size:,.1f} MB") for name, size in sizes(packages)]
 
 
 def sizes(packages: Path) -> list[tuple[str, float]]:
@@ -136,8 +139,9 @@ def sizes(packages: Path) -> list[tuple[str, float]]:
         for one in packages.iterdir()
         if one.is_dir()
     }
-    largest = sorted(found.items(), key=lambda one: -one[1])[:SHOWN]
-    return [*largest, ("everything installed", sum(found.values()))]
+    largest = dict(sorted(found.items(), key=lambda one: -one[1])[:SHOWN])
+    largest["shoal"] = found["shoal"]
+    return [*largest.items(), ("everything installed", sum(found.values()))]
 
 
 def run() -> None:
@@ -151,8 +155,15 @@ def run() -> None:
     table.add_column("processor seconds", justify="right")
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
-        for line in warmed(place) + (fresh(place, given.wheels) if given.fresh else []):
+        for line in warmed(place):
             table.add_row(*line)
+        if given.fresh:
+            table.add_column("without kernels", justify="right")
+            rows = written(place, 10_000)
+            with_them = fresh(place / "with", rows, given.wheels, "true")
+            without = dict(fresh(place / "without", rows, given.wheels, ""))
+            for part, one in with_them:
+                table.add_row(part, one, without[part])
     Console().print(table)
 
 

@@ -3,7 +3,7 @@
 Kernels with explicit signatures compile once and are loaded from Numba's cache afterwards: those
 that other kernels call when their module is imported, the others (`Later`) when they are called.
 Those that take tuples of arrays compile when they are first called; `load_all` calls them on a tiny
-table.
+table. Where a wheel carries them compiled (`shipping`), nothing is left to compile.
 """
 
 import os
@@ -23,6 +23,8 @@ MODULES = (
     "freeform.greedy",
     "freeform.matchings",
     "freeform.coverage",
+    "freeform.tree",
+    "permuting",
 )
 
 

@@ -35,6 +35,9 @@ RUN, DISTINCT, ENTROPY, RECURSIVE, APART, ORDERED = range(6)
 SPREAD, VARIANCE, DISCLOSURE, LIKENESS = range(6, 10)
 
 
+KERNELS: list[Any] = []  # all but those that wait for a call
+
+
 def compiled(*signatures: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return what makes a loop a kernel: for some types at once, else for those it is called with.
 
@@ -46,6 +49,7 @@ def compiled(*signatures: Any, **options: Any) -> Callable[[Callable[..., Any]],
         if not hasattr(kernel, "compile"):  # as whoever looks for a fault in a loop may ask
             return kernel
         keep(kernel, function)
+        KERNELS.append(kernel)
         if signatures:
             with register_dispatcher(kernel):
                 for signature in signatures:

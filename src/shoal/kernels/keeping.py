@@ -13,7 +13,10 @@ from typing import Any
 
 from llvmlite import binding
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
+
+from shoal.kernels.shipping import shipped
 
 
 def without_linear_algebra() -> None:
@@ -37,32 +40,44 @@ def nothing() -> bytes:
     return bytes(binding.parse_assembly("").as_bitcode())
 
 
-class Kernels(CompileResultCacheImpl):
-    """What is kept of a kernel: beside what Numba keeps, the names that its machine code defines.
+def reduced(cres: Any) -> tuple[Any, ...]:
+    """Return what is kept of a kernel: beside what Numba keeps, the names its machine code defines.
 
-    They are what loading has to know of the code for other kernels, which stays unread.
+    They are what loading has to know of the code for other kernels, which stays unread. How types
+    were inferred is left out: it is for people to look at, and names the folder of who compiled.
     """
+    module = cres.library._get_module_for_linking()
+    defined = [
+        one.name
+        for some in (module.functions, module.global_variables)
+        for one in some
+        if not one.is_declaration
+    ]
+    library, described, environment, signature, objects, lifted, _, *rest = cres._reduce()
+    return (tuple(defined), library, described, environment, signature, objects, lifted, "", *rest)
+
+
+def rebuilt(target_context: Any, payload: tuple[Any, ...]) -> Any:
+    """Return a kernel that can be called, and that others are compiled with when they ask."""
+    defined, (name, kind, (code, linked)), *rest = payload
+    codegen = target_context.codegen()
+    codegen._engine._defined_symbols.update(defined)
+    bare = (name, kind, (code, nothing()))
+    found = CompileResult._rebuild(target_context, bare, *rest)  # type: ignore[no-untyped-call]
+    found.library._get_module_for_linking = cache(lambda: binding.parse_bitcode(linked))
+    return found
+
+
+class Kernels(CompileResultCacheImpl):
+    """How a kernel becomes a file, and a file a kernel."""
 
     def reduce(self, cres: Any) -> tuple[Any, ...]:
         """Return what is written."""
-        module = cres.library._get_module_for_linking()
-        defined = [
-            one.name
-            for some in (module.functions, module.global_variables)
-            for one in some
-            if not one.is_declaration
-        ]
-        return (tuple(defined), *super().reduce(cres))  # type: ignore[no-untyped-call]
+        return reduced(cres)
 
     def rebuild(self, target_context: Any, payload: tuple[Any, ...]) -> Any:
-        """Return a kernel that can be called, and that others are compiled with when they ask."""
-        defined, (name, kind, (code, linked)), *rest = payload
-        codegen = target_context.codegen()
-        codegen._engine._defined_symbols.update(defined)
-        bare = (name, kind, (code, nothing()))
-        found = super().rebuild(target_context, (bare, *rest))  # type: ignore[no-untyped-call]
-        found.library._get_module_for_linking = cache(lambda: binding.parse_bitcode(linked))
-        return found
+        """Return what was written."""
+        return rebuilt(target_context, payload)
 
 
 class Files(FunctionCache):
@@ -75,7 +90,7 @@ class Files(FunctionCache):
 
 
 class Kept:
-    """The kernels of one function, wherever Numba keeps them.
+    """The kernels of one function: shipped with the package, else wherever Numba keeps them.
 
     Where that is, it finds out by writing there: so nobody asks before a kernel is called for.
     """
@@ -91,6 +106,9 @@ class Kept:
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the kernel for some types, None where it has to be compiled."""
         rtsys.initialize(target_context)
+        payload = shipped(self.function, sig, target_context.codegen())
+        if payload is not None:
+            return rebuilt(target_context, payload)
         with self.files._guard_against_spurious_io_errors():
             found = self.files._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         if found is None:
