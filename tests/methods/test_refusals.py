@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -72,3 +74,46 @@ def test_values_that_are_named_are_in_breach(spelled, seed):
     if wanted:
         named = said.split("mostly at s ")[1].split(". The groups", maxsplit=1)[0].split("; ")
         assert set(map(int, named)) <= {int(values[row]) for row in wanted}
+
+
+TOO_MUCH = (
+    "KAnonymity(k=40)",
+    "FrequencyL(l=5)",
+    "FrequencyL(l=50)",
+    "AlphaK(alpha=0.05, k=3)",
+    "AlphaK(alpha=0.05, k=50)",
+    "MUniqueness(m=6)",
+    "MUniqueness(m=60)",
+    "DistinctL(l=7)",
+    "DistinctL(l=50)",
+    "EntropyL(l=5)",
+    "RecursiveCL(c=1, l=4)",
+    "RecursiveCL(c=1, l=50)",
+    "KE(k=2, e=1000)",
+    "KE(k=50, e=1)",
+    "Variance(at_least=100000)",
+)
+
+
+@pytest.mark.parametrize("asked", TOO_MUCH)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_refusal_names_what_is_achievable_and_it_is(asked, seed):
+    chance = random.Random(seed)
+    values = [min(chance.randrange(6), chance.randrange(6)) for _ in range(12 + seed)]
+    table = pl.DataFrame({"age": range(20, 20 + len(values)), "value": values})
+    schema = shoal.Schema(quasi="age", sensitive="value")
+    with pytest.raises(shoal.NotAchievable) as refused:
+        shoal.anonymize(table, schema, require=asked)
+    name = asked.partition("(")[0]
+    found = re.search(rf"\. ({name}\([^)]*\)) (?:is achievable|can)\.", str(refused.value))
+    assert found, refused.value
+    assert shoal.anonymize(table, schema, require=found[1]).audit().holds
+
+
+@pytest.mark.parametrize("asked", ["EpsilonM(epsilon=1, m=20)", "DeltaL(delta=0.5, l=20)"])
+def test_too_few_rows_for_near_numbers_are_told_with_the_largest_share(asked):
+    table = pl.DataFrame({"age": range(12), "value": [number // 2 for number in range(12)]})
+    schema = shoal.Schema(quasi="age", sensitive="value")
+    with pytest.raises(shoal.NotAchievable, match=r"The largest [ml] for this width is 3\."):
+        shoal.anonymize(table, schema, require=asked)
+    assert shoal.anonymize(table, schema, require=asked.replace("20", "3")).audit().holds

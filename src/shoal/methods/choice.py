@@ -35,7 +35,7 @@ from shoal.notation import Term
 from shoal.principles.base import OneDimensional, Pairwise
 from shoal.principles.groups import Groups
 from shoal.principles.guarantee import least_risk
-from shoal.principles.planning import check_achievable
+from shoal.principles.planning import check_achievable, largest_share
 from shoal.progress import silent
 from shoal.release.cells import mean_over_rows, ncp_by_group, spans
 from shoal.sampling import draw
@@ -62,7 +62,7 @@ def check_value(one: Requirement, value: Sensitive | None, rows: int, whom: str 
     if rows < one.principle.least:
         msg = (
             f"{one.principle!r} needs groups of at least {one.principle.least} {whom}, "
-            f"and the table has {rows}."
+            f"and the table has {rows}.{_instead(one, value, rows)}"
         )
         raise NotAchievable(msg)
     if value is not None and value.sets is not None:
@@ -74,8 +74,18 @@ def check_value(one: Requirement, value: Sensitive | None, rows: int, whom: str 
             f"{one!r} is not achievable on these {rows} {whom}: too many of them carry the same "
             f"{value.name} or near ones. At least {few} {whom} ({few / rows:.2%}) would have to "
             f"be left out; {option('suppress')} says how many may be."
+            f"{_instead(one, value, rows)}"
         )
         raise NotAchievable(msg)
+
+
+def _instead(one: Requirement, value: Sensitive | None, rows: int) -> str:
+    """Say at which level it can hold, the strongest where that is known."""
+    if isinstance(one.principle, OneDimensional) and value is not None and value.sets is None:
+        most = largest_share(value.columns[0], one.principle)
+        return f" The largest {one.principle.share_name} for this width is {most}."
+    found = one.principle.instead(rows, value)
+    return "" if found is None else f" {found!r} is achievable."
 
 
 def check_crowd(one: Requirement, value: Sensitive, people: int) -> None:
@@ -83,7 +93,7 @@ def check_crowd(one: Requirement, value: Sensitive, people: int) -> None:
     if crowd := one.principle.crowd(value):
         msg = (
             f"{one!r} is not achievable on these {people} people: {crowd} of them have values of "
-            f"{value.name} that are all near to one another."
+            f"{value.name} that are all near to one another.{_instead(one, value, people)}"
         )
         raise NotAchievable(msg)
 

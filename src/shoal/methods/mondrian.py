@@ -225,7 +225,13 @@ class Mondrian(Thorough):
         rule = Rule.of_demands(task, repr(self))
         if not task.holds(Groups(np.zeros(len(task.coded), np.int64))):
             required = " and ".join(repr(one.principle) for one in task.requirements)
-            msg = f"{required} cannot hold on these {len(task.coded)} {task.coded.whom} together."
+            rows, whom = len(task.coded), task.coded.whom
+            asked = zip(task.requirements, task.values, strict=True)
+            found = [one.principle.instead(rows, value) for one, value in asked]
+            most = " and ".join(repr(one) for one in found if one is not None)
+            msg = f"{required} cannot hold on these {rows} {whom} together." + (
+                f" {most} can." if most else ""
+            )
             raise NotAchievable(msg)
         ties: Ties = "divided" if self.relaxed else "lower"
         buckets = split(task, rule, widest=widest, ties=ties)

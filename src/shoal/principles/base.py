@@ -5,7 +5,7 @@ What a search has to check in a bucket it hands to the kernels as plain arrays, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -76,6 +76,25 @@ class Principle(Term):
         number that, as it is written, holds: what is measured is rounded to the safe side.
         """
         raise NotImplementedError
+
+    def instead(self, rows: int, sensitive: Sensitive | None) -> Self | None:
+        """Return it at a level that so many rows can keep, all together, None where none is known.
+
+        The strongest one, if it survives the union of groups. Fewer members or values are asked
+        for only where there are no more.
+        """
+        if self.population:
+            return None
+        whole = Groups(np.zeros(rows, np.int64))
+        counts = {rows} if sensitive is None else {rows, sensitive.distinct}
+        names = [one.name for one in fields(self) if one.name in {"k", "l"}]  # type: ignore[arg-type]
+        fewer = [
+            replace(self, **{name: min(getattr(self, name), count)})  # type: ignore[type-var]
+            for name in names
+            for count in sorted(counts, reverse=True)
+        ]
+        found = (one.strongest(whole, sensitive) for one in (self, *fewer))
+        return next((one for one in found if one is not None), None)
 
     def must_go(self, sensitive: Sensitive) -> NDArray[np.int64]:
         """Return how many rows of each value have to go, few as can be, before it can hold.

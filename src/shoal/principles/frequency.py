@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
 
+import numpy as np
+
 from shoal.distances.relation import Band, equality, most_near
 from shoal.exact import upward
 from shoal.notation import exact, number, whole_number
@@ -173,6 +175,15 @@ class MUniqueness(Pairwise):
         assert sensitive is not None
         counts = most_near(self.relation(sensitive), groups, sensitive)
         return Measurement(counts - 1, groups.sizes, groups.sizes, self.bound, self.least)
+
+    def instead(self, rows: int, sensitive: Sensitive | None) -> Self | None:
+        """Return it for as many members as groups can have where each takes one of the commonest.
+
+        Rows in the order of their values, dealt to so many groups, are different in each.
+        """
+        if sensitive is None or sensitive.sets is not None:
+            return None
+        return replace(self, m=rows // int(np.bincount(sensitive.codes).max()))
 
     def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:
         """Return it for the size of the smallest group, None where two members share a value."""
