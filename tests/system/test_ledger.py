@@ -290,6 +290,19 @@ def test_a_ledger_without_a_column_of_the_table_is_refused_in_a_sentence(series)
         publish(where, "d", people[6:])
 
 
+def test_columns_without_a_role_are_named_in_every_round(series, tmp_path):
+    where, people = series
+    table = write_csv(tmp_path / "now.csv", [one | {"spare": "1"} for one in people[5:]])
+    done = command(
+        "anonymize", table, "--quasi", "age,town", "--sensitive", "pay", "--other", "note",
+        "--require", REQUIRE, "--ledger", where / "ledger", "--output", where / "d",
+        "--person", "who",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert "Dropped, because nothing gives them a role: spare." in done.said
+    assert "Column 'note' is published as it is" in done.said
+
+
 def test_refusals_have_their_codes(series, tmp_path):
     where, people = series
     table = write_csv(tmp_path / "now.csv", people[5:])

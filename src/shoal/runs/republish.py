@@ -31,6 +31,7 @@ from shoal.release.ledger import (
     read_ledger,
 )
 from shoal.release.places import PRIVATE
+from shoal.runs.checks import reads_files
 from shoal.runs.estimate import whole_run
 from shoal.runs.ledger import (
     Turn,
@@ -47,7 +48,7 @@ from shoal.runs.ledger import (
 from shoal.runs.outlets import is_outlet
 from shoal.runs.publish import write_release
 from shoal.runs.release import Release
-from shoal.runs.remarks import Remark
+from shoal.runs.remarks import Remark, about_columns
 from shoal.table.groupings import Runs
 from shoal.table.reading import take_frame
 from shoal.table.schema import KNOWN, PERSON, REAL
@@ -77,6 +78,9 @@ def republish(
     _check(run)
     table = take_frame(run.frame(progress))
     run.schema.check(table.columns)
+    if reads_files(run.table):
+        for remark in about_columns(table.columns, run.schema):
+            tell(remark)
     written, target = run.format or "csv", Path(os.path.realpath(run.output))
     with locked(run.ledger):
         memory, table, run = _memory(run, table)
