@@ -1,7 +1,7 @@
 """Kernels that are shipped are used where they fit, and only there.
 
 The package of these tests has a few small kernels, compiled for the machine that runs the tests by
-the program that makes those of a wheel.
+the program that makes those of a wheel. `test_wheel.py` looks at a whole wheel.
 """
 
 import json
