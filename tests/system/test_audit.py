@@ -342,3 +342,18 @@ def test_audit_of_nothing_is_refused(tmp_path: Path) -> None:
 def test_release_csv_reads_with_the_standard_reader(honest: Path) -> None:
     with (honest / "release.csv").open(encoding="utf-8", newline="") as file:
         assert len(list(csv.reader(file, strict=True))) == 301
+
+
+def test_a_release_with_groups_may_be_audited_with_its_original_which_is_not_needed(
+    plain: Path,
+) -> None:
+    table = plain.parent / "table.csv"
+    alone, beside = (
+        shoal("audit", plain, "--json"),
+        shoal("audit", plain, "--original", table, "--json"),
+    )
+    assert (alone.code, beside.code) == (0, 0)
+    (said,) = beside.json()["remarks"]
+    assert "the original is not needed" in said
+    assert alone.json() == beside.json() | {"remarks": []}
+    assert shoal("audit", plain, "--original", plain.parent / "absent.csv").code == 2

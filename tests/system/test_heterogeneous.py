@@ -264,14 +264,6 @@ def test_a_manifest_that_hides_what_the_release_is_is_rejected(copy: Path) -> No
     assert shoal("audit", copy / "out", "--json").code == 1
 
 
-def test_an_original_beside_a_release_with_groups_is_refused(made: Path, tmp_path: Path) -> None:
-    table = made / "table.csv"
-    assert anonymize(table, tmp_path / "out", require="KAnonymity(k=5)").code == 0
-    outcome = shoal("audit", tmp_path / "out", "--original", table)
-    assert outcome.code == 2
-    assert "from its files alone" in outcome.said
-
-
 def test_a_missing_original_is_a_sentence(made: Path) -> None:
     outcome = shoal("audit", made / "out", "--original", made / "nowhere.csv")
     assert outcome.code == 2

@@ -290,6 +290,15 @@ def test_a_ledger_without_a_column_of_the_table_is_refused_in_a_sentence(series)
         publish(where, "d", people[6:])
 
 
+def test_an_audit_counts_people_and_none_who_left(series, tmp_path):
+    where, people = series
+    publish(where, "d", people[7:])
+    manifest = json.loads((where / "d" / "manifest.json").read_text("utf-8"))
+    assert manifest["people"] < manifest["rows"]
+    found = command("audit", where / "d", "--json").json()
+    assert (found["rows"], found["people"]) == (manifest["rows"], manifest["people"])
+
+
 def test_columns_without_a_role_are_named_in_every_round(series, tmp_path):
     where, people = series
     table = write_csv(tmp_path / "now.csv", [one | {"spare": "1"} for one in people[5:]])

@@ -154,7 +154,7 @@ def check_linked(linked: Mapping[str, pl.DataFrame], manifest: dict[str, Any]) -
     return problems
 
 
-def _people(published: pl.DataFrame, *, series: bool) -> int:
+def count_published(published: pl.DataFrame, *, series: bool) -> int:
     """Return how many people are published; in a series, how many real ones groups say."""
     if not series:
         return published[PERSON].n_unique()
@@ -196,7 +196,7 @@ def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[st
     if wrong := check_columns(published, manifest):
         return [*problems, *_miscounted("rows", published.height, manifest), *wrong]
     groups = None if manifest["groups"] is None else published[RESERVED].n_unique()
-    people = _people(published, series=series) if "people" in manifest else None
+    people = count_published(published, series=series) if "people" in manifest else None
     problems += check_counts(manifest, rows=published.height, groups=groups, people=people)
     problems += check_groups(published, manifest)
     by_column = {

@@ -18,6 +18,7 @@ from shoal.audit.claims import (
     check_linked,
     check_manifest,
     check_real,
+    count_published,
     kinds_of,
     linked_whole,
     manifest_schema,
@@ -43,7 +44,7 @@ from shoal.table.ends import ranks_within
 from shoal.table.forms import RELEASE
 from shoal.table.people import whose_rows
 from shoal.table.reading import read_table, take_frame
-from shoal.table.schema import RESERVED, Schema
+from shoal.table.schema import REAL, RESERVED, Schema
 from shoal.table.settling import trimmed, with_date_formats
 
 if TYPE_CHECKING:
@@ -171,12 +172,6 @@ def _measure(
     problems = [*changed, *_untrue(directory, tables, manifest, schema)]
     del tables
     if not manifest.get("heterogeneous", False):
-        if original is not None:
-            msg = (
-                "This release has groups: it is measured from its files alone. Omit "
-                f"{option('original')}."
-            )
-            raise UsageError(msg)
         needed = {RESERVED, *schema.persons, *schema.quasi, *schema.sensitive}
         whole = needed.issubset(published.columns)
         if not whole or not all(linked_whole(name, linked[name], manifest) for name in linked):
@@ -187,21 +182,32 @@ def _measure(
             and any(one.principle.population for one in asked)
         ):
             population = whose_rows(population, person)
+        # Rows of a series that stand for nobody hide people, and are no people.
+        series = "previous" in manifest and REAL in published.columns
+        real = count_published(published, series=True) if series else None
         handed = Handed(published)
         del published  # so that quasi cells can go as soon as the groups are known
         found = audit_table(handed, schema, asked, population, kinds_of(manifest), linked)
+        found = found if real is None else replace(found, people=real)
+        if original is not None:
+            _open(original)  # so that one that is not there is not taken for one that agrees
+            found = replace(found, remarks=(*found.remarks, NOT_NEEDED))
     elif original is None and not problems:
         raise UsageError(WITHOUT_ORIGINAL)
     elif original is None or not set(schema.published).issubset(published.columns):
         return Audit(published.height, None, (), tuple(problems))
     else:
-        table = read_table(original) if isinstance(original, str | Path) else take_frame(original)
+        table = _open(original)
         coded = code_original(table, manifest, hierarchies)
         if len(coded) > published.height:
             coded = published_among(published, coded, manifest["suppressed"])
         problems += check_domains(coded, manifest)
         found = audit_matches(published, coded, asked, candidates=True)
     return _compared(found, manifest, problems, stated=require is None)
+
+
+def _open(original: Any) -> pl.DataFrame:
+    return read_table(original) if isinstance(original, str | Path) else take_frame(original)
 
 
 def _measure_parts(
@@ -255,6 +261,10 @@ def _untrue(directory: Path, tables: Tables, manifest: dict[str, Any], schema: S
     return problems + check_codebook(directory, manifest, schema)
 
 
+NOT_NEEDED = (
+    "This release has groups, so it is measured from its files alone: the original is not needed, "
+    "and nothing is taken from it."
+)
 WITHOUT_ORIGINAL = (
     "The files agree with their manifest, but k-anonymity was not measured: this release has no "
     "groups, so whom a row matches can be counted only against the original table. Its owner names "
