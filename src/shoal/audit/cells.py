@@ -154,12 +154,34 @@ def fills_domain(texts: pl.Series, column: dict[str, Any]) -> bool:
     """
     domain = column["domain"]
     if column["kind"] == "node":
-        return True  # a node has parents that were not needed
+        return True  # a node has parents that were not needed: `has_leaves` looks at them
     if column["kind"] == "set":
         sets = (read_set(text) for text in texts.fill_null(MISSING_LABEL))
         return set(domain).issubset(label for labels in sets for label in labels or [])
     stated = pl.Series([str(end) for end in domain])
     return outermost(*interval_ends(texts), stated, dates=column.get("type") == "date")
+
+
+def has_leaves(rows: Mapping[str, int], domain: dict[str, Any]) -> bool:
+    """Return whether published rows, counted by node, can have as many values as nodes say.
+
+    A value under a node lies under one of the nodes below it, or is that of a row which was
+    published as the node itself or as one above it.
+    """
+    nodes = {node["name"]: node for node in domain["nodes"]}
+    below: dict[str, int] = dict.fromkeys(nodes, 0)
+    for node in nodes.values():
+        if node["parent"] is not None:
+            below[node["parent"]] += node["leaves"]
+    above: dict[str, int] = {}  # rows published as a node, or as one above it
+    for name in nodes:
+        way = [name]
+        while way[-1] not in above and nodes[way[-1]]["parent"] is not None:
+            way.append(nodes[way[-1]]["parent"])
+        for one in reversed(way):
+            parent = nodes[one]["parent"]
+            above[one] = rows.get(one, 0) + (0 if parent is None else above[parent])
+    return all(node["leaves"] <= below[name] + above[name] for name, node in nodes.items())
 
 
 def outer_cells(texts: pl.Series, column: dict[str, Any]) -> frozenset[str]:

@@ -5,19 +5,22 @@ What it states of columns is read here as a schema, with how their cells are to 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import cell_ncp, fills_domain, outer_cells
+from shoal.audit.cells import cell_ncp, fills_domain, has_leaves, outer_cells
 from shoal.audit.forms import own_columns, wrong_means
 from shoal.audit.reading import Stated
 from shoal.errors import UsageError
 from shoal.table.forms import TWO_TABLES
 from shoal.table.groupings import Hierarchy
+from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import KNOWN, PERSON, PSEUDONYM, REAL, RESERVED, UNKNOWN, Schema
+from shoal.table.settling import no_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -251,18 +254,41 @@ def check_columns(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str
 
 
 def check_groups(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
-    """Return a sentence for what no group can have: uneven weights, impossible means."""
-    return _uneven_weights(published, manifest) + wrong_means(published, manifest)
+    """Return a sentence for what no group can have: odd numbers, uneven weights, odd means."""
+    problems = _odd_numbers(published, manifest) + uneven_weights(published, manifest)
+    return problems + wrong_means(published, manifest)
 
 
-def _uneven_weights(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
-    """Return a sentence where survey weights tell the rows of a group apart, or are not there."""
+NUMBERED = r"^(0|[1-9][0-9]*)$"
+
+
+def _odd_numbers(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence where groups, or people, are not numbered as programs read numbers.
+
+    1 and 01 are one group, or one person, to whoever reads them as numbers.
+    """
+    if manifest["groups"] is None:
+        return []
+    problems = []
+    for name in (RESERVED, PERSON) if "people" in manifest else (RESERVED,):
+        if published[name].dtype.is_integer():
+            continue
+        texts = published[name].unique().cast(pl.String).fill_null("")
+        odd = int((~texts.str.contains(NUMBERED)).sum())
+        if odd:
+            problems.append(f"{odd:,} different cells of {name!r} are no numbers as 0, 1, 2.")
+    return problems
+
+
+def uneven_weights(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence where survey weights tell the rows of a group apart, or are none."""
     name = weighing(manifest)
     if name is None or name not in published.columns or RESERVED not in published.columns:
         return []
-    empty = published[name].cast(pl.String).fill_null("") == ""
-    if empty.any():
-        return [f"The survey weight {name!r} lacks {empty.sum():,} cells."]
+    plain = manifest_schema(manifest).read_numbers(published.select(name), "other")[name]
+    odd = no_weights(plain)
+    if odd.any():
+        return [f"The survey weight {name!r} has {odd.sum():,} cells that are no weight."]
     kinds = published.group_by(RESERVED).agg(pl.col(name).n_unique().alias("#kinds"))["#kinds"]
     if not (kinds > 1).any():
         return []
@@ -273,13 +299,14 @@ def _uneven_weights(published: pl.DataFrame, manifest: dict[str, Any]) -> list[s
 class CellCount:
     """The cells of one column, counted: what they lose, how many are wrong, and the outer ones.
 
-    Counts of parts of a table add up.
+    `at` counts the rows of each node. Counts of parts of a table add up.
     """
 
     lost: float
     bad: int
     mixed: bool
     outer: frozenset[str]
+    at: Counter[str]
 
     def __add__(self, other: CellCount) -> CellCount:
         return CellCount(
@@ -287,6 +314,7 @@ class CellCount:
             self.bad + other.bad,
             self.mixed or other.mixed,
             self.outer | other.outer,
+            self.at + other.at,
         )
 
 
@@ -295,11 +323,13 @@ def count_cells(published: pl.DataFrame, column: dict[str, Any]) -> CellCount:
     counted = published[column["name"]].value_counts()
     texts = counted[column["name"]].cast(pl.String)
     by_cell, bad = cell_ncp(texts, column)
+    nodes = texts.fill_null(MISSING_LABEL).to_list() if column["kind"] == "node" else []
     return CellCount(
         float(by_cell @ counted["count"].to_numpy()),
         bad,
         bool(column.get("never_mix") and (by_cell > 0).any()),
         frozenset() if bad else outer_cells(texts, column),
+        Counter(dict(zip(nodes, counted["count"], strict=False))),
     )
 
 
@@ -313,7 +343,10 @@ def check_cells(counted: Mapping[str, CellCount], manifest: dict[str, Any], rows
             problems.append(f"Column {name!r} is never mixed, and has cells of several values.")
         if one.bad:
             problems.append(f"{one.bad} distinct cells of column {name!r} are outside its domain.")
-        elif not fills_domain(pl.Series(sorted(one.outer), dtype=pl.String), stated[name]):
+        elif not (
+            fills_domain(pl.Series(sorted(one.outer), dtype=pl.String), stated[name])
+            and (stated[name]["kind"] != "node" or has_leaves(one.at, stated[name]["domain"]))
+        ):
             problems.append(f"The domain of column {name!r} is larger than its published cells.")
         else:
             total = one.lost + manifest["suppressed"]

@@ -23,6 +23,7 @@ from shoal.audit.claims import (
     linked_whole,
     manifest_schema,
     readings,
+    uneven_weights,
 )
 from shoal.audit.manifest import read_manifest
 from shoal.audit.matches import audit_matches, published_among
@@ -252,6 +253,8 @@ def _untrue(directory: Path, tables: Tables, manifest: dict[str, Any], schema: S
     published, linked = tables.rows, tables.linked
     problems = [*tables.problems, *check_manifest(published, manifest)]
     problems += check_linked(linked, manifest)
+    if tables.people is not None:
+        problems += uneven_weights(tables.people, manifest)
     if "previous" in manifest:
         problems += check_real([one for one in (published, tables.people) if one is not None])
     problems += check_done(published, manifest["columns"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import stat
+from collections import Counter
 from typing import TYPE_CHECKING, Any, get_args
 
 from shoal.audit.shapes import (
@@ -253,6 +254,13 @@ def _node_domain(domain: Any, place: str) -> None:
                 raise Wrong(problem)
             below = above
         grounded |= way.keys()
+    held = Counter[str | None]()
+    for node in domain["nodes"]:
+        held[node["parent"]] += node["leaves"]
+    for name in nodes:
+        if held[name] > _leaves(nodes, name):
+            problem = f"{place}: {name[:40]!r} has fewer leaves than the nodes below it"
+            raise Wrong(problem)
 
 
 def _leaves(nodes: dict[str, Any], name: str) -> int:

@@ -74,7 +74,7 @@ def coarsen(
         raise AuditFailed(msg)
     schema = manifest_schema(manifest)
     if manifest["form"] == TWO_TABLES:  # beside values they would tell whose those are
-        schema = replace(schema, other=())
+        schema = replace(schema, other=(), survey_weight=None)
     kept = requirements(manifest["require"], schema.sensitive)
     _check_people(kept)
     more = [one for one in requirements(require, schema.sensitive) if one not in kept]

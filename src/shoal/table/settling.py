@@ -44,12 +44,17 @@ def settle(table: pl.DataFrame, schema: Schema) -> tuple[pl.DataFrame, Schema]:
 
 def check_weights(column: pl.Series) -> None:
     """Raise where a survey weight is missing, no number, or below 0."""
-    numbers = weights_of(column)
-    bad = numbers.is_null() | ~numbers.is_finite().fill_null(value=False) | (numbers < 0)
-    wrong = bad.fill_null(value=True)
+    wrong = no_weights(column)
     if wrong.any():
         advice = "A survey weight is a number of at least 0 in every row: mend them first."
         raise BadCells(column.name, "unusable", first_rows(wrong), int(wrong.sum()), advice)
+
+
+def no_weights(column: pl.Series) -> pl.Series:
+    """Return where a cell is no survey weight: missing, no number, or below 0."""
+    numbers = weights_of(column)
+    bad = numbers.is_null() | ~numbers.is_finite().fill_null(value=False) | (numbers < 0)
+    return bad.fill_null(value=True)
 
 
 def weights_of(column: pl.Series) -> pl.Series:
