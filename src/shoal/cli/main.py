@@ -106,7 +106,8 @@ def main() -> None:
                 signal.signal(stop, interrupt)
         sys.unraisablehook = unraisable
     try:
-        code = commands(sys.argv[1] if len(sys.argv) > 1 else "")(standalone_mode=False)
+        command = commands(sys.argv[1] if len(sys.argv) > 1 else "")
+        code = command(prog_name="shoal", standalone_mode=False)
         sys.stdout.flush()
     except SystemExit as end:  # Typer leaves by itself for a closed pipe (1) and completion (0)
         finish("", 0 if end.code in {None, 1} else int(end.code or 0))
