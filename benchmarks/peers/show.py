@@ -251,13 +251,13 @@ def loss_chart(lines: Sequence[Line]) -> str:
             Measure(
                 "GCP",
                 f"information lost (GCP), {rows:,.0f} rows",
-                "{:.4f}",
+                "{:.4f}".format,
                 [line["gcp"] for line in shown],
             ),
             Measure(
                 "risk",
                 "worst risk: share of a group within 2,000 of one member's income",
-                "{:.2f}",
+                "{:.2f}".format,
                 [line["risk"] for line in shown],
             ),
         ],

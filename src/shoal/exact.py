@@ -1,4 +1,4 @@
-"""The one rounding of what is exact: to a decimal that, as it is written, is on the safe side.
+"""How numbers are spelled, and the one rounding of what is exact: to a decimal on the safe side.
 
 Risks, bounds and levels are rationals. What is printed of them is a decimal, and whoever reads it
 back reads that decimal, not the double nearest to it: `0.1` is one tenth. So a number is on the
@@ -17,6 +17,8 @@ LARGEST = Fraction(str(sys.float_info.max))  # the largest level that is reporte
 LEAST = math.nextafter(0, 1)  # the least one above 0
 PRECISE = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)
 LOST = Fraction(1, 10**50)  # more than what rounding to so many digits can change, as a share
+TINY = 0.0001  # the least share that is spelled in figures
+SMALL = 0.01  # shares below have one digit more
 VANISHED = -1000  # exp of this is less than any share of people
 
 
@@ -77,6 +79,24 @@ def at_least(value: float | Fraction, digits: int = 4) -> str:
     """
     ratio = value if isinstance(value, Fraction) else written(value)
     return f"{downward(ratio, digits):.{digits}g}"
+
+
+def percent(share: float | Fraction, digits: int | None = None) -> str:
+    """Spell a share in per cent, alike in the terminal, in files and on pages.
+
+    There is no space before the sign, so that it stands on one line everywhere and as options spell
+    it. Of digits there are as many as a reader needs, unless it is said how many.
+
+    >>> percent(0.0213), percent(0), percent(0.00002), percent(0.514), percent(0.2)
+    ('2.1%', '0%', 'under 0.01%', '51.4%', '20%')
+    >>> percent(0.0505, 2), percent(0.5, 1)
+    ('5.05%', '50.0%')
+    """
+    if digits is not None:
+        return f"{float(share):.{digits}%}"
+    if 0 < share < TINY:
+        return f"under {percent(TINY)}"
+    return f"{100 * share:.{1 if share >= SMALL else 2}f}".rstrip("0").rstrip(".") + "%"
 
 
 def _near(ratio: Fraction, digits: int | None) -> float:

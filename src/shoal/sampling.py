@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import UsageError
+from shoal.exact import percent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,7 +70,7 @@ class Sample:
         return (self.whole - len(self)) / max(self.whole - 1, 1)
 
     def share_error(self, share: float) -> float | None:
-        """Return how far the share in the whole is from that in the sample, at 95 % confidence.
+        """Return how far the share in the whole is from that in the sample, at 95% confidence.
 
         The further end of Wilson's interval, so that a share of 0 or 1 is not taken for certain;
         None where all were taken.
@@ -141,5 +142,5 @@ def drawn_from(sample: Sample, what: str) -> str:
         return ""
     return (
         f" Measured on {len(sample):,} of {sample.whole:,} {what}, drawn at random; ± is at "
-        f"{CONFIDENCE:.0%} confidence."
+        f"{percent(CONFIDENCE, 0)} confidence."
     )

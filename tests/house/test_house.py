@@ -76,6 +76,40 @@ def test_no_flag_stands_outside_the_command_line():
     assert found == []
 
 
+def formats(tree: ast.Module) -> Iterator[str]:
+    """Yield how values are written into the strings of a module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
+            yield ast.unparse(node.format_spec)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from re.findall(r"\{:[^{}]*%\}", node.value)
+
+
+def test_one_place_spells_what_is_in_per_cent():
+    """So that no page says 5.05 % where the terminal says 5.05%."""
+    formatted = [
+        f"{name}: {one}"
+        for name, tree in modules().items()
+        if name != "shoal.exact"
+        for one in formats(tree)
+        if one.rstrip("'\"}").endswith("%")
+    ]
+    spaced = [
+        f"{name}:{line}: {text}"
+        for name, tree in modules().items()
+        for line, text in texts(tree)
+        if re.search(r"(^|\d)[ \u00a0]%(?![\w({])", text)
+    ]
+    pages = [
+        f"{path.name}: {found}"
+        for path in sorted((SOURCE / "shoal").rglob("templates/*.html"))
+        for found in re.findall(r"(?:\d|\}\})[ \u00a0]+%(?![}])", path.read_text("utf-8"))
+    ]
+    assert formatted == []
+    assert spaced == []
+    assert pages == []
+
+
 def test_no_class_name_stands_twice():
     names = Counter(
         node.name

@@ -525,14 +525,14 @@ def test_a_run_that_has_enough_keeps_the_best_so_far(page):
             time.sleep(0.1)
         text = client.get(run).text
         assert "30\u00a0min" in text
-        (now,) = re.findall(r"The best so far loses ([\d.]+)\u00a0%", text)
-        first = re.search(r"began with ([\d.]+)\u00a0% and is ([\d.]+)\u00a0% now", text)
+        (now,) = re.findall(r"The best so far loses ([\d.]+)%", text)
+        first = re.search(r"began with ([\d.]+)% and is ([\d.]+)% now", text)
         assert first is not None
         assert float(first[1]) >= float(first[2]) == float(now)
         assert client.post(f"{run}/keep").status_code == 303
         said = finished(client, run)
         assert 'says">Holds' in said
-        (made,) = re.findall(r"What it cost: ([\d.]+)\u00a0%", said)
+        (made,) = re.findall(r"What it cost: ([\d.]+)%", said)
         assert float(made) <= float(now)  # nothing that was found is lost again
 
 

@@ -22,7 +22,7 @@ def test_release_shows_what_was_measured_once_it_is_written(tmp_path) -> None:
     after = release._repr_html_()
     assert "measured by" not in after
     assert "<td>yes</td>" in after
-    assert f"{100 * release.loss:.2f} %" in after
+    assert f"{100 * release.loss:.2f}%" in after
 
 
 def test_audit_shows_what_does_not_hold() -> None:

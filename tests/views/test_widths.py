@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from shoal.exact import percent
 from shoal.views.charts.attack import vulnerability_chart
 from shoal.views.charts.comparison import comparison_chart, tuning_chart
 from shoal.views.tables import Measure
@@ -23,7 +24,7 @@ GRID = [
 METHODS = ["Exchange()", "Split(partition='round-robin')"]
 CHARTS = {
     "attack": lambda: vulnerability_chart(GRID),
-    "compare": lambda: comparison_chart(METHODS, [Measure("GCP", "lost", ".1%", [0.1, 0.2])]),
+    "compare": lambda: comparison_chart(METHODS, [Measure("GCP", "lost", percent, [0.1, 0.2])]),
     "tune": lambda: tuning_chart(FRONTIER),
 }
 

@@ -38,6 +38,7 @@ from shoal.distances.base import Distance
 from shoal.distances.labels import Equality
 from shoal.distances.numeric import Absolute
 from shoal.errors import InputError, UnknownColumn, UsageError, option
+from shoal.exact import percent
 from shoal.sampling import draw
 from shoal.table.coding import code_persons
 from shoal.table.forms import MEANS, TWO_TABLES
@@ -84,8 +85,8 @@ class Lesson:
             "gain": self.accuracy - self.prior,
             "sentence": (
                 f"A classifier trained on {self.release} names the right one of {self.classes} "
-                f"classes of {self.column} for {self.accuracy:.1%} of people; always naming the "
-                f"most frequent one is right for {self.prior:.1%}."
+                f"classes of {self.column} for {percent(self.accuracy, 1)} of people; always "
+                f"naming the most frequent one is right for {percent(self.prior, 1)}."
             ),
         }
 

@@ -220,7 +220,7 @@ def check_rows_in(manifest: dict[str, Any]) -> list[str]:
         wrong.append(f"The manifest's {named} do not add up to rows_in.")
     rows, people = manifest["suppressed"], manifest.get("suppressed_people", 0)
     if "people" in manifest and not min(rows, 1) <= people <= rows:
-        wrong.append(f"The manifest says that {rows} rows of {people} people were suppressed.")
+        wrong.append(f"The manifest says that {rows:,} rows of {people:,} people were suppressed.")
     return wrong
 
 

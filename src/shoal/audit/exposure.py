@@ -23,7 +23,7 @@ from shoal.distances.bands import band_of_column
 from shoal.distances.labels import Equality
 from shoal.distances.numeric import Absolute
 from shoal.distances.relation import equality, most_near
-from shoal.exact import downward, upward
+from shoal.exact import downward, percent, upward
 from shoal.notation import exact
 from shoal.principles.groups import Groups
 from shoal.principles.outlook import near_by
@@ -113,12 +113,12 @@ class Vulnerability:
         others = f"{float(100 * (1 - exact(delta))):.4g}% of the others"
         if self.sample is None:
             return (
-                f"In {share:.1%} of the groups of {self.release}, somebody's {self.column} is "
-                f"{near} of more than {others}."
+                f"In {percent(share, 1)} of the groups of {self.release}, somebody's "
+                f"{self.column} is {near} of more than {others}."
             )
         return (
-            f"For {share:.1%}{within(error)} of people, somebody's {self.column} among the rows "
-            f"of {self.release} that match them is {near} of more than {others}."
+            f"For {percent(share, 1)}{within(error)} of people, somebody's {self.column} among "
+            f"the rows of {self.release} that match them is {near} of more than {others}."
             f"{drawn_from(self.sample, 'people')}"
         )
 

@@ -30,6 +30,7 @@ import numpy as np
 import polars as pl
 
 from shoal.distances.bands import band_of_column
+from shoal.exact import percent
 from shoal.notation import exact
 from shoal.sampling import Sample, drawn_from, within
 from shoal.table.coding import QUANTITY, code_column
@@ -72,7 +73,7 @@ class Link:
 
     @property
     def error(self) -> float | None:
-        """How far off the rate of hits may be, at 95 % confidence; None where all were guessed."""
+        """How far off the rate of hits may be, at 95% confidence; None where all were guessed."""
         return self.sample.share_error(self.hits)
 
     def to_dict(self) -> dict[str, Any]:
@@ -93,8 +94,9 @@ class Link:
             "gain": self.hits - self.prior,
             "sentence": (
                 f"Whoever knows {self.knowing} in {self.release} guesses their "
-                f"{self.column} {near} for {self.hits:.1%}{within(self.error)} of them; without "
-                f"the release, for {self.prior:.1%}.{drawn_from(self.sample, 'people')}"
+                f"{self.column} {near} for {percent(self.hits, 1)}{within(self.error)} of them; "
+                f"without the release, for {percent(self.prior, 1)}."
+                f"{drawn_from(self.sample, 'people')}"
             ),
             "drawn": drawn_from(self.sample, "people"),
         }
@@ -212,7 +214,7 @@ class Intersection:
         """Return the numbers by release and together, and a sentence."""
         first, second = self.releases
         errors = [self.matched.share_error(share) for share in self.pinned]
-        said = [f"{p:.1%}{within(e)}" for p, e in zip(self.pinned, errors, strict=True)]
+        said = [f"{percent(p, 1)}{within(e)}" for p, e in zip(self.pinned, errors, strict=True)]
         return {
             "releases": list(self.releases),
             "column": self.column,
@@ -239,7 +241,7 @@ class Intersection:
     def _misleading(self) -> str:
         if not self.misled[2]:
             return ""
-        share = f"{self.misled[2]:.1%}{within(self.matched.share_error(self.misled[2]))}"
+        share = f"{percent(self.misled[2], 1)}{within(self.matched.share_error(self.misled[2]))}"
         return f" For {share}, the one value that remains is not theirs."
 
 

@@ -307,9 +307,9 @@ def why(near: int, size: int, epsilon: float, name: str, whom: str = "") -> str:
     if size == 1:
         return "alone in its group"
     if near == 1:
-        return f"one in {size}{whom}, and nobody else is near"
+        return f"one in {size:,}{whom}, and nobody else is near"
     alike = f"are within {epsilon:,g} of its own" if epsilon else "have the same"
-    return f"{near} of {size}{whom} in its group {alike} {name}"
+    return f"{near:,} of {size:,}{whom} in its group {alike} {name}"
 
 
 def survey_people(published: Published, members: Members, name: str) -> dict[str, Any]:

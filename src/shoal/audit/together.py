@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.exact import percent
 from shoal.sampling import Sample, drawn_from, within
 from shoal.table.coding import QUANTITY, code_column
 from shoal.table.missing import MISSING_LABEL
@@ -59,7 +60,8 @@ class Together:
             "sentence": (
                 f"Of {len(self.matched):,} people with candidates in at least two of the "
                 f"{len(self.releases)} releases, all together give away the {self.column} of "
-                f"{self.pinned:.1%}{within(error)}; {self.values:.3g} values remain on average."
+                f"{percent(self.pinned, 1)}{within(error)}; {self.values:.3g} values "
+                f"remain on average."
                 f"{drawn_from(self.sample, 'people')}"
             ),
             "drawn": drawn_from(self.sample, "people"),

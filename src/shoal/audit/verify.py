@@ -76,7 +76,7 @@ class Finding:
             )
         small = self.measurement.summary.smallest
         return (
-            f"{found['principle']} does not hold in {found['breaches']} of {found['groups']} "
+            f"{found['principle']} does not hold in {found['breaches']:,} of {found['groups']:,} "
             f"groups (by {found['by']}): {risks}; the smallest group has "
             f"{_counted(small, self.members)}."
         )
@@ -85,7 +85,7 @@ class Finding:
 def _counted(count: int, unit: str) -> str:
     """Return so many rows, or people."""
     several = {"row": "rows", "person": "people"}
-    return f"{count} {unit if count == 1 else several[unit]}"
+    return f"{count:,} {unit if count == 1 else several[unit]}"
 
 
 @dataclass(frozen=True, eq=False)

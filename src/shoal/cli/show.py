@@ -300,7 +300,7 @@ def bar(*, quiet: bool, seconds: float | None = None) -> Iterator[Progress]:
     console = Console(stderr=True)
     columns = (
         BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.percentage:>3.0f}%"),
         TimeElapsedColumn(),
         TextColumn("{task.description}"),
     )

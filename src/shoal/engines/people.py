@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import NotAchievable, UsageError, option
+from shoal.exact import percent
 from shoal.methods.choice import check_least_risk, check_task
 from shoal.methods.suppression import checked_within
 from shoal.principles.groups import Groups
@@ -270,7 +271,7 @@ class _Search:
         who = "1 person has" if people == 1 else f"{people:,} people have"
         each = _rows(int(level[0]))
         for one, count in zip(self.task.coded.linked, level[1:], strict=True):
-            each += f", {count} in {one.name}"
+            each += f", {count:,} in {one.name}"
         return NotAchievable(
             f"{who} {each}, and groups need at least {self.task.least} people with equally many."
         )
@@ -286,7 +287,7 @@ class _Search:
         if torn < everybody:
             sentences.append(
                 f"{option('suppress')} allows {limit:,}; {torn:,} of {everybody:,} people, "
-                f"{torn / everybody:.2%}, would have to be left out."
+                f"{percent(torn / everybody, 2)}, would have to be left out."
             )
         return NotAchievable(" ".join(sentences))
 
@@ -334,7 +335,8 @@ class _Search:
             )
         if few is not None or f"{option('suppress')} allows" in reason.sentence:
             return NotAchievable(" ".join([reason.sentence, *advice]))  # it has said so
-        need = f"{len(waiting):,} of {len(published):,} people, {len(waiting) / len(published):.2%}"
+        share = percent(len(waiting) / len(published), 2)
+        need = f"{len(waiting):,} of {len(published):,} people, {share}"
         advice.append(
             f"{option('suppress')} allows {limit:,}; up to {need}, would have to be left out."
         )

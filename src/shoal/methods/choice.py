@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from shoal.errors import NotAchievable, UsageError, option
-from shoal.exact import at_least, at_most
+from shoal.exact import at_least, at_most, percent
 from shoal.methods.base import Method, Task
 from shoal.methods.exchange import Exchange
 from shoal.methods.mondrian import Mondrian
@@ -62,7 +62,7 @@ def check_value(one: Requirement, value: Sensitive | None, rows: int, whom: str 
     if rows < one.principle.least:
         msg = (
             f"{one.principle!r} needs groups of at least {one.principle.least} {whom}, "
-            f"and the table has {rows}.{_instead(one, value, rows)}"
+            f"and the table has {rows:,}.{_instead(one, value, rows)}"
         )
         raise NotAchievable(msg)
     if value is not None and value.sets is not None:
@@ -71,9 +71,9 @@ def check_value(one: Requirement, value: Sensitive | None, rows: int, whom: str 
         check_achievable(one.principle, value.columns[0], whom)
     elif value is not None and (few := int(one.principle.must_go(value).sum())):
         msg = (
-            f"{one!r} is not achievable on these {rows} {whom}: too many of them carry the same "
-            f"{value.name} or near ones. At least {few} {whom} ({few / rows:.2%}) would have to "
-            f"be left out; {option('suppress')} says how many may be."
+            f"{one!r} is not achievable on these {rows:,} {whom}: too many of them carry the same "
+            f"{value.name} or near ones. At least {few:,} {whom} ({percent(few / rows, 2)}) would "
+            f"have to be left out; {option('suppress')} says how many may be."
             f"{_instead(one, value, rows)}"
         )
         raise NotAchievable(msg)
@@ -117,7 +117,7 @@ def check_least_risk(task: Task, *, gone: int = 0) -> None:
         least = least_risk(principle.relation(value), value, principle.least, gone=gone)
         if least > principle.bound:
             msg = (
-                f"{principle!r} is not achievable on these {len(task.coded)} {task.coded.whom}"
+                f"{principle!r} is not achievable on these {len(task.coded):,} {task.coded.whom}"
                 f"{few}: so many values of {value.name} are near to one another that every "
                 f"grouping has a risk of at least {at_most(least)}. Delta can be "
                 f"{at_least(1 - least)} at most."

@@ -197,7 +197,7 @@ class Exchange(Thorough):
         check_pairwise(task, repr(self))
         rows = len(task.coded)
         if self.size is not None and not task.least <= self.size <= max(rows, task.least):
-            possible = f"{task.least} to {rows} {task.coded.whom}"
+            possible = f"{task.least} to {rows:,} {task.coded.whom}"
             msg = f"Groups of {self.size} are not possible: {possible} are."
             raise UsageError(msg)
 

@@ -108,7 +108,7 @@ class Oblivious(Method):
         rows = len(task.coded)
         if self.block is None:
             msg = (
-                f"{self!r} cannot reach {required} on these {rows} {task.coded.whom}: too many "
+                f"{self!r} cannot reach {required} on these {rows:,} {task.coded.whom}: too many "
                 "values are near to one another to be dealt. Lower a parameter; `shoal plan` shows "
                 "what is achievable."
             )
@@ -116,8 +116,8 @@ class Oblivious(Method):
             pooled = int(nodes.sizes[nodes.parts == 0].sum())
             msg = (
                 f"{self!r} cannot reach {required}: the blocks that cannot be dealt have {pooled} "
-                f"of the {rows} {task.coded.whom}, and together they do not hold. Oblivious() has "
-                "no blocks."
+                f"of the {rows:,} {task.coded.whom}, and together they do not hold. Oblivious() "
+                "has no blocks."
             )
         return NotAchievable(msg)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import NotAchievable, TooCrowded, UsageError, option
+from shoal.exact import percent
 from shoal.methods.base import Task
 from shoal.methods.leaving_out import (
     costly_rows,
@@ -220,8 +221,8 @@ def _achieve(
             reason = problem.sentence
     dropped = rows - len(kept)
     msg = (
-        f"{reason} Leaving out {dropped} {task.coded.whom} ({dropped / rows:.2%}) or more would be "
-        f"needed, and {option('suppress')} allows {limit}."
+        f"{reason} Leaving out {dropped:,} {task.coded.whom} ({percent(dropped / rows, 2)}) or "
+        f"more would be needed, and {option('suppress')} allows {limit:,}."
     )
     raise NotAchievable(msg)
 

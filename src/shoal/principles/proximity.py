@@ -17,6 +17,7 @@ import numpy as np
 from shoal.distances.bands import band_of_column, relative_band_of_column
 from shoal.distances.relation import Band
 from shoal.errors import BadParameter
+from shoal.exact import percent
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import OneDimensional, Pairwise, Principle
 from shoal.principles.groups import Measurement
@@ -94,7 +95,7 @@ class EpsilonM(_Proximity):
     def promise(self, column: str) -> str:
         """Say it in plain words."""
         how = (
-            f"{self.epsilon:.6%}".rstrip("0").rstrip(".%") + " %"
+            percent(self.epsilon, 6).rstrip("0%").rstrip(".") + "%"
             if self.relative
             else f"{self.epsilon:,}"
         )

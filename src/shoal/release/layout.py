@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from shoal.exact import percent
 from shoal.principles.groups import Groups
 from shoal.release.graph import GeneralizationGraph
 from shoal.sampling import check_seed, secure_orders
@@ -313,8 +314,8 @@ class Suppression:
         if of_rows <= of_people:
             return ""
         return (
-            f"{of_people:.2%} of people were left out, and with them {of_rows:.2%} of rows: "
-            "whoever has many rows is missing more often."
+            f"{percent(of_people, 2)} of people were left out, and with them {percent(of_rows, 2)} "
+            "of rows: whoever has many rows is missing more often."
         )
 
 

@@ -19,6 +19,7 @@ from shoal.audit.identification import (
     least_size,
 )
 from shoal.distances.relation import counting_work
+from shoal.exact import percent
 from shoal.principles.base import OneDimensional
 from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.groups import renumber
@@ -234,7 +235,7 @@ def changes(manifest: dict[str, Any]) -> list[str]:
     """Return what was done to the table before anything was searched: rows and values."""
     said = []
     if dropped := manifest["dropped"]:
-        share = f"{dropped / manifest['rows_in']:.1%}"
+        share = percent(dropped / manifest["rows_in"], 1)
         said.append(
             f"{dropped:,} of {manifest['rows_in']:,} rows ({share}) are not here because cells of "
             "theirs were missing. What is published describes the others alone."

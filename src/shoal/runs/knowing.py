@@ -21,7 +21,7 @@ from shoal.audit.claims import manifest_schema
 from shoal.audit.manifest import read_manifest
 from shoal.distances.relation import near
 from shoal.errors import NotAchievable, UsageError
-from shoal.exact import upward
+from shoal.exact import percent, upward
 from shoal.methods.choice import check_task
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
@@ -77,13 +77,13 @@ class Knowing:
         learned = (
             f"Whoever knows {self.method} and its requirement learns more than the groups show, "
             f"{tried}: beliefs about a person differ from the group's values by up to "
-            f"{self.distance:.1%}"
+            f"{percent(self.distance, 1)}"
         )
         if self.exceeded is None or self.worst is None:
             return f"{learned}."
         return (
-            f"{learned}, and in {self.exceeded:.1%} of the assignments somebody's value is nearly "
-            f"known with more certainty than is allowed, {self.worst:.1%} at most."
+            f"{learned}, and in {percent(self.exceeded, 1)} of the assignments somebody's value is "
+            f"nearly known with more certainty than is allowed, {percent(self.worst, 1)} at most."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from shoal.audit.matches import SPREAD, audit_matches
 from shoal.audit.people import Members
 from shoal.audit.published import open_published, plain_text
+from shoal.exact import percent
 from shoal.table.coding import code_column
 from shoal.table.schema import PERSON, RESERVED, Schema
 from shoal.utility.bands import spelled
@@ -109,7 +110,7 @@ def _most_moved(whole: Column, after: Column) -> tuple[str, list[str]]:
     kept = np.array([0 if rank is None else left[rank] for rank in own])
     shares = counts / counts.sum(), kept / kept.sum()
     most = int(np.argmax(np.abs(shares[0] - shares[1])))
-    return whole.spellings[most] or "(missing)", [f"{one[most]:.4%}" for one in shares]
+    return whole.spellings[most] or "(missing)", [percent(one[most], 4) for one in shares]
 
 
 def published_schema(release: ReleaseData) -> Schema:

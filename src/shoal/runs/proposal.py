@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import NotAchievable
-from shoal.exact import tidy
+from shoal.exact import percent, tidy
 from shoal.methods.choice import choose_method
 from shoal.methods.splitting import Split
 from shoal.principles.planning import width_bound
@@ -263,12 +263,12 @@ def _shares(column: Column) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]
     rows = len(column.codes)
     most = int(np.bincount(column.codes).max())
     largest = rows // most
-    share = f"the most frequent value of {column.name} has {most / rows:.1%} of the rows"
+    share = f"the most frequent value of {column.name} has {percent(most / rows, 1)} of the rows"
     if largest >= 2:
         l = min(MOST, max(2, largest - 1))
         why = f"No value of {column.name} is carried by more than one in {l} of a group."
         yield (f"FrequencyL(l={l})",), (why, f"At most l={largest} is achievable: {share}.")
     alpha = math.ceil(20 * most / rows + 1) / 20
     if alpha <= ALPHA:
-        why = f"No value of {column.name} is carried by more than {alpha:.0%} of a group."
+        why = f"No value of {column.name} is carried by more than {percent(alpha, 0)} of a group."
         yield (f"AlphaK(alpha={alpha}, k={min(MOST, rows)})",), (why, f"Not much: {share}.")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.errors import OutputError, UnknownColumn, UsageError, option
-from shoal.exact import tidy
+from shoal.exact import percent, tidy
 from shoal.inspection.advise import weighing
 from shoal.inspection.inspect import inspect
 from shoal.runs.proposal import SAMPLE, propose
@@ -133,7 +133,7 @@ def _chosen(choices: list[Proposal], ask: Ask) -> list[Proposal]:
 
 def _words(one: Proposal) -> str:
     """Return a promise with its price."""
-    price = "its price is not known" if one.loss is None else f"{one.loss:.1%} lost"
+    price = "its price is not known" if one.loss is None else f"{percent(one.loss, 1)} lost"
     return f"{one.reasons[0].removesuffix('.')}: {price}."
 
 
@@ -187,7 +187,7 @@ def _run(
         f"quasi = {_list(quasi)}",
     ]
     if found.unique is not None and quasi == found.named("quasi"):
-        share = "Over 99.9%" if 0.999 < found.unique < 1 else f"{found.unique:.1%}"
+        share = "Over 99.9%" if 0.999 < found.unique < 1 else percent(found.unique, 1)
         said += _comment(f"{share} of the rows are unique in them.")
     said += [
         "",
@@ -256,7 +256,7 @@ def _required(choices: Sequence[Proposal]) -> list[str]:
     first, *others = choices
     said = [line for reason in first.reasons for line in _comment(reason)]
     if first.loss is not None:
-        said += _comment(f"{first.loss:.1%} is lost, as tried on at most {SAMPLE:,} rows.")
+        said += _comment(f"{percent(first.loss, 1)} is lost, as tried on at most {SAMPLE:,} rows.")
     said += [f"require = {_list(first.require)}", f"method = {quoted(first.method)}"]
     for other in others:
         said += ["", *_comment(f"Or: {_words(other)}"), f"# require = {_flat(other.require)}"]
@@ -322,7 +322,7 @@ def _rounding(column: ColumnInspection) -> list[str]:
     step = tidy((high - low) / STEPS)
     finer = step <= 1 and low.is_integer() and high.is_integer()  # than whole numbers are
     said = [f"# round = {step}  # before all else"] if step and not finer else []
-    return [*said, '# top = "99 %"  # what is above it is given as it']
+    return [*said, '# top = "99%"  # what is above it is given as it']
 
 
 def _hierarchy(column: ColumnInspection) -> list[str]:

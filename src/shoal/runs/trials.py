@@ -12,6 +12,7 @@ import polars as pl
 
 from shoal.audit.identification import check_threshold
 from shoal.errors import ShoalError
+from shoal.exact import percent
 from shoal.methods.base import Method
 from shoal.progress import Progress, silent
 from shoal.release.places import check_private, private_text
@@ -56,7 +57,7 @@ def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "sample": f"Tried on {some} rows{drawn}, with at most {SECONDS:g} s for a search. Compare "
         "these losses with one another; the release itself, on all rows and with all the time it "
-        f"took, loses {release.loss:.2%} (GCP)."
+        f"took, loses {percent(release.loss, 2)} (GCP)."
     }
     columns = (*coded.quasi, *coded.sensitive)
     table = pl.DataFrame({one.name: one.spellings.gather(one.codes[rows]) for one in columns})

@@ -84,7 +84,7 @@ def read_trim(
 ) -> Trim:
     """Return what is to be done to a column, or raise where it makes no sense.
 
-    >>> read_trim("charges", step=100, top="99 %").words
+    >>> read_trim("charges", step=100, top="99%").words
     'rounded to 100; above 99% given as 99%'
     """
     width = None if step is None else _number(column, "round", step)
@@ -94,7 +94,7 @@ def read_trim(
     high = None if top is None else _threshold(column, "top", top)
     for name, one, allowed in (("bottom", low, (0, 50)), ("top", high, (50, 100))):
         if isinstance(one, Percentile) and not allowed[0] < one.share < allowed[1]:
-            span = f"a number, or between {allowed[0]} % and {allowed[1]} %"
+            span = f"a number, or between {allowed[0]}% and {allowed[1]}%"
             raise BadColumnOption(column, name, span, str(one))
     return _ordered(column, Trim(width, low, high))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.exact import percent
 from shoal.release.cells import kind_of, ncp_by_group
 from shoal.table.forms import TWO_TABLES
 
@@ -54,7 +55,7 @@ class CellBias:
             f"{_shown(mean)} for {label or '(missing)'}" for label, mean in self.by_label.items()
         )
         return (
-            f"The mean of {self.of} is {means} in rows with {wide} ({self.wide:.0%} of all)"
+            f"The mean of {self.of} is {means} in rows with {wide} ({percent(self.wide, 0)} of all)"
             + (f"; {alone}" if alone else "")
             + ". Whoever leaves wide cells out shifts it: use every row, each weighted over what "
             "its cell covers."

@@ -190,7 +190,7 @@ class QueryError:
 
     @property
     def p95(self) -> float:
-        """The relative error that 95 % of the queries do not exceed."""
+        """The relative error that 95% of the queries do not exceed."""
         return float(np.quantile(self.relative, 0.95))
 
     def to_dict(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from shoal.exact import percent
 from shoal.table.forms import TWO_TABLES
 from shoal.views.charts.base import drawn
 from shoal.views.charts.release import (
@@ -32,7 +33,6 @@ from shoal.views.words import (
     one_in,
     people,
     plural,
-    share,
 )
 
 if TYPE_CHECKING:
@@ -172,10 +172,11 @@ def cost_sentence(facts: dict[str, Any]) -> str:
     if facts.get("form") == TWO_TABLES:
         return (
             "No column lost any detail. Lost is who of a group has which of its values; groups "
-            f"span {share(facts['loss']['gcp'])} of the {plural(len(ncp), 'column')} about people."
+            f"span {percent(facts['loss']['gcp'])} of the {plural(len(ncp), 'column')} about "
+            "people."
         )
-    whole = f"{share(facts['loss']['gcp'])} of the detail in {plural(len(ncp), 'column')}"
-    most = f", most of it in {worst} ({share(ncp[worst])})" if len(ncp) > 1 and ncp[worst] else ""
+    whole = f"{percent(facts['loss']['gcp'])} of the detail in {plural(len(ncp), 'column')}"
+    most = f", most of it in {worst} ({percent(ncp[worst])})" if len(ncp) > 1 and ncp[worst] else ""
     rest = [one["name"] for one in facts["columns"] if one["name"] not in ncp]
     kept = "" if not rest else " All other columns stand as they were."
     return f"{whole}{most}.{kept}"
@@ -194,8 +195,8 @@ def bearing_sentence(group: dict[str, Any], form: str = "") -> str:
     if most["loss"] == least["loss"]:
         return f"{what}: everybody alike, by {group['column']}"
     return (
-        f"{what}: {group['column']} {most['name']} most ({share(most['loss'])}), "
-        f"{least['name']} least ({share(least['loss'])})"
+        f"{what}: {group['column']} {most['name']} most ({percent(most['loss'])}), "
+        f"{least['name']} least ({percent(least['loss'])})"
     )
 
 
@@ -211,19 +212,19 @@ def learn_sentence(facts: dict[str, Any]) -> str:
         elif worst is not None:
             so = "come out as before" if worst["apart"] <= LARGE else "are only roughly as before"
             said.append(
-                f"The shares and means of single columns {so}: at most {share(worst['apart'])} of "
-                f"the rows move to another band ({worst['column']})."
+                f"The shares and means of single columns {so}: at most {percent(worst['apart'])} "
+                f"of the rows move to another band ({worst['column']})."
             )
         said += _regression_sentence(known["regression"])
     good = [one for one in queries.get("errors", ()) if one["median"] <= LARGE]
     if good:
         rows = figure(float(f"{min(one['rows'] for one in good) * facts['rows']:.3g}"))
         said.append(
-            f"Counts of about {rows} rows and more are mostly right to within {share(LARGE)}; "
+            f"Counts of about {rows} rows and more are mostly right to within {percent(LARGE)}; "
             "smaller ones are not, and single people cannot be seen."
         )
     elif queries.get("errors"):
-        said.append(f"Counts over several columns are mostly off by more than {share(LARGE)}.")
+        said.append(f"Counts over several columns are mostly off by more than {percent(LARGE)}.")
     return " ".join(said) or "Too little to say: the table is too small to show anything safely."
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from shoal.exact import WHOLE, at_least, at_most, downward, upward, written
+from shoal.exact import WHOLE, at_least, at_most, downward, percent, upward, written
 from shoal.views.terminal import grouped, heading, table_of, terminal_console
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 FAILED = "does not hold: its release fails its own audit, so it is no choice, whatever it loses."
 METRICS = {"r2": "R²", "accuracy": "accuracy", "roc_auc": "ROC-AUC"}
@@ -53,8 +57,8 @@ def winner(facts: dict[str, Any]) -> str:
         )
         return f"Take {quick['method']}: {alike} lose the same, and it was the quickest of them."
     return (
-        f"Take {first['method']}: of those that hold it loses least, {first['loss']:.2%} where "
-        f"{second['method']}, the next, loses {second['loss']:.2%}."
+        f"Take {first['method']}: of those that hold it loses least, {percent(first['loss'], 2)} "
+        f"where {second['method']}, the next, loses {percent(second['loss'], 2)}."
     )
 
 
@@ -116,7 +120,7 @@ class Measure:
         self,
         short: str,
         title: str,
-        form: str,
+        form: Callable[[float], str],
         values: list[float | None],
         beside: dict[str, float | None] | None = None,
     ) -> None:
@@ -126,7 +130,7 @@ class Measure:
     def spelled(self, place: int) -> str:
         """Write the value of a method."""
         value = self.values[place]
-        return "" if value is None else self.form.format(value)
+        return "" if value is None else self.form(value)
 
 
 def measures(facts: dict[str, Any]) -> list[Measure]:
@@ -150,13 +154,14 @@ def measures(facts: dict[str, Any]) -> list[Measure]:
             name: best(known[which], known["metric"])
             for name, which in (("from the original", "original"), ("no quasi", "trivial"))
         }
+    lost = partial(percent, digits=2)
     return [
-        Measure("GCP", "detail lost (GCP)", "{:.2%}", column("loss")),
-        Measure("error", "median relative error of a count", "{:.2%}", errors),
-        Measure("learned", f"learned from it ({metric})", "{:z.3f}", learned, beside),
-        Measure("risk", "worst measured risk", "{:.4g}", risks),
-        Measure("s", "seconds of search", "{:.2f}", column("seconds")),
-        Measure("MB", "megabytes of search", "{:,.1f}", column("megabytes")),
+        Measure("GCP", "detail lost (GCP)", lost, column("loss")),
+        Measure("error", "median relative error of a count", lost, errors),
+        Measure("learned", f"learned from it ({metric})", "{:z.3f}".format, learned, beside),
+        Measure("risk", "worst measured risk", "{:.4g}".format, risks),
+        Measure("s", "seconds of search", "{:.2f}".format, column("seconds")),
+        Measure("MB", "megabytes of search", "{:,.1f}".format, column("megabytes")),
     ]
 
 
@@ -181,7 +186,7 @@ def print_frontier(facts: dict[str, Any]) -> None:
         else:
             groups = "none" if point["groups"] is None else f"{point['groups']:,}"
             gone = (f"{point['left_out']:,}",) if fewer else ()
-            cells = (f"{point['loss']:.2%}", *gone, groups, f"{point['seconds']:.2f}")
+            cells = (percent(point["loss"], 2), *gone, groups, f"{point['seconds']:.2f}")
         table.add_row(f"{point['value']:,.6g}", *cells, ", ".join(marks))
     console.print(table)
     console.print(facts["sentence"])
@@ -258,7 +263,7 @@ def print_survey(facts: dict[str, Any]) -> None:
                 at_most(one["risk"]),
                 f"{one['mean_risk']:.4g}",
                 at_least(one["delta"]),
-                f"{one['likely_rows']:.2%}",
+                percent(one["likely_rows"], 2),
             )
         console.print(table)
         heading(console, "Riskiest groups")
@@ -284,8 +289,9 @@ def sentences(found: dict[str, Any]) -> list[str]:
         f"Whoever knows that a person is in the table finds the row with a chance of up to "
         f"{_chance(found['prosecutor'])} (prosecutor) and of {found['marketer']:.4g} on average "
         "(marketer).",
-        f"{found['unique_rows']:,} rows ({found['uniqueness']:.2%}) share their description with "
-        f"no other; {found['rows_above_one_in_five']:.2%} are found with more than 1 in 5.",
+        f"{found['unique_rows']:,} rows ({percent(found['uniqueness'], 2)}) share their "
+        f"description with no other; {percent(found['rows_above_one_in_five'], 2)} are found with "
+        "more than 1 in 5.",
     ]
     if "journalist" in found:
         said.append(

@@ -18,6 +18,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from shoal.exact import percent
+
 if TYPE_CHECKING:
     from shoal.views.commands import Command
 
@@ -176,7 +178,7 @@ def _print_suggestion(console: Console, facts: dict[str, Any], following: Comman
             console.print(f"{role}: {', '.join(map(plain, names)) or 'none'}")
     if facts["unique"] is not None:
         share = facts["unique"]
-        shown = "Over 99.9%" if 0.999 < share < 1 else f"{share:.1%}"
+        shown = "Over 99.9%" if 0.999 < share < 1 else percent(share, 1)
         console.print(
             f"{shown} of the rows are unique in the quasi columns: whoever knows "
             "these finds the person."

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shoal.exact import at_least, at_most
+from shoal.exact import at_least, at_most, percent
 from shoal.views.terminal import grouped, heading, plain, table_of, terminal_console
 from shoal.views.words import draws, people, without_draw
 
@@ -158,8 +158,8 @@ def print_release(release: ReleaseData, output: str | None) -> None:
     heading(console, "Information lost")
     loss = table_of("column", "NCP")
     for name, value in manifest["loss"]["ncp"].items():
-        loss.add_row(name, f"{value:.2%}")
-    loss.add_row("all (GCP)", f"{manifest['loss']['gcp']:.2%}")
+        loss.add_row(name, percent(value, 2))
+    loss.add_row("all (GCP)", percent(manifest["loss"]["gcp"], 2))
     console.print(loss)
     seconds = ", ".join(f"{phase} {value:.2f}" for phase, value in manifest["seconds"].items())
     console.print(f"Seconds: {seconds}\n")
@@ -306,5 +306,5 @@ def _print_grid(grid: list[dict[str, float]], shown: list[float]) -> None:
     table = table_of("epsilon", *(f"delta {delta:g}" for delta in shown))
     for epsilon in sorted({one["epsilon"] for one in grid}):
         shares = {one["delta"]: one["share"] for one in grid if one["epsilon"] == epsilon}
-        table.add_row(grouped(epsilon), *(f"{shares[delta]:.1%}" for delta in shown))
+        table.add_row(grouped(epsilon), *(percent(shares[delta], 1) for delta in shown))
     terminal_console().print(table)

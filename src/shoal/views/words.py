@@ -8,7 +8,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
-from shoal.exact import at_most
+from shoal.exact import at_most, percent
 from shoal.views.usual import THRESHOLD
 
 CERTAIN = 1.0
@@ -61,20 +61,6 @@ def standing(seen: dict[str, Any]) -> str:
 def nearly(threshold: Fraction) -> str:
     """Write a threshold of risk as about one in so many."""
     return _in(1, round(1 / threshold))
-
-
-def share(value: float) -> str:
-    r"""Write a share in per cent, with as many digits as it needs.
-
-    >>> share(0.0213), share(0), share(0.00002), share(0.514)
-    ('2.1\xa0%', '0\xa0%', 'under 0.01\xa0%', '51\xa0%')
-    """
-    if value == 0:
-        return f"0{SPACE}%"
-    if value < 0.0001:
-        return f"under 0.01{SPACE}%"
-    digits = 2 if value < 0.01 else 1 if value < 0.1 else 0
-    return f"{100 * value:.{digits}f}{SPACE}%"
 
 
 def in_hundred(value: float) -> str:
@@ -181,7 +167,7 @@ FILTERS = {
     "limit": limit,
     "nearly": nearly,
     "standing": standing,
-    "share": share,
+    "percent": percent,
     "in_hundred": in_hundred,
     "count": count,
     "figure": figure,

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
 from shoal.errors import spell
-from shoal.exact import at_most
+from shoal.exact import at_most, percent
 from shoal.views.commands import Command
 from shoal.web import words
 from shoal.web.draft import GONE, ROLES
@@ -38,7 +38,7 @@ def environment() -> Environment:
     )
     filters: dict[str, Any] = {
         "whole": words.whole,
-        "percent": words.percent,
+        "percent": percent,
         "of_100": words.of_100,
         "size": words.size,
         "clock": lambda moment: time.strftime("%H:%M", time.localtime(moment)),

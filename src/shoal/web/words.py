@@ -6,13 +6,14 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from shoal.exact import SMALL, percent
 from shoal.views import usual
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
 EVERYBODY, KNOWN = usual.EVERYBODY, usual.KNOWN
-NARROW = "\u00a0"  # keeps "1 in 5" and "2.1 %" on one line
+NARROW = "\u00a0"  # keeps "1 in 5" on one line
 OPTIONS: dict[str, str | dict[str, str]] = {
     "suppress": "Leave out up to {} of the rows",
     "missing": {"drop": "Leave these rows out", "value": "Count “missing” as a value"},
@@ -99,7 +100,7 @@ ALTERNATIVES = {  # what it is called, and what it gains
     "known": ("For people we know", f"Found with at most 1 in {KNOWN}: for readers who sign."),
     "wider": ("Hide a wider range", "Guesses must be further off to be of no use."),
     "suppress": (
-        "Leave out up to 1\u00a0% of the rows",
+        "Leave out up to 1% of the rows",
         "Those that stand far from all others make the cells of many wide.",
     ),
     "drop": ("Without {drop}", "One column fewer; the others stay more exact."),
@@ -155,26 +156,17 @@ def number(value: Any) -> str:
     return f"{value:,.0f}" if whole_number else f"{value:,.6g}"
 
 
-def percent(share: float) -> str:
-    r"""Write a share that is lost, rounded up, so that it is never said to be less.
-
-    >>> percent(0.02031), percent(0), percent(0.00001)
-    ('2.1\xa0%', '0\xa0%', '0.1\xa0%')
-    """
-    tenths = math.ceil(round(share * 1000, 6))
-    return f"{tenths / 10:g}{NARROW}%"
-
-
 def beside(lost: float, now: float) -> str:
     r"""Say how much more or less something costs than what is chosen.
 
     >>> beside(0.153, 0.057), beside(0.017, 0.057), beside(0.057, 0.057)
     ('9.6 more than as you asked', '4 less than as you asked', 'as much as you asked for')
     """
-    tenths = math.ceil(round(lost * 1000, 6)) - math.ceil(round(now * 1000, 6))
-    if not tenths:
+    digits = 1 if max(lost, now) >= SMALL else 2  # as both are shown
+    more = round(100 * lost, digits) - round(100 * now, digits)
+    if not round(more, digits):
         return "as much as you asked for"
-    return f"{abs(tenths) / 10:g} {'more' if tenths > 0 else 'less'} than as you asked"
+    return f"{round(abs(more), digits):g} {'more' if more > 0 else 'less'} than as you asked"
 
 
 def of_100(share: float) -> str:

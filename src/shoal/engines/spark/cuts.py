@@ -118,7 +118,7 @@ def halves(coded: Coded, rows: NDArray[np.int64]) -> tuple[int, int] | None:
 
     It is the cut that `Split()` would make: of all medians, and of what lies just under them where
     rows tie, the one that loses least. So shards are the first buckets of a search of the whole
-    table, and little is lost where they meet. Cutting the widest column cost `Split()` 5 to 8 %.
+    table, and little is lost where they meet. Cutting the widest column cost `Split()` 5 to 8%.
     """
     from shoal.kernels.cuts import child_cut, cut_loss, earliest_least, lower_median
     from shoal.kernels.space import NODE

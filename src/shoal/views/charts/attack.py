@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from shoal.exact import percent
 from shoal.views.charts.base import BLUE, PALETTE, draw
 
 if TYPE_CHECKING:
@@ -102,9 +103,9 @@ def vulnerability_chart(grid: list[dict[str, float]]) -> str:
         return _curve(grid, "epsilon" if len(deltas) == 1 else "delta")
     lines, names = [], []
     for level in LEVELS:
-        lines += _contour(grid, level, f"{level:.0%}")
+        lines += _contour(grid, level, percent(level, 0))
     for level in LEVELS:
-        longest = max((one for one in _by_line(lines, f"{level:.0%}")), key=len, default=[])
+        longest = max((one for one in _by_line(lines, percent(level, 0))), key=len, default=[])
         names += longest[len(longest) // 2 : len(longest) // 2 + 1]
     cells = [
         {
@@ -118,7 +119,7 @@ def vulnerability_chart(grid: list[dict[str, float]]) -> str:
         for i in range(len(epsilons) - 1)
         for j in range(len(deltas) - 1)
     ]
-    labels = [f"{level:.0%}" for level in LEVELS]
+    labels = [percent(level, 0) for level in LEVELS]
     colour = {
         "field": "name",
         "type": "nominal",
@@ -184,7 +185,7 @@ def shared_contour_chart(grids: dict[str, list[dict[str, float]]], level: float)
     colour = {
         "field": "name",
         "type": "nominal",
-        "title": f"{level:.0%} in breach",
+        "title": f"{percent(level, 0)} in breach",
         "sort": releases,
         "scale": {
             "domain": releases,

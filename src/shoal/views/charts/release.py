@@ -11,6 +11,7 @@ from typing import Any
 
 from markupsafe import escape
 
+from shoal.exact import percent
 from shoal.views.words import figure
 
 TALL = 40.0  # units of a histogram that fills whatever room it is given
@@ -173,7 +174,7 @@ def size_chart(sizes: list[dict[str, int]], *, grouped: bool = True) -> str:
 def column_chart(found: dict[str, Any]) -> str:
     """Draw a column before (bars) and after (a line)."""
     widths = band_widths(found["edges"], len(found["names"]))
-    says = f"{found['column']} before and after: {100 * found['apart']:.3g} % of the rows move."
+    says = f"{found['column']} before and after: {percent(found['apart'])} of the rows move."
     return histogram(found["before"], found["after"], widths, says=says)
 
 
