@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from hashlib import sha256
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -293,3 +294,41 @@ found = pkgutil.walk_packages(shoal.kernels.__path__, "shoal.kernels.")
 print(json.dumps([one.name for one in found if one.name not in sys.modules]))
 """
     assert json.loads(ran(HERE / "src", "-c", program)) == []
+
+
+@pytest.fixture
+def program() -> Any:
+    """The program that makes what is shipped."""
+    spec = spec_from_file_location("shipped_kernels", HERE / "scripts" / "kernels.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "lacking", "said"),
+    [
+        ("linux", "x86_64", {"avx2", "bmi"}, "lacks avx2, bmi of x86-64-v3"),
+        ("linux", "aarch64", set(), "Linux on x86-64"),
+        ("darwin", "x86_64", set(), "Linux on x86-64"),
+    ],
+)
+def test_none_are_made_where_they_could_not_be_run(
+    program: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    system: str,
+    machine: str,
+    lacking: set[str],
+    said: str,
+) -> None:
+    monkeypatch.setattr(program, "able", lambda: {*program.FEATURES} - lacking)
+    monkeypatch.setattr(program.platform, "machine", lambda: machine)
+    monkeypatch.setattr(program.sys, "platform", system)
+    hook = program.Kernels(str(HERE), {}, None, None, "", "wheel")
+    told: dict[str, Any] = {"force_include": {}}
+    with pytest.raises(SystemExit, match=said):
+        hook.initialize("standard", told)
+    hook.initialize("editable", told)
+    assert told == {"force_include": {}}
