@@ -153,12 +153,13 @@ def run() -> None:
     table = Table(box=None, pad_edge=False)
     table.add_column("part")
     table.add_column("processor seconds", justify="right")
+    if given.fresh:
+        table.add_column("without kernels", justify="right")
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         for line in warmed(place):
             table.add_row(*line)
         if given.fresh:
-            table.add_column("without kernels", justify="right")
             rows = written(place, 10_000)
             with_them = fresh(place / "with", rows, given.wheels, "true")
             without = dict(fresh(place / "without", rows, given.wheels, ""))
