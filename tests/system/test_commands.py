@@ -12,7 +12,7 @@ import pytest
 import shoal as library
 from reference import proximity
 from reference import release as oracle
-from system.shell import Row, anonymize, names_in, run, shoal, write_csv
+from system.shell import Row, anonymize, names_in, people, run, shoal, write_csv
 
 KEYS = [
     "rows",
@@ -247,6 +247,26 @@ def test_demo_makes_the_whole_journey(tmp_path: Path) -> None:
         assert near * 5 <= len(rows)
     check_report((target / "report.html").read_text("utf-8"))
     assert shoal("audit", target).code == 0
+    assert shoal("demo", "--output", target, "--quiet").code == 0  # a demo makes way for another
+    assert json.loads((target / "manifest.json").read_text("utf-8"))["id"] != manifest["id"]
+
+
+def test_a_demo_replaces_nothing_but_a_demo(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "table.csv", people())
+    assert anonymize(table, tmp_path / "mine", require="KAnonymity(k=5)").code == 0
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "mine.txt").write_text("mine", "utf-8")
+    (tmp_path / "spoiled").mkdir()
+    (tmp_path / "spoiled" / "manifest.json").write_text("[]", "utf-8")
+    for name in ("mine", "notes", "spoiled", "table.csv"):
+        place = tmp_path / name
+        before = names_in(place) if place.is_dir() else place.read_bytes()
+        refused = shoal("demo", "--output", place, "--quiet")
+        assert refused.code == 4
+        assert (
+            refused.said == f"shoal: '{name}' exists, and no demo made it. Choose another --output."
+        )
+        assert before == (names_in(place) if place.is_dir() else place.read_bytes())
 
 
 def check_report(page: str) -> None:

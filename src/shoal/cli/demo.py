@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,6 +11,8 @@ import typer
 from shoal.cli import show
 
 REQUIRE = "EpsilonM(epsilon=2000, m=5)"
+QUASI = ["age", "birthplace", "occupation"]
+SENSITIVE = "income"
 
 
 def demo(
@@ -21,10 +25,13 @@ def demo(
     import shoal
     from shoal.views.text import print_audit, print_head, print_plan, print_release
 
+    if not _may_be_replaced(Path(output)):
+        msg = f"{Path(output).name!r} exists, and no demo made it. Choose another --output."
+        raise shoal.OutputError(msg)
     shoal.Run(output=output, force=True).check_places()
     show.announce_compiling(quiet=quiet)
     table = shoal.census()
-    schema = shoal.Schema(quasi=["age", "birthplace", "occupation"], sensitive="income")
+    schema = shoal.Schema(quasi=QUASI, sensitive=SENSITIVE)
     print_head("The table that goes in", table)
     print_plan(shoal.plan(table, schema))
     with show.bar(quiet=quiet) as progress:
@@ -34,3 +41,15 @@ def demo(
     print_release(release, output)
     print_audit(shoal.audit(output))
     show.note(f"Open {output}/report.html in a browser to see the evidence.", quiet=quiet)
+
+
+def _may_be_replaced(place: Path) -> bool:
+    """Return whether nothing stands at a place, or only what a demo before this one has made."""
+    if not place.exists() or (place.is_dir() and not any(place.iterdir())):
+        return True
+    try:
+        manifest = json.loads((place / "manifest.json").read_text("utf-8"))
+        names = [column["name"] for column in manifest["columns"]]
+        return manifest["require"] == [REQUIRE] and names == [*QUASI, SENSITIVE]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return False
