@@ -150,3 +150,18 @@ def test_a_few_in_the_way_may_be_left_out(crowd):
         release = shoal.anonymize(people, schema, suppress="5%", **asked)
         assert release.audit().holds
         assert release.manifest["suppressed_people"] <= 0.05 * 161
+
+
+def test_limits_that_are_told_count_people():
+    """Five rows in a hundred have the value, and ten people in a hundred."""
+    whom = [n // 2 for n in range(60)]
+    pay = [1000 + n for n in range(60)]
+    for n in (0, 2, 4):
+        pay[n] = 7
+    table = pl.DataFrame({"who": whom, "age": [20 + who for who in whom], "charges": pay})
+    schema = shoal.Schema(**ROLES, types={"charges": "categorical"})
+    told = [why for one in propose(table, inspect(table), schema) for why in one.reasons]
+    said = "10.0% of the people have the most frequent value of charges"
+    assert f"At most l=10 is achievable: {said}." in told
+    assert not shoal.plan(table, schema, require="FrequencyL(l=11)").achievable
+    assert not any("epsilon must stay under" in why for why in told)

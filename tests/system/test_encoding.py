@@ -1,9 +1,12 @@
-"""A table in Latin-1, from inspection to publication."""
+"""A table in Latin-1, from inspection to publication; names of files that are not UTF-8."""
 
+import os
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+import shoal as library
 from system.shell import people, shoal, write_csv
 
 TOWNS = ("Köln", "Düsseldorf", "Genève", "Ulm")
@@ -53,3 +56,21 @@ def test_a_schema_file_says_it_once(table: Path, tmp_path: Path) -> None:
     assert outcome.code == 2
     assert "shoal.toml, line" in outcome.said
     assert "encoding" in outcome.said
+
+
+def test_a_release_under_any_name_is_audited(tmp_path):
+    """On Linux any bytes are a name."""
+    place = os.fsdecode(os.fsencode(tmp_path) + b"/r\xff")
+    people = pl.DataFrame({"age": range(8), "pay": range(0, 800, 100)})
+    schema = library.Schema(quasi="age", sensitive="pay")
+    release = library.anonymize(people, schema, require="KAnonymity(k=2)")
+    try:
+        release.write(place)
+    except library.OutputError:
+        pytest.skip("this system knows no such names")
+    assert library.audit(place).holds
+    table = os.fsdecode(os.fsencode(tmp_path) + b"/t\xff.csv")
+    Path(table).write_text("age,pay\n1,2\n", "utf-8")
+    with pytest.raises(library.UsageError, match="not UTF-8"):
+        library.init(table, tmp_path / "shoal.toml")
+    assert not (tmp_path / "shoal.toml").exists()

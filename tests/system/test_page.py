@@ -177,7 +177,11 @@ def test_a_release_is_saved_whole_into_a_folder_that_was_not_there(page, tmp_pat
         assert {"release.csv", "manifest.json", "report.html"} <= names
         again = client.post(f"{run}/folder", data={"folder": str(target)}).text
         assert 'data-testid="error"' in again
-        assert 'data-testid="error"' in client.post(f"{run}/folder", data={"folder": " "}).text
+        assert "exists, or can be no folder. Choose another folder." in again
+        for odd in (" ", "a\x00b"):
+            said = client.post(f"{run}/folder", data={"folder": odd}).text
+            assert 'data-testid="error"' in said
+            assert "unforeseen" not in said
 
 
 def test_the_form_itself_says_which_roles_and_requirements_are_meant(page):

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import shoal
 from reference.queries import anatomy_count, expected_count
 from shoal.utility.queries import BoxTable, ExactTable
+from shoal.utility.sets import Numbers
 from tables import QUASI, frame, schema, tables
 
 PLACES = {"west": ["p", "q"], "east": ["r"], "*": ["p", "q", "r"]}
@@ -223,3 +224,27 @@ def test_two_tables_answer_by_all_pairings_of_a_group(table, age, pay):
         lambda row: row["salary"] > pay,
     )
     assert found == pytest.approx(float(expected), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "ages",
+    [
+        [10**place for place in range(26)],
+        [-(10**37), 0, 1, 10**37],
+        [-(2**63), 0, 2**63],
+    ],
+)
+def test_queries_are_drawn_from_ranges_that_no_machine_word_holds(ages: list[int]) -> None:
+    people = pl.DataFrame({"age": [str(age) for age in ages], "pay": range(len(ages))})
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    workload = shoal.Workload(quasi=1, sensitive=0, selectivity=0.5, queries=60)
+    drawn = workload.draw(people, schema, seed=1)
+    size, begins = max(ages) - min(ages) + 1, set()
+    for query, truth in zip(drawn.queries, drawn.truth, strict=True):
+        asked = query["age"]
+        assert isinstance(asked, Numbers)
+        ((low, _), (high, _)) = asked.cuts
+        assert abs(2 * (high - low + 1) - size) * 10**9 <= size
+        assert truth == sum(low <= age <= high for age in ages) > 0
+        begins.add(low)
+    assert len(begins) > 50

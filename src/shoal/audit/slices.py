@@ -81,7 +81,8 @@ def check_codebook(directory: Path, manifest: Mapping[str, Any], schema: Schema)
         return []
     named = unescape_name if manifest.get("escaped") else str
     try:
-        lines = pl.read_csv(directory / CODEBOOK, columns=["name", "done"], infer_schema=False)
+        told = (directory / CODEBOOK).read_bytes()  # Polars opens no name that is not UTF-8
+        lines = pl.read_csv(told, columns=["name", "done"], infer_schema=False)
     except (OSError, pl.exceptions.PolarsError):
         return ["The codebook cannot be read."]
     said = {named(name): done for name, done in lines.fill_null("").iter_rows()}

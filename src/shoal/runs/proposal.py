@@ -18,7 +18,7 @@ from shoal.principles.requirement import requirements
 from shoal.runs.consider import consider, every
 from shoal.runs.look import about, some_people
 from shoal.runs.run import Run
-from shoal.table.coding import code_column
+from shoal.table.coding import code_column, code_persons
 from shoal.table.missing import complete_rows, is_missing
 from shoal.table.settling import settle
 from shoal.views.usual import EVERYBODY
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     import polars as pl
+    from numpy.typing import NDArray
 
     from shoal.inspection.inspect import Inspection
     from shoal.runs.consider import Linked
@@ -217,13 +218,14 @@ def _candidates(
     for name in schema.sensitive:
         kind = schema.types.get(name)
         column = code_column(kept[name], kind=kind, order=schema.order.get(name))
+        whose = None if schema.person is None else code_persons(kept[schema.person])
         if column.numeric and kind == "numeric":
-            widths = list(_widths(column))
+            widths = list(_widths(column, rows=whose is None))
             yield from widths[:1]
             yield from widths[2:3]
         if kind == "code":
             yield from _alike(column)
-        yield from _shares(column)
+        yield from _shares(column, whose)
     k, whom = min(least, kept.height), "rows"
     if schema.person is not None:
         k, whom = min(least, kept[schema.person].n_unique()), "people"
@@ -243,7 +245,7 @@ def _alike(column: Column) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     )
 
 
-def _widths(column: Column) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+def _widths(column: Column, *, rows: bool) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     for m in range(MOST, 1, -1):
         bound = width_bound(column, m)
         width = tidy((bound or 0) / 2)
@@ -254,16 +256,24 @@ def _widths(column: Column) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]
                 (
                     f"Nobody's {column.name} can be told to within {width:,} with more than 1 in "
                     f"{m} certainty.",
-                    f"For m={m}, epsilon must stay under {bound}; `shoal plan` shows more.",
+                    f"For m={m}, epsilon must stay under {bound}; `shoal plan` shows more."
+                    if rows
+                    else "`shoal plan` shows what else people can keep.",
                 ),
             )
 
 
-def _shares(column: Column) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    rows = len(column.codes)
-    most = int(np.bincount(column.codes).max())
+def _shares(
+    column: Column, whose: NDArray[np.int64] | None
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Yield that no value is too frequent, among rows, or among the people whose rows they are."""
+    if whose is None:
+        rows, most, whom = len(column.codes), int(np.bincount(column.codes).max()), "rows"
+    else:
+        held = np.unique(np.stack([column.codes, whose]), axis=1)[0]  # by each person once
+        rows, most, whom = len(np.unique(whose)), int(np.bincount(held).max()), "people"
     largest = rows // most
-    share = f"the most frequent value of {column.name} has {percent(most / rows, 1)} of the rows"
+    share = f"{percent(most / rows, 1)} of the {whom} have the most frequent value of {column.name}"
     if largest >= 2:
         l = min(MOST, max(2, largest - 1))
         why = f"No value of {column.name} is carried by more than one in {l} of a group."

@@ -10,6 +10,7 @@ compared with the original.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from pathlib import Path
@@ -20,7 +21,7 @@ from shoal.audit.identification import check_threshold
 from shoal.audit.manifest import MANIFEST, REPORT, check_shape
 from shoal.audit.shapes import Wrong
 from shoal.audit.tables import digest_of, read_tables
-from shoal.errors import AuditFailed, InputError, UsageError
+from shoal.errors import AuditFailed, InputError, OutputError, UsageError
 from shoal.progress import Progress, silent
 from shoal.release.places import _real, as_output_errors, check_output, private_file
 from shoal.release.staging import staging, swap_in, sync
@@ -249,6 +250,9 @@ def copy_release(source: str | Path, target: str | Path) -> Path:
         msg = "Name the folder that the release should go into."
         raise UsageError(msg)
     place = Path(target).expanduser().absolute()
+    if os.path.lexists(place) or "\x00" in str(place):
+        msg = f"{place.name!r} exists, or can be no folder. Choose another folder."
+        raise OutputError(msg)
     check_output(place, format="csv", linkage=None, force=False)
     with as_output_errors(place.name), staging(place) as staged:
         shutil.copytree(source, staged, dirs_exist_ok=True)

@@ -379,9 +379,12 @@ def init(
             f"{option('force')}."
         )
         raise OutputError(msg)
+    folder = target.absolute().parent
+    if not is_address(table):
+        _check_spelling(os.path.relpath(table, folder))
+    _check_spelling(target.name)
     how = {"query": query, "sheet": sheet, "delimiter": delimiter, "encoding": encoding}
     frame = read_table(table, **how)
-    folder = target.absolute().parent
     if is_address(table):
         place = to_keep(table, folder)
     else:
@@ -389,6 +392,16 @@ def init(
     text, complete = proposed_schema(frame, place, reading=how, file=target.name, ask=ask)
     _write_whole(target, text)
     return complete
+
+
+def _check_spelling(name: str) -> None:
+    """Raise where the name of a file is none that TOML could spell."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(name).decode("utf-8", "replace")
+        msg = f"The name {shown!r} is not UTF-8, so no schema file can have it. Rename it first."
+        raise UsageError(msg) from None
 
 
 def _write_whole(target: Path, text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from shoal.utility.columns import Exact
 
 SHARED = 50_000  # rows from which on threads gain more than they cost
+WORD = 2**63  # numbers below it are drawn at once
 PATIENCE = 1000  # draws for one query that is not empty, before giving up
 
 
@@ -132,13 +134,22 @@ class _Drawer:
         first, last, units = self.columns[name].ends
         size = last - first + 1
         # A product such as 1000 · 0.001^(1/3) must not fall short of 100 for a last digit's sake.
-        length = min(max(1, floor(size * self.side * (1 + 1e-12))), size)
-        begin = first + int(self.chance.integers(size - length + 1))
+        side = self.side * (1 + 1e-12)
+        length = floor(size * side) if size <= WORD else floor(Fraction(side) * size)
+        length = min(max(1, length), size)
+        begin = first + self._below(size - length + 1)
         if not self.columns[name].numeric:
             return frozenset(self.columns[name].labels[begin : begin + length])
         ends = (begin, begin + length - 1)
         # Whole numbers stay whole: arithmetic with fractions took most of a small table's report.
         return Numbers.from_to(*ends if units == 1 else (end / units for end in ends))
+
+    def _below(self, limit: int) -> int:
+        """Return a number from 0, each as likely, also where a machine word is too short for it."""
+        if limit <= WORD:
+            return int(self.chance.integers(limit))
+        spare = 8  # bytes more than it takes, so that no remainder is likelier to be seen
+        return int.from_bytes(self.chance.bytes(limit.bit_length() // 8 + spare), "big") % limit
 
 
 @dataclass(frozen=True, eq=False)
