@@ -5,7 +5,7 @@ own small shift of the values) by both engines, and prints for each run rows, me
 processor seconds of all processes, seconds, the most memory in MB of the driver, of its Java, of
 the largest executor (where these are processes of their own) and of the largest worker, and the
 loss; then the loss as a ratio, the fixed cost and the processor time of a further row. `--rows`,
-`--shard`, `--method` and `--master` choose other sizes.
+`--shard`, `--method` and `--master` choose other sizes, `--runs` repeats all of it with other rows.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -31,14 +32,14 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 KINDS = ("driver", "java", "executor", "worker")
 
 
-def table(rows: int, path: Path) -> None:
-    """Write so many rows: copies of the table, each shifted a little, in parts."""
+def table(rows: int, path: Path, run: int = 0) -> None:
+    """Write so many rows: copies of the table, each shifted a little, in parts; others each run."""
     whole = pl.read_parquet(DATA, columns=[*QUASI, SENSITIVE]).cast(pl.Int64)
     path.mkdir()
-    draw = np.random.default_rng(1)
+    draw = np.random.default_rng(1 + run)
     left, part = rows, 0
     while left:
-        some = whole.sample(min(left, whole.height), seed=part, shuffle=True)
+        some = whole.sample(min(left, whole.height), seed=1000 * run + part, shuffle=True)
         if part:  # nobody twice: neighbours of people in the table
             some = some.with_columns(
                 pl.col("puma") + pl.Series(draw.integers(-1, 2, some.height)),
@@ -133,17 +134,18 @@ def main() -> None:
     parser.add_argument("--method", nargs="+", default=["Split()"])
     parser.add_argument("--shard", type=int, default=250_000)
     parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--alone", action="store_true", help="no run on one machine beside it")
     asked = parser.parse_args()
     spark = f'Spark(master="{asked.master}", shard={asked.shard})'
     engines = [spark] if asked.alone else ["Local()", spark]
     print("rows method engine cpu seconds", *KINDS, "loss phases")
-    for method in asked.method:
+    for method, run in product(asked.method, range(asked.runs)):
         found: dict[str, list[tuple[int, float]]] = {}
         for rows in asked.rows:
             with tempfile.TemporaryDirectory() as place:
                 path = Path(place) / "table"
-                table(rows, path)
+                table(rows, path, run)
                 losses = {}
                 for engine in engines:
                     one = measured(path, method, engine)

@@ -300,6 +300,40 @@ def test_a_plan_is_the_same_on_both_engines():
         assert shoal.plan(jvm.frame(people), schema, require=require, engine=jvm.engine()) == mine
 
 
+def with_several_rows(seed: int) -> pl.DataFrame:
+    """Return rows of people who have one to four, of whom some are missing, with ties."""
+    draw = np.random.default_rng(seed)
+    who = np.repeat(np.arange(80), draw.integers(1, 5, 80))
+    return pl.DataFrame(
+        {
+            "who": [None if one == 7 else f"p{one}" for one in who],
+            "income": draw.integers(0, 30, len(who)) * 25,
+            "illness": [["flu", "cold", None, "gout"][at] for at in draw.integers(0, 4, len(who))],
+        }
+    ).sample(fraction=1, shuffle=True, seed=seed)
+
+
+@pytest.mark.parametrize("said", [{}, {"rows": "unknown"}])
+def test_a_plan_for_people_is_the_same_on_both_engines(said):
+    people = with_several_rows(5)
+    schema = shoal.Schema(sensitive=["income", "illness"], person="who", **said)
+    one = shoal.Schema(sensitive="income", person="who", **said)
+    frame = jvm.frame(people)
+    there: dict[str, Any] = {"engine": jvm.engine(), "missing": "value"}
+    asked: list[dict[str, Any]] = [{}, {"m": 3}, {"epsilon": 25}, {"epsilon": 25, "m": 2}]
+    for how in asked:
+        here = shoal.plan(people, one, missing="value", **how)
+        assert shoal.plan(frame, one, **how, **there) == here
+        assert here.people == 80
+    for require in (
+        "KAnonymity(k=4)",
+        "illness: FrequencyL(l=2)",
+        "illness+income: FrequencyL(l=3)",
+    ):
+        mine = shoal.plan(people, schema, require=require, missing="value")
+        assert shoal.plan(frame, schema, require=require, **there) == mine
+
+
 def in_part_files(place) -> Path:
     """Publish on one machine, and part what was written."""
     schema = shoal.Schema(quasi=["age", "town"], sensitive=["income", "illness"], other="note")

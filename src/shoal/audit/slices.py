@@ -169,7 +169,7 @@ def audit_slice(reading: Reading, table: pl.DataFrame) -> SliceAudited:
         _counted(found.alike),
         _counted(sizes.to_numpy()),
         {
-            c["name"]: HeldCells.of(table[c["name"]], table[c["name"]].cast(pl.String))
+            c["name"]: HeldCells.of(table[c["name"]], table[c["name"]].unique())
             for c in manifest["columns"]
             if c["role"] != "quasi"
         },

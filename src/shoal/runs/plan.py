@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -21,6 +22,8 @@ from shoal.table.reading import take_frame
 from shoal.table.schema import LABELS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from shoal.engines.base import Engine
     from shoal.principles.guarantee import Guarantee
     from shoal.principles.outlook import Outlook
@@ -98,16 +101,19 @@ def planned(
     """Say which widths and shares are achievable on the table of a run, or what is known else."""
     schema = run.schema
     engine = engine_of(run.engine)
+    coded_by: Callable[[Run, Require], tuple[Coded, Requirement]] = coded_for
     if isinstance(engine, Spark):
-        return _planned_there(run, engine, epsilon, m, require, relative=relative)
+        if schema.person is None:
+            return _planned_there(run, engine, epsilon, m, require, relative=relative)
+        coded_by = partial(_coded_there, engine)
     if require is not None:
-        coded, asked = coded_for(run, require)
+        coded, asked = coded_by(run, require)
         value = coded.value(asked.columns) if asked.columns else None
         if (rows := _rows_of_several(coded, value)) is not None:
             return outlook_of_people(asked.principle, value, rows, len(coded))
         return plan_requirement(asked.principle, value, len(coded))
     name = _one_column(schema)
-    coded, _ = coded_for(run, EpsilonM(epsilon=0, m=1))
+    coded, _ = coded_by(run, EpsilonM(epsilon=0, m=1))
     value = coded.value((name,))
     if (rows := _rows_of_several(coded, value)) is not None:
         return plan_people(value, rows=rows, epsilon=epsilon, m=m, relative=relative)
@@ -175,6 +181,12 @@ def _planned_there(
         )
         value = replace(value, columns=columns, codes=np.repeat(value.codes, times))
     return plan_requirement(asked.principle, value, rows)
+
+
+def _coded_there(engine: Spark, run: Run, require: Require) -> tuple[Coded, Requirement]:
+    from shoal.runs.spread import counted_people
+
+    return counted_people(run, engine, require)
 
 
 BY_CHANCE = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,7 @@ from shoal.runs.remarks import Remark, about_columns, about_other, unheard
 from shoal.showing import Shown
 from shoal.table.databases.access import is_address
 from shoal.table.forms import CODEBOOK, RELEASE, TWO_TABLES
+from shoal.table.people import CodedPeople
 from shoal.table.reading import STDIN
 from shoal.table.settings import ROLES
 from shoal.utility.expression import count
@@ -391,15 +393,25 @@ def audit_spread(
 def counted_values(run: Run, engine: Spark, require: Require) -> tuple[Sensitive | None, int]:
     """Return the values that a requirement is about, each with its rows, and how many rows."""
     (asked,) = requirements(require, run.schema.sensitive)
-    if run.schema.person is not None:
-        msg = (
-            "With a person column, a plan on Spark() would have to look at everybody: rehearse "
-            f"the release instead, {option('dry_run', 'True')}."
-        )
-        raise UsageError(msg)
+    with _scanned(run, engine, asked) as scan:
+        return (value_of(scan, asked) if asked.columns else None), scan.rows
+
+
+def counted_people(run: Run, engine: Spark, require: Require) -> tuple[CodedPeople, Requirement]:
+    """Return people with the values that a requirement is about, though not who they are."""
+    (asked,) = requirements(require, run.schema.sensitive)
+    with _scanned(run, engine, asked) as scan:
+        return CodedPeople.of(scan.people()), asked
+
+
+@contextmanager
+def _scanned(run: Run, engine: Spark, asked: Requirement) -> Iterator[Scan]:
+    """Scan the columns that a requirement is about, and whom rows are about."""
     check_source(run)
-    schema = run.schema.only("sensitive", among=asked.columns)
+    schema = run.schema.only("sensitive", "person", among=asked.columns)
     with tempfile.TemporaryDirectory(prefix="shoal-") as place:
         narrow = replace(run, schema=schema, require=asked)
-        scan = scan_columns(_work(narrow, engine, silent, unheard, Path(place)))
-        return (value_of(scan, asked) if asked.columns else None), scan.rows
+        work = _work(narrow, engine, silent, unheard, Path(place))
+        scan = scan_columns(work)
+        with work.phase("code"):
+            yield scan

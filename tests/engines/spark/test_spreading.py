@@ -16,8 +16,9 @@ import pytest
 import shoal
 from reference.feistel import permuted as slowly
 from shoal.audit.claims import check_cells, count_cells
-from shoal.engines.spark.cells import Cells, only_published
+from shoal.engines.spark.cells import Cells, Domains, only_published
 from shoal.engines.spark.cuts import Cuts, deal
+from shoal.engines.spark.scan import as_many
 from shoal.engines.spark.scattering import Printing, _gathered, _together
 from shoal.engines.spark.searching import ShardJoining
 from shoal.engines.spark.work import ShardFound, packed, read_slice, unpacked, write_slices
@@ -189,6 +190,44 @@ def test_distinct_cells_make_the_column_that_rows_make(hierarchy):
         assert fewer.tree is not None
         assert column.tree.names == fewer.tree.names
         assert column.tree.leaves.tolist() == fewer.tree.leaves.tolist()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_people_are_made_of_how_many_have_how_many_rows_and_which_values(seed):
+    draw = np.random.default_rng(seed)
+    rows = int(draw.integers(1, 60))
+    table = pl.DataFrame(
+        {
+            "who": draw.integers(0, 20, rows),
+            "pay": draw.integers(0, 4, rows),
+            "ill": [["flu", "cold", None][at] for at in draw.integers(0, 3, rows)],
+        }
+    )
+    schema = shoal.Schema(sensitive=["pay", "ill"], person="who")
+    cells = []
+    for name in schema.sensitive:
+        known = table[name].value_counts()
+        column = code_cells(known[name], schema, {}, known["count"].to_numpy())
+        cells.append(Cells(known[name], column))
+    named = table.select("who", pl.struct(c0="pay", c1="ill").alias("values"))
+    each = named.group_by("who").agg(rows=pl.len(), values=pl.col("values").unique().sort())
+    told = each.group_by("rows", "values").agg(pl.len().alias("count"))
+    assert told.height <= each.height
+    coded = as_many(Domains((), tuple(cells), schema), told)
+    assert coded.people is not None
+    spelled = [one.spellings.gather(one.codes).to_list() for one in coded.sensitive]
+    made: dict[int, list[tuple[str, ...]]] = {}
+    for person, *values in zip(coded.people.tolist(), *spelled, strict=True):
+        made.setdefault(person, []).append(tuple(values))
+    wanted: dict[int, list[tuple[str, ...]]] = {}
+    for person, pay, ill in table.iter_rows():
+        wanted.setdefault(person, []).append((str(pay), ill or ""))
+    assert as_counts(made) == as_counts(wanted)
+
+
+def as_counts(people: dict[int, list[tuple[str, ...]]]) -> Counter[tuple[int, frozenset[Any]]]:
+    """Return how many people have how many rows and which values."""
+    return Counter((len(rows), frozenset(rows)) for rows in people.values())
 
 
 def test_what_parts_count_of_cells_adds_up_to_what_the_whole_says():
@@ -456,11 +495,11 @@ def test_rows_that_travel_as_bytes_arrive_once_each_under_their_number(monkeypat
     batches = list(packed(iter(frames)))
     assert len(batches) > 3 * len(np.unique(numbers))
     for number in np.unique(numbers):
-        given = unpacked(one for one in batches if one.column(0)[0].as_py() == number)
-        assert given is not None
-        assert given[0] == number
-        assert given[1].equals(table.filter(pl.Series(numbers == number)))
-    assert unpacked(iter([])) is None
+        given = list(unpacked(one for one in batches if one.column(0)[0].as_py() == number))
+        assert {found for found, _ in given} == {number}
+        rows = pl.concat([some for _, some in given])
+        assert rows.equals(table.filter(pl.Series(numbers == number)))
+    assert list(unpacked(iter([]))) == []
     assert list(packed(iter([]))) == []
 
 

@@ -88,7 +88,7 @@ class Domains:
         return Coded(
             quasi=quasi,
             sensitive=tuple(columns[len(self.quasi) :]),
-            rows=np.arange(len(places[0]), dtype=np.int64),
+            rows=np.arange(len(places[0] if people is None else people), dtype=np.int64),
             weights=schema.weights,
             apart=combinations([one for one in quasi if one.name in schema.never_mix]),
             people=people,

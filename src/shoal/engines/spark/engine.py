@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.audit.forms import flat_cells
 from shoal.audit.slices import Reading, audit_slice, joined_audit, labels_of
 from shoal.audit.tables import read_part
 from shoal.engines.base import Engine
@@ -23,6 +24,7 @@ from shoal.engines.spark.work import LEAST, NUMBER, PACKED, packed, pickled, unp
 from shoal.errors import BadParameter
 from shoal.notation import whole_number
 from shoal.progress import limit_threads
+from shoal.table.columns import Gathered
 from shoal.table.files import part_files
 from shoal.table.forms import RELEASE
 
@@ -109,9 +111,12 @@ def audit_rows(told: Auditing, batches: Iterable[Any]) -> Iterator[Any]:
     import pyarrow as pa
 
     limit_threads(told.threads)
-    given = unpacked(batches)
-    if given is not None:
-        found = audit_slice(told.reading, given[1])
+    gathered, height = Gathered(lean=True), 0
+    for _, rows in unpacked(batches):
+        gathered.add(flat_cells(rows, told.reading.manifest))
+        height += rows.height
+    if height:
+        found = audit_slice(told.reading, gathered.table(told.reading.names, height))
         yield pa.RecordBatch.from_pydict({"slice": [pickled(found)]})
 
 

@@ -21,7 +21,7 @@ from shoal.principles.requirement import asked_of
 from shoal.release.forms import check_names
 from shoal.table.coded import Sensitive, code_cells
 from shoal.table.coding import check_type
-from shoal.table.missing import FIRST, check_policy
+from shoal.table.missing import FIRST, MISSING_LABEL, check_policy
 from shoal.table.settling import with_date_formats
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from shoal.engines.spark.reading import SparkRows
     from shoal.engines.spark.work import Work
     from shoal.principles.requirement import Requirement
+    from shoal.table.coded import Coded
     from shoal.table.schema import Schema
 
 MOST = 2**25  # distinct cells, or combinations of them, that a driver holds
@@ -64,6 +65,45 @@ class Scan:
         ]
         return found, counts["count"].to_numpy()
 
+    def people(self) -> Coded:
+        """Return rows about people as many, with as many rows and the values, as there are."""
+        from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
+
+        values = F.struct(*(F.col(self.carried.raw(at)) for at in range(len(self.carried.known))))
+        told = F.array_sort(F.collect_set(values)) if self.carried.known else F.lit(None)
+        each = self.frame.groupBy(self.carried.kept[-1]).agg(
+            F.count(F.lit(1)).alias("rows"), told.alias("values")
+        )
+        found = each.groupBy("rows", "values").count().limit(MOST + 1).toArrow()
+        if found.num_rows > MOST:
+            msg = (
+                f"People differ in more than {MOST:,} ways, and whoever drives Spark has to hold "
+                f"them all. Rehearse the release instead: {option('dry_run', 'True')}."
+            )
+            raise InputError(msg)
+        return as_many(self.domains, pl.DataFrame(pl.from_arrow(found)))
+
+
+def as_many(domains: Domains, told: pl.DataFrame) -> Coded:
+    """Return rows about people of whom it is told how many have how many rows and which values.
+
+    Which of its values a person has in several rows is not told: the last one is in all the others.
+    """
+    whom = np.repeat(np.arange(told.height), told["count"].to_numpy())
+    rows = told["rows"].to_numpy().astype(np.int64)[whom]
+    people = np.repeat(np.arange(len(whom)), rows)
+    if not domains.all:
+        return domains.coded([], people)
+    listed = told["values"]
+    cells = listed.explode().struct.unnest()
+    different = listed.list.len().to_numpy().astype(np.int64)
+    first = np.cumsum(different) - different
+    within = np.arange(len(people)) - np.repeat(np.cumsum(rows) - rows, rows)
+    within = np.minimum(within, (different - 1)[whom][people])
+    at = first[whom][people] + within
+    places = [one.places(some)[at] for one, some in zip(domains.all, cells, strict=True)]
+    return domains.coded(places, people)
+
 
 def scan(work: Work) -> Scan:
     """Count rows and cells, and check that what is required can hold on the whole table."""
@@ -94,6 +134,8 @@ def scan_columns(work: Work) -> Scan:
         others = [name for name in rows.header if name in schema.other]
         carried = Carried((*schema.quasi, *schema.sensitive), tuple(others), schema.person)
         frame, rows_in, kept = _complete(work, rows, carried)
+        if carried.person is not None:
+            frame = frame.withColumn(carried.kept[-1], _whom(frame, carried.kept[-1]))
     with work.phase("code"):
         asked = asked_of(work.requirements)
         cells = []
@@ -153,6 +195,16 @@ def _missing(frame: DataFrame, name: str) -> Expression:
     column = frame[name]
     kind = dict(frame.dtypes)[name]
     return column.isNull() | F.isnan(column) if kind in {"double", "float"} else column.isNull()
+
+
+def _whom(frame: DataFrame, name: str) -> Expression:
+    """Return whom rows are about; all missing cells are about one, as `code_persons` has it."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    column, kind = frame[name], dict(frame.dtypes)[name]
+    if kind in {"double", "float"}:
+        return F.when(~F.isnan(column), column)
+    return F.coalesce(column, F.lit(MISSING_LABEL)) if kind == "string" else column
 
 
 def _cells(

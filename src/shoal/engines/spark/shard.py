@@ -75,7 +75,7 @@ def assign(errand: Errand, batches: Iterable[Any], *, ordered: bool) -> Iterator
         names = errand.carried.kept + ([FILE, ROW] if ordered else [])
         columns |= {name: batch.column(batch.schema.get_field_index(name)) for name in names}
         found = pa.RecordBatch.from_pydict(columns)
-        yield found.filter(pa.array(shards >= 0))
+        yield found if (shards >= 0).all() else found.filter(pa.array(shards >= 0))
 
 
 def pack(batches: Iterable[Any]) -> Iterator[Any]:
@@ -128,10 +128,11 @@ def search(errand: Errand, batches: Iterable[Any], *, ordered: bool) -> Iterator
     import pyarrow as pa
 
     limit_threads(errand.threads)
-    given = unpacked(batches)
-    if given is None:
+    given = list(unpacked(batches))
+    if not given:
         return
-    shard, rows = given
+    shard = given[0][0]
+    rows = pl.concat([some for _, some in given])
     del given
     if ordered:
         rows = rows.sort(FILE, ROW)

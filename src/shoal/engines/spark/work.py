@@ -196,7 +196,8 @@ class Work:
 
 def sliced(rows: pl.DataFrame, numbers: NDArray) -> Iterator[tuple[int, pl.DataFrame]]:
     """Yield the rows of each number, in the order of the numbers."""
-    order = np.argsort(numbers, kind="stable")
+    small = np.min_scalar_type(int(numbers.max(initial=0)))  # two bytes are sorted much faster
+    order = np.argsort(numbers.astype(small), kind="stable")
     ordered, found = rows[order], numbers[order]
     begins = np.flatnonzero(np.diff(found, prepend=-1)).tolist()
     for begin, end in zip(begins, [*begins[1:], len(found)], strict=True):
@@ -253,11 +254,8 @@ def _packed(held: list[tuple[NDArray, pl.DataFrame]]) -> Iterator[Any]:
         )
 
 
-def unpacked(batches: Iterable[Any]) -> tuple[int, pl.DataFrame] | None:
-    """Return the number of some batches, which is one, and its rows; None where there is none."""
-    number, held = -1, []
+def unpacked(batches: Iterable[Any]) -> Iterator[tuple[int, pl.DataFrame]]:
+    """Yield the rows that batches hold as bytes, each frame with its number."""
     for batch in batches:
-        for found, blob in zip(batch.column(0), batch.column(1), strict=True):
-            number = found.as_py()
-            held.append(pl.read_ipc_stream(BytesIO(blob.as_buffer())))
-    return (number, pl.concat(held)) if held else None
+        for number, blob in zip(batch.column(0), batch.column(1), strict=True):
+            yield number.as_py(), pl.read_ipc_stream(BytesIO(blob.as_buffer()))
