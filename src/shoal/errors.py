@@ -125,11 +125,11 @@ class BadColumnOption(UsageError):
 
 
 class UnknownColumn(UsageError):
-    """A column that the table does not have."""
+    """A column that the table does not have, or has not `among` those that it has to be one of."""
 
-    def __init__(self, column: str, columns: Sequence[str]) -> None:
+    def __init__(self, column: str, columns: Sequence[str], among: str = "in the table") -> None:
         self.column, self.columns = column, tuple(columns)
-        super().__init__(f"There is no column {column!r} in the table{nearest(column, columns)}")
+        super().__init__(f"There is no column {column!r} {among}{nearest(column, columns)}")
 
 
 class BadCells(InputError):

@@ -159,7 +159,7 @@ def replace_types(stated: Schema, chosen: Schema | None) -> Schema:
     sensitive = chosen.sensitive or stated.sensitive
     for name in sensitive:
         if name not in stated.sensitive:
-            raise UnknownColumn(name, stated.sensitive)
+            raise UnknownColumn(name, stated.sensitive, "among the sensitive ones")
     return Schema(
         quasi=stated.quasi,
         sensitive=sensitive,

@@ -35,7 +35,8 @@ class Requirement:
         tables = (sensitive, *linked)
         for name in self.columns:
             if not any(name in some for some in tables):
-                raise UnknownColumn(name, [one for some in tables for one in some])
+                known = [one for some in tables for one in some]
+                raise UnknownColumn(name, known, "among the sensitive ones")
         if self.columns and not any({*self.columns} <= {*some} for some in tables):
             msg = (
                 f"{self!r} takes columns of different tables together, and rows of one do not "
