@@ -17,6 +17,7 @@ SCHEMA = shoal.Schema(quasi=["age", "birthplace"], sensitive="income", other="oc
 ROLES = ("--quasi", "age,birthplace", "--sensitive", "income")
 LARGEST = 500_000  # bytes of a report
 WIDEST = "all => Math.max(...all.map(one => one.getBoundingClientRect().right))"
+SCROLLED = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.ariaLabel)"
 PAGES = [
     "report", "owner", "certificate", "nodes", "alone", "coarser", "hostile", "compare", "tune",
     "attack", "audit",
@@ -104,13 +105,15 @@ def test_contents_are_in_the_order_of_the_page(written: Path, browser, name: str
 
 
 @pytest.mark.parametrize("name", ["report", "owner", "nodes", "alone"])
-def test_a_phone_shows_titles_and_the_answers_to_three_questions_whole(
+def test_a_phone_shows_titles_tables_and_the_answers_to_three_questions_whole(
     written: Path, browser, name: str
 ) -> None:
-    page = browser.new_page(viewport={"width": 400, "height": 900})
+    page = browser.new_page(viewport={"width": 390, "height": 900})
     page.goto((written / f"{name}.html").as_uri())
     assert page.locator("#publish .wide").first.evaluate("e => e.scrollWidth <= e.clientWidth")
-    assert page.eval_on_selector_all(".wide caption", WIDEST) <= 400
+    page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true })")
+    assert page.eval_on_selector_all(".wide", SCROLLED) == []
+    assert page.eval_on_selector_all(".wide caption", WIDEST) <= 390
     page.close()
 
 

@@ -103,7 +103,9 @@ def test_one_place_spells_what_is_in_per_cent():
     pages = [
         f"{path.name}: {found}"
         for path in sorted((SOURCE / "shoal").rglob("templates/*.html"))
-        for found in re.findall(r"(?:\d|\}\})[ \u00a0]+%(?![}])", path.read_text("utf-8"))
+        for found in re.findall(
+            r"(?:\d|\}\})(?:[ \u00a0]|&nbsp;)+%(?![}])", path.read_text("utf-8")
+        )
     ]
     assert formatted == []
     assert spaced == []
