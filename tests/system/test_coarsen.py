@@ -96,3 +96,12 @@ def test_what_stands_beside_people_apart_does_not_come_to_stand_beside_values(pl
     assert done.code == 0, done.err
     assert (coarser / "release.csv").read_text().splitlines()[0] == "group,age,pay"
     assert shoal("audit", place / "apart", coarser).code == 0
+
+
+def test_where_all_groups_together_do_not_hold_it_is_said_what_they_do(fine, place):
+    rows = json.loads((fine / "manifest.json").read_text("utf-8"))["rows"]
+    wanted = ("coarsen", fine, "--output", place / "coarse", "--require")
+    refused = shoal(*wanted, f"KAnonymity(k={rows + 1})")
+    assert refused.code == 3
+    assert f"They hold KAnonymity(k={rows}) and KAnonymity(k={rows})." in refused.said
+    assert shoal(*wanted, f"KAnonymity(k={rows})").code == 0

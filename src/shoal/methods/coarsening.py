@@ -247,13 +247,22 @@ class Coarsening:
             if joined is not None:
                 owner = joined[now.whose]
 
+    def _together(self, now: Now) -> str:
+        """Say at which level all groups together hold, where rows are counted."""
+        if self.task.coded.people is not None:
+            return ""
+        asked = zip(self.task.requirements, self.task.values, strict=True)
+        found = [one.principle.strongest(now.groups, value) for one, value in asked]
+        levels = " and ".join(repr(one) for one in found if one is not None)
+        return f" They hold {levels}." if levels else ""
+
     def refusal(self, now: Now) -> NotAchievable:
         """Say that some groups can be joined with none."""
         required = " and ".join(repr(one) for one in self.task.requirements)
         count = int(now.lacking.sum())
         if len(now.groups) == 1:
-            msg = f"Even all groups together do not hold {required}. Ask for less."
-            return NotAchievable(msg)
+            msg = f"Even all groups together do not hold {required}.{self._together(now)}"
+            return NotAchievable(f"{msg} Ask for less.")
         msg = (
             f"{count:,} of the {len(now.groups):,} groups lack something, and their union with any "
             f"other does not hold: {required}. Ask for less, or make the coarser release from the "
