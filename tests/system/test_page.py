@@ -208,6 +208,24 @@ def test_a_requirement_out_of_reach_comes_with_remedies_that_work(page):
         assert 'says">Holds' in finished(client, run)
 
 
+def test_what_a_sample_does_not_reach_comes_with_remedies_that_work(page):
+    """Here everybody was in two towns, which are never to be mixed."""
+    rows = "".join(f"p{i // 2},{20 + i // 2 % 40},t{i % 2},{1000 * (i % 50)}\n" for i in range(400))
+    with page.client() as client:
+        place = upload(client, "patient,age,town,income\n" + rows)
+        roles = {"role-0": "person", "role-1": "quasi", "role-2": "never-mix"}
+        for column in range(4):
+            client.post(f"{place}/columns/{column}", data=roles | {"role-3": "sensitive"})
+        client.post(f"{place}/require", data={"require": "KAnonymity(k=4)"})
+        refused = client.get(f"{place}/price").text
+        assert "Cannot be told" in refused
+        found = re.findall(r'name="(\w+)" value="([^"]+)"><button[^>]*"remedy">([^<]+)', refused)
+        assert found == [("most_rows", "1", "Publish at most 1 row of a person")]
+        told = client.post(f"{place}/settings", data=dict([found[0][:2]]))
+        assert told.status_code in {200, 303}
+        assert "What it costs: about" in client.get(f"{place}/price").text
+
+
 def test_missing_cells_that_nobody_decided_about_come_with_buttons(page):
     with page.client() as client:
         place = upload(client, TABLE + ",5000,somebody\n40,,another\n")

@@ -91,6 +91,7 @@ METHODS = {  # what it is called, and what it is good for
     "Split()": ("By splitting", "Fast, for very large tables."),
     "Mondrian()": ("By halving", "The classic: halves the table at its medians."),
 }
+SETTABLE = {"missing", "suppress", "method", "form", "rows", "most_rows"}  # in step 3, as remedies
 ALTERNATIVES = {  # what it is called, and what it gains
     "everybody": (
         "For everybody to read",
@@ -230,7 +231,16 @@ def label(name: str, value: str) -> str:
     known = OPTIONS.get(name, "{name}: {{}}".format(name=name.replace("_", " ").capitalize()))
     if isinstance(known, dict):
         return known.get(value, f"{name.replace('_', ' ')} {value}")
-    return known.format(value)
+    return known.format(value).replace(" 1 rows", " 1 row")
+
+
+def remedies(fix: Collection[tuple[str, str | None]]) -> list[tuple[str, str]]:
+    """Return the options that would help and can be set in the page, each once, with its value.
+
+    >>> remedies([("suppress", None), ("most_rows", "1"), ("never_mix", "a"), ("most_rows", "1")])
+    [('most_rows', '1')]
+    """
+    return [(name, value) for name, value in dict.fromkeys(fix) if value and name in SETTABLE]
 
 
 def kind(facts: dict[str, Any]) -> str:
