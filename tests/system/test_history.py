@@ -50,6 +50,20 @@ def test_people_who_are_published_again_are_counted(settings, tmp_path):
     assert len(log.read_text().splitlines()) == 4
 
 
+def test_several_rows_of_a_person_are_one_person(settings, tmp_path):
+    named = SAID.replace('identifying = ["name"]', 'person = "name"\nrows = "unknown"')
+    settings.write_text(named + 'history = "releases.log"\n')
+    rows = people(60)
+    for place, row in enumerate(rows):
+        row["name"] = f"person {place // 2}"
+    first = published(settings, tmp_path, rows[:40], "first")
+    assert first.code == 0, first.err
+    entry = json.loads((tmp_path / "releases.log").read_text().splitlines()[1])
+    assert len(entry["people"]) == 20
+    second = published(settings, tmp_path, rows[30:], "second")
+    assert "5 of these 15 people were in the release of" in second.said
+
+
 def test_without_names_people_are_known_by_their_quasi_values(settings, tmp_path):
     settings.write_text(SAID.replace('identifying = ["name"]\n', "") + 'history = "releases.log"\n')
     rows = people(40)

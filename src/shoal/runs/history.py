@@ -25,7 +25,7 @@ from shoal.release.places import private_text
 from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -100,22 +100,30 @@ class History:
         self.ledger = None if ledger is None else os.path.realpath(ledger)
         self.past = read_history(path)
         self.by = known_by(schema)
+        self.once = bool(schema.persons)  # several rows may be about one person
         self.people = marks(self.past.key, table, self.by)
         self.digest = digest_of_table(table)
 
+    def _counted(self, people: Iterable[str]) -> Counter[str]:
+        """Count people: each once where a column says who they are, else as often as they occur."""
+        return Counter(set(people) if self.once else people)
+
+    def _published(self, rows: NDArray[Any]) -> Counter[str]:
+        """Count whom published rows are about; rows below 0 stand for nobody."""
+        return self._counted(self.people[row] for row in rows.tolist() if row >= 0)
+
     def warnings(self, rows: NDArray[Any]) -> list[str]:
         """Return a sentence for every earlier release with people who are published again."""
-        rows = rows[rows >= 0]  # others stand for nobody
-        now = Counter(self.people[row] for row in rows.tolist())
+        now = self._published(rows)
         said = []
         for one in self.past.releases:
             if list(self.by) != one["by"] or (self.ledger and one["ledger"] == self.ledger):
                 continue
-            both = (now & Counter(one["people"])).total()
+            both = (now & self._counted(one["people"])).total()
             if both:
                 day = datetime.fromisoformat(one["day"])
                 said.append(
-                    f"{both:,} of these {len(rows):,} people were in the release of {day.day} "
+                    f"{both:,} of these {now.total():,} people were in the release of {day.day} "
                     f"{day:%B %Y}; together the two may tell more: {GUIDE}."
                 )
         return said
@@ -126,7 +134,7 @@ class History:
             "day": datetime.now(UTC).astimezone().date().isoformat(),
             "input": self.digest,
             "by": list(self.by),
-            "people": sorted(self.people[row] for row in rows.tolist() if row >= 0),
+            "people": sorted(self._published(rows).elements()),
             "require": list(require),
             "output": output,
             "ledger": self.ledger,
