@@ -117,3 +117,25 @@ def test_too_few_rows_for_near_numbers_are_told_with_the_largest_share(asked):
     with pytest.raises(shoal.NotAchievable, match=r"The largest [ml] for this width is 3\."):
         shoal.anonymize(table, schema, require=asked)
     assert shoal.anonymize(table, schema, require=asked.replace("20", "3")).audit().holds
+
+
+NOBODY_HAS = (
+    "FrequencyL(l=3)",
+    "AlphaK(alpha=0.4, k=3)",
+    "EpsilonM(epsilon=1, m=3)",
+    "Window(width=1, m=3)",
+    "Dissimilarity(epsilon=1, delta=1, k=3, distance=Absolute())",
+)
+
+
+@pytest.mark.parametrize("asked", NOBODY_HAS)
+def test_people_who_have_no_values_are_refused_in_a_sentence(asked):
+    """Two people have no visits, and are too few to be taken for one another."""
+    people = pl.DataFrame({"who": range(8), "age": range(8)})
+    visits = pl.DataFrame({"who": range(6), "cost": [0, 10, 20, 30, 40, 50]})
+    schema = shoal.Schema(quasi="age", sensitive="visits.cost", person="who")
+    run = shoal.Run(
+        table=people, schema=schema, linked={"visits": visits}, require=f"visits.cost: {asked}"
+    )
+    with pytest.raises(shoal.NotAchievable, match="2 people have 1 row, 0 in visits"):
+        run.release()

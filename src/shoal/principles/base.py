@@ -81,9 +81,10 @@ class Principle(Term):
         """Return it at a level that so many rows can keep, all together, None where none is known.
 
         The strongest one, if it survives the union of groups. Fewer members or values are asked
-        for only where there are no more.
+        for only where there are no more. Of people who have no values at all nothing is told.
         """
-        if self.population:
+        sets = None if sensitive is None else sensitive.sets
+        if self.population or (sets is not None and not len(sets.codes)):
             return None
         whole = Groups(np.zeros(rows, np.int64))
         counts = {rows} if sensitive is None else {rows, sensitive.distinct}
