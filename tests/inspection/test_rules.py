@@ -37,6 +37,8 @@ def kinds(found):
         ("sex", ["1", "2"], "categorical"),
         ("x", ["1", "2"], "numeric"),
         ("x", ["[0-10)", "[10-20)", "[100-110)"], "ordered"),
+        ("x", ["[0, 10)", "[10, 20)", "(100, 110]"], "ordered"),
+        ("x", ["1,50", "1,75", "12,5"], "categorical"),  # numbers, written with a comma
         ("x", ["high", "low", "medium"], "ordered"),
         ("lat", ["1.5", "2.5"], "numeric"),
         ("x", [None, None], "categorical"),

@@ -36,7 +36,10 @@ DIGITS = r"^[0-9]+$"
 CODE = r"^[A-Za-z0-9]([A-Za-z0-9. -]*[A-Za-z0-9])?$"
 LETTERED = r"^[A-Za-z]{1,2}[0-9]+(\.[0-9]+)?$"  # as in V45.1, among numbers of the same kind
 DAY_MONTH = r"^[0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{4}|[0-9]{2})\b"
-RANGE = re.compile(r"^[\[(]?(-?\d+(?:\.\d+)?)\s*(?:-|–|to|,|\.\.)\s*(-?\d+(?:\.\d+)?)[\])]?$")
+# A comma parts ends within brackets alone: 1,75 is a number in the writing of many countries.
+RANGE = re.compile(
+    r"^(?=[\[(]|[^,]*$)[\[(]?(-?\d+(?:\.\d+)?)\s*(?:-|–|to|,|\.\.)\s*(-?\d+(?:\.\d+)?)[\])]?$"
+)
 OPEN = re.compile(
     r"^(<=|>=|<|>|≤|≥|under |over |up to )?\s*(-?\d+(?:\.\d+)?)\s*(\+)?$", re.IGNORECASE
 )

@@ -194,12 +194,14 @@ def _punctuation(profile: Profile) -> Iterator[Suspicion]:
         both = comma | (grouped & profile.matching(r"^-?[0-9]{1,3},[0-9]{3}$"))
         yield Suspicion(
             "decimal",
-            f"Decimal commas ({_told(profile, both)}): text unless they are read as such.",
+            f"Decimal commas ({_told(profile, both)}): text, unless decimal = ',' in the schema "
+            "file says that they are numbers.",
         )
     elif grouped.any():
         yield Suspicion(
             "thousands",
-            f"Thousands separators ({_told(profile, grouped)}): text without a decimal sign.",
+            f"Thousands separators ({_told(profile, grouped)}): text, unless decimal = '.' in the "
+            "schema file says that they are numbers.",
         )
 
 
