@@ -1,17 +1,19 @@
 """One Hypothesis profile for all property tests, and what becomes of tests that need a program."""
 
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+import chance
 import chromium
 import jvm
 import postgres
 import rscript
 
-# Machines are noisy, so that nothing is said of time. What is drawn follows from the code of each
-# test, so that a run fails for what was changed and not for what it happened to draw;
+# Machines are noisy, so that nothing is said of time. What is drawn follows from the code and the
+# name of each test, so that a run fails for what was changed and not for what it happened to draw;
 # `pytest --hypothesis-profile explore` draws anew, and more.
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("shoal", UNHURRIED, derandomize=True, max_examples=150)
@@ -44,6 +46,30 @@ PROGRAMS = {
         f"{chromium.REQUIRED}=1 demands them).",
     ),
 }
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Have all chance follow from the names of tests, unless others are to be drawn."""
+    if config.getoption("hypothesis_profile", None) != "explore":
+        chance.foresee()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Begin the chance of a test."""
+    chance.STREAM.begin(item.nodeid)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
+) -> Iterator[None]:
+    """Give what several tests share a chance of its own: any of them may be the first."""
+    if fixturedef.scope == "function":
+        return (yield)
+    which = request.param_index  # type: ignore[attr-defined]
+    with chance.STREAM.apart(f"{fixturedef.baseid} {fixturedef.argname} {which}"):
+        return (yield)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

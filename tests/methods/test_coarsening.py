@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import itertools
 import json
 import random
 from collections import Counter
@@ -287,14 +288,23 @@ def test_rows_that_change_their_person_are_found(tmp_path):
     path = coarse / "release.csv"
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    one, other = next(
-        (a, b)
-        for a in rows
-        for b in rows
-        if a["group"] == b["group"] and a["person"] != b["person"] and a["salary"] != b["salary"]
-        and sum(c["person"] == a["person"] for c in rows) > 1
-    )  # fmt: skip
-    one["person"], other["person"] = other["person"], one["person"]
+
+    def everybody():
+        """Return what people have, without who they are."""
+        return Counter(
+            tuple(sorted(row["salary"] for row in rows if row["person"] == person))
+            for person in {row["person"] for row in rows}
+        )
+
+    before = everybody()
+    for one, other in itertools.combinations(rows, 2):
+        if one["group"] != other["group"]:
+            continue
+        one["person"], other["person"] = other["person"], one["person"]
+        if everybody() != before:
+            break
+        one["person"], other["person"] = other["person"], one["person"]
+    assert everybody() != before
     with path.open("w", newline="") as file:
         written = csv.DictWriter(file, rows[0], lineterminator="\n")
         written.writeheader()
