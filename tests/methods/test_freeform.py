@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
 import shoal
 from graphs import ALL, EXACT, GREEDY, SORT, coded, graph, kinds, people, random_table
@@ -146,6 +147,36 @@ def test_sparse_rounds_with_all_pairs_as_candidates_are_exact(monkeypatch):
         for mates in (whole, sparse)
     ]
     assert both[0] == both[1]
+
+
+@pytest.mark.parametrize("block", [32_000, 120])
+def test_costs_that_are_rounded_never_make_a_round_worse(block, monkeypatch):
+    field = Field.of(coded(people(300)).space)
+    matches = themselves(300)
+    boxes = cover(field.points, matches)
+    known = exact.solve_round(field, boxes, matches)
+    least = exact.losses_of(field, boxes, known).sum()
+    monkeypatch.setattr(exact, "WHOLE", 100)
+    monkeypatch.setattr(exact, "BLOCK", block)
+    for bits in (19, 20, 22, 26):  # of which 18 are for the number of records
+        monkeypatch.setattr(exact, "PRICE_BITS", bits)
+        again = exact.solve_round(field, boxes, matches, known=known)
+        assert (np.sort(again) == np.arange(300)).all()
+        assert exact.losses_of(field, boxes, again).sum() == least
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_matchings_lose_little_by_rounding_however_heavy_the_tail(seed, monkeypatch):
+    n, random = 60, np.random.default_rng(seed)
+    costs = (1000 * random.pareto(0.5, (n, n))).astype(np.int64)
+    monkeypatch.setattr(exact, "MANY", n - 1)
+    monkeypatch.setattr(exact, "FINE", 8)
+    arcs = np.stack((np.repeat(np.arange(n), n), np.tile(np.arange(n), n), costs.ravel()))
+    found = exact.solve_matching(arcs, n)
+    assert (np.sort(found) == np.arange(n)).all()
+    least = costs[linear_sum_assignment(costs)].sum()
+    lost = costs[np.arange(n), found].sum() - least
+    assert 0 <= lost <= n * 2 * np.median(costs) / 2**8
 
 
 def test_blocks_partition_the_records_and_move_between_rounds():

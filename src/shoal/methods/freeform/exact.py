@@ -118,6 +118,8 @@ NEAR = 35
 FEW = 18  # where there are several blocks: 0.7 of the time, for 0.7 per cent of the loss
 GOLDEN = 0.6180339887498949
 PRICE_BITS = 60  # that cost scaling may use
+MANY = 10_000  # records from which on costs are rounded, the sooner to be matched
+FINE = 13  # bits that the middle one of the costs is rounded to
 
 
 def exact_graph(field: Field, k: int, watch: Callable[[float], None]) -> NDArray[np.int32]:
@@ -202,6 +204,10 @@ def _solve_blocks(
         assignment[members] = held[solve_matching(arcs[:, :count], len(members))]
 
     in_threads([partial(solve, number) for number in range(len(parts))], lambda: None)
+    after = losses_of(field, boxes, assignment)
+    for members in parts:  # costs are rounded, so what is best by them may be a little worse
+        if after[members].sum() > costs[members].sum():
+            assignment[members] = known[members]
     return assignment
 
 
@@ -273,12 +279,15 @@ def solve_matching(arcs: NDArray[np.int64], n: int) -> NDArray[np.int32]:
     """Return the cheapest perfect matching of n records over arcs (box, original, loss).
 
     Cost scaling moves prices by up to about n² times the largest cost, which must stay within 63
-    bits: beyond some 10,000 records the last bits of the costs (of 30 below the point) are rounded
-    away.
+    bits, and takes the longer the more there are. So the last bits of the costs (of 30 below the
+    point) are rounded away beyond some 10,000 records: as many as have to be, and as the middle one
+    of them can do without. Of a heavy tail, small costs are told apart however large others are.
     """
     solver = assignments("Freeform()").SimpleLinearSumAssignment()
     costs = arcs[2]
     surplus = int(costs.max()).bit_length() + 2 * n.bit_length() - PRICE_BITS
+    if n > MANY:
+        surplus = max(surplus, int(np.median(costs)).bit_length() - FINE)
     if surplus > 0:
         costs = (costs + (1 << (surplus - 1))) >> surplus
     solver.add_arcs_with_cost(arcs[0].astype(np.int32), arcs[1].astype(np.int32), costs)
