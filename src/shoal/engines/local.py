@@ -14,10 +14,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.engines.base import Engine
-from shoal.engines.people import search_people
+from shoal.engines.people import as_people, search_people
 from shoal.errors import NotAchievable, UsageError, option
 from shoal.methods.choice import check_task
-from shoal.methods.suppression import Solved, check_share, search_part, search_within
+from shoal.methods.suppression import (
+    Solved,
+    check_share,
+    search_part,
+    search_within,
+    unsearched_part,
+)
 from shoal.notation import whole_number
 from shoal.principles.groups import Groups
 from shoal.progress import in_threads, silent
@@ -27,6 +33,7 @@ from shoal.release.layout import Suppression
 from shoal.table.coded import code_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -123,16 +130,10 @@ class Local(Engine):
     def shards(self, task: Task, method: Method) -> list[NDArray[np.int64]]:
         """Return rows that are never mixed apart, and large parts cut by quasi columns alone."""
         largest = self.shard or method.at_once or len(task.coded)
-        if all(one.principle.by_itself for one in task.requirements):
-            return [part for rows in apart(task.coded) for part in cut(task, rows, largest)]
-        if task.coded.apart is not None:
-            one = next(one for one in task.requirements if not one.principle.by_itself)
-            msg = (
-                f"{one!r} compares groups with the whole table, so no {task.coded.whom} can be "
-                "kept apart."
-            )
-            raise UsageError(msg)
-        return [np.arange(len(task.coded), dtype=np.int64)]
+        parts = _parts(task)
+        if not all(one.principle.by_itself for one in task.requirements):
+            return parts
+        return [part for rows in parts for part in cut(task, rows, largest)]
 
     def search(self, shard: Task, method: Method, limit: int) -> Solved:
         """Search one shard."""
@@ -161,7 +162,7 @@ class Local(Engine):
             return search_within(method, task, check_task, share)
         limit = int(len(task.coded) * share)
         solved = (
-            self._within(task, shards, method, limit)
+            _within(partial(self.search, method=method), task, shards, limit)
             if limit
             else self._side_by_side(task, shards, method)
         )
@@ -178,8 +179,8 @@ class Local(Engine):
     def _needed(
         self, task: Task, method: Method, share: Fraction
     ) -> tuple[Task, Found, Suppression]:
-        limit = int(len(task.coded) * share)
-        return _joined(task, self._within(task, self.shards(task, method), method, limit))
+        limit, shards = int(len(task.coded) * share), self.shards(task, method)
+        return _joined(task, _within(partial(self.search, method=method), task, shards, limit))
 
     def _side_by_side(
         self, task: Task, shards: list[NDArray[np.int64]], method: Method
@@ -202,27 +203,61 @@ class Local(Engine):
         in_threads([partial(search, place) for place in range(len(shards))], watch)
         return [(rows, one) for rows, one in zip(shards, found, strict=True) if one is not None]
 
-    def _within(
-        self, task: Task, shards: list[NDArray[np.int64]], method: Method, limit: int
-    ) -> list[tuple[NDArray[np.int64], Solved]]:
-        """Search shards one after the other, leaving out rows, or whole shards, within a limit."""
-        solved = []
-        for rows in sorted(shards, key=len):  # small ones are the likeliest to be in the way
-            part = _of_rows(task, rows)
-            try:
-                one = self.search(part, method, limit)
-            except NotAchievable as problem:
-                if len(rows) > limit:
-                    raise _of_part(task, rows, problem) from None
-                limit -= len(rows)
-                continue
-            limit -= len(rows) - len(one.kept)
-            solved.append((rows, one))
-            task.progress("search", sum(len(some) for some, _ in solved) / len(task.coded))
-        if not solved:
-            msg = "No part of the table that may be mixed can keep what is required."
-            raise NotAchievable(msg)
-        return solved
+
+def _parts(task: Task) -> list[NDArray[np.int64]]:
+    """Return the rows that may be mixed, or raise where a requirement is about all of them."""
+    if task.coded.apart is not None:
+        for one in task.requirements:
+            if not one.principle.by_itself:
+                msg = (
+                    f"{one!r} compares groups with the whole table, so no {task.coded.whom} can be "
+                    "kept apart."
+                )
+                raise UsageError(msg)
+    return apart(task.coded)
+
+
+def _within(
+    search: Callable[..., Solved], task: Task, shards: list[NDArray[np.int64]], limit: int
+) -> list[tuple[NDArray[np.int64], Solved]]:
+    """Search shards one after the other, leaving out rows, or whole shards, within a limit."""
+    solved = []
+    for rows in sorted(shards, key=len):  # small ones are the likeliest to be in the way
+        part = _of_rows(task, rows)
+        try:
+            one = search(part, limit=limit)
+        except NotAchievable as problem:
+            if len(rows) > limit:
+                raise _of_part(task, rows, problem) from None
+            limit -= len(rows)
+            continue
+        limit -= len(rows) - len(one.kept)
+        solved.append((rows, one))
+        task.progress("search", sum(len(some) for some, _ in solved) / len(task.coded))
+    if not solved:
+        msg = "No part of the table that may be mixed can keep what is required."
+        raise NotAchievable(msg)
+    return solved
+
+
+def foresee(task: Task, method: Method, share: Fraction) -> Task:
+    """Return the task without rows that have to go, or raise as a search would at once.
+
+    Nothing is searched.
+    """
+    check_share(method, share)
+    if task.coded.people is not None:
+        return as_people(search_people(_foreseen, task, method, share)[0])
+    return _foreseen(task, method, share)[0]
+
+
+def _foreseen(task: Task, _method: Method, share: Fraction) -> tuple[Task, Found, Suppression]:
+    """Look at every part that may be mixed as a search would; what is found are no groups."""
+    limit, parts = int(len(task.coded) * share), _parts(task)
+    look = partial(unsearched_part, check=check_task)
+    if len(parts) == 1:
+        return _joined(task, [(parts[0], look(task, limit=limit))])
+    return _joined(task, _within(look, replace(task, progress=silent), parts, limit))
 
 
 def _of_rows(task: Task, rows: NDArray[np.int64]) -> Task:

@@ -18,8 +18,7 @@ import numpy as np
 
 from shoal.errors import NotAchievable, UsageError, option
 from shoal.exact import percent
-from shoal.methods.choice import check_least_risk, check_task
-from shoal.methods.suppression import checked_within
+from shoal.methods.choice import check_least_risk
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import check_whose
 from shoal.progress import untold
@@ -111,17 +110,6 @@ def _check_together(task: Task, groups: Groups, fewest: int) -> None:
                 f"rows of everybody, {option('most_rows', fewest)}."
             )
             raise NotAchievable(msg)
-
-
-def check_people(task: Task, method: Method, share: Fraction) -> Task:
-    """Return the task of people, or raise where it is known before a search that none will do."""
-
-    def look(part: Task, _method: Method, share: Fraction) -> tuple[Task, Found, Suppression]:
-        left = checked_within(part, check_task, share)
-        gone = Suppression(in_the_way=len(part.coded) - len(left.coded))
-        return left, Groups(np.zeros(len(left.coded), np.int64)), gone
-
-    return as_people(search_people(look, task, method, share)[0])
 
 
 @dataclass(frozen=True, eq=False)

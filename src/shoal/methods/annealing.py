@@ -72,39 +72,42 @@ class Annealing:
         self.slabs = max(1, min(SLABS, count // LEAST))
         self.chances = [np.array([turn + 1], np.uint64) for turn in range(self.slabs)]
         self.turn = 0
+        self.best, self.least = self.homes.copy(), total_loss(self.groups)
 
     def run(self) -> LongInts:
         """Return the group of each row, in the best state that was found."""
         near = nearest_rows(self.space, self.values, REACH)
-        best, least, hot = self.homes.copy(), total_loss(self.groups), HOT
-        while least > 0 and time.monotonic() < self.ends and not self.enough():
-            self.round(near, hot, least)
-            loss, before = total_loss(self.groups), least
-            if loss < least:
-                best, least = self.homes.copy(), loss
-                self.better(least / self.values.size)
-            if loss > (1 - PAYS) * before:
+        hot = HOT
+        while self.least > 0 and time.monotonic() < self.ends and not self.enough():
+            before = self.least
+            self.round(near, hot)
+            self.keep()
+            if self.least > (1 - PAYS) * before:
                 break
             hot *= COOLER
-        return best
+        return self.best
 
-    def round(self, near: Ints, hot: float, least: float) -> None:
-        """Cool down once, until the time or the steps of a round are spent.
+    def keep(self) -> None:
+        """Remember the groups if none before lost less, and tell what the best of all lose."""
+        loss = total_loss(self.groups)
+        if loss < self.least:
+            self.best, self.least = self.homes.copy(), loss
+        self.better(self.least / self.values.size)
 
-        `least` is the loss of the best so far; whoever ends the round keeps the better of the two.
-        """
-        rows, typical = self.homes.size, least / self.groups.sizes.size
+    def round(self, near: Ints, hot: float) -> None:
+        """Cool down once, until the time or the steps of a round are spent."""
+        rows, typical = self.homes.size, self.least / self.groups.sizes.size
         most = min(STEPS, max(1, MOST * rows // (TURNS * self.slabs)))
-        steps = least = min(FIRST, most)
+        steps = fewest = min(FIRST, most)
         begun, taken, share = time.monotonic(), 0, 0.0
         while share < 1.0 and not self.enough():
             self.progress("anneal", share)
-            self.better(min(least, total_loss(self.groups)) / self.values.size)
+            self.keep()
             before = time.monotonic()
             self.step(near, steps, hot * (COLD / hot) ** share * typical)
             taken += steps * self.slabs
             short = time.monotonic() - before < max(TURN, (self.ends - begun) / TURNS)
-            steps = min(2 * steps, most) if short else max(steps // 2, least)
+            steps = min(2 * steps, most) if short else max(steps // 2, fewest)
             spent = (time.monotonic() - begun) / max(self.ends - begun, 1e-9)
             share = max(spent, taken / (MOST * rows))
 

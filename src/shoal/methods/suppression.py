@@ -112,20 +112,16 @@ def search_part(method: Method, task: Task, check: Callable[[Task], None], limit
     return replace(solved, found=refined(method, solved.task, solved.found, begun))
 
 
-def checked_within(task: Task, check: Callable[[Task], None], share: Fraction) -> Task:
-    """Return the task without the rows in the way, or raise where it is known that more have to go.
-
-    Nothing is searched.
-    """
-    limit = int(len(task.coded) * share)
-    if not limit:
-        check(task)
-        return task
+def unsearched_part(task: Task, check: Callable[[Task], None], limit: int) -> Solved:
+    """Look at a part as `search_part` does, without a search; raise where none would do."""
 
     def unsearched(part: Task) -> Groups:
         return Groups(np.zeros(len(part.coded), np.int64))
 
-    return _achieve(unsearched, task, check, limit, in_the_way(task)[0]).task
+    if limit:
+        return _achieve(unsearched, task, check, limit, in_the_way(task)[0])
+    check(task)
+    return Solved(task, task, unsearched(task), np.arange(len(task.coded)))
 
 
 def refined(method: Method, task: Task, found: Found, begun: float) -> Found:

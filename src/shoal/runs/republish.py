@@ -141,7 +141,7 @@ def _memory(run: Run, table: pl.DataFrame) -> tuple[Ledger, pl.DataFrame, Run]:
     return memory, table, run
 
 
-def foresee(run: Run, progress: Progress) -> dict[str, Any]:
+def foresee_next(run: Run, progress: Progress) -> dict[str, Any]:
     """Say what the next release of a series would hold, and raise as `republish` would.
 
     Nothing is written and nobody's turn is taken; newcomers alone would be searched.

@@ -12,12 +12,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from shoal.audit.identification import check_threshold
-from shoal.engines.local import engine_of
-from shoal.engines.people import as_people, check_method, check_people
+from shoal.engines.local import engine_of, foresee
+from shoal.engines.people import as_people, check_method
 from shoal.engines.spark.engine import Spark
 from shoal.methods.base import Method, Task
-from shoal.methods.choice import check_least_risk, check_task, choose_method, method_for
-from shoal.methods.suppression import check_share, checked_within, read_share
+from shoal.methods.choice import check_least_risk, choose_method, method_for
+from shoal.methods.suppression import read_share
 from shoal.principles.base import OneDimensional
 from shoal.principles.planning import largest_share
 from shoal.principles.requirement import Require, asked_of, check_population, requirements
@@ -262,10 +262,9 @@ class Run:
         task = run.prepare(table).task
         chosen = run.chosen(task)
         share = read_share(self.suppress)
-        check_share(chosen, share)
+        left = foresee(task, chosen, share)
         if task.coded.people is not None:
-            return as_people(task), check_people(task, chosen, share), chosen
-        left = checked_within(task, check_task, share)
+            return as_people(task), left, chosen
         check_least_risk(task, gone=int(len(task.coded) * share))
         return task, left, chosen
 
@@ -273,9 +272,9 @@ class Run:
         """Say what would be done, and raise as `go` would; only samples are searched."""
         self.check_asked()
         if self.ledger is not None:
-            from shoal.runs.republish import foresee
+            from shoal.runs.republish import foresee_next
 
-            return foresee(self, progress)
+            return foresee_next(self, progress)
         engine = engine_of(self.engine)
         if isinstance(engine, Spark):
             from shoal.runs.spread import rehearse_spread
