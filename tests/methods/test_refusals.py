@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,10 +15,11 @@ import shoal
 from reference import proximity
 from shoal.methods.base import Task
 from shoal.methods.breaches import not_reached, rows_in_breach
+from shoal.methods.choice import check_value
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
-from shoal.table.coded import code_table
+from shoal.table.coded import Sensitive, code_table
 
 # Each with how many members may be near to one of n, and who is near to v.
 JUDGES = {
@@ -139,3 +141,34 @@ def test_people_who_have_no_values_are_refused_in_a_sentence(asked):
     )
     with pytest.raises(shoal.NotAchievable, match="2 people have 1 row, 0 in visits"):
         run.release()
+
+
+@pytest.mark.parametrize(
+    "require",
+    [
+        "FrequencyL(l=4)",
+        "MUniqueness(m=7)",
+        "AlphaK(alpha=0.1, k=2)",
+        "EpsilonM(epsilon=1, m=30)",
+        "DistinctL(l=60)",
+        "RecursiveCL(c=1, l=60)",
+    ],
+)
+def test_counted_values_are_refused_as_their_rows_are(require):
+    """Where values come with how many rows have each, as workers count them."""
+    draw = random.Random(5)
+    table = pl.DataFrame(
+        {"age": range(40), "pay": [draw.choice([1, 2, 2, 2, 9]) for _ in range(40)]}
+    )
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    column = code_table(table, schema).sensitive[0]
+    once = replace(
+        column, codes=np.arange(column.distinct, dtype=np.int32), times=np.bincount(column.codes)
+    )
+    (asked,) = requirements(require, ("pay",))
+    said = []
+    for one in (column, once):
+        with pytest.raises(shoal.NotAchievable) as refused:
+            check_value(asked, Sensitive.of((one,)), 40)
+        said.append(refused.value.sentence)
+    assert said[0] == said[1]

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
     Solve = Callable[[Task, Method, Fraction], tuple[Task, Found, Suppression]]
 
+PUT_DOWN = 1 << 25  # rows, at most, that are put down one by one where workers have counted them
+
 
 def check_task(task: Task) -> None:
     """Raise where a requirement cannot hold on this table, before anything is searched."""
@@ -84,7 +86,9 @@ def _instead(one: Requirement, value: Sensitive | None, rows: int) -> str:
     if isinstance(one.principle, OneDimensional) and value is not None and value.sets is None:
         most = largest_share(value.columns[0], one.principle)
         return f" The largest {one.principle.share_name} for this width is {most}."
-    found = one.principle.instead(rows, value)
+    if value is not None and value.columns[0].times is not None and rows > PUT_DOWN:
+        return ""
+    found = one.principle.instead(rows, None if value is None else value.each_row)
     return "" if found is None else f" {found!r} is achievable."
 
 

@@ -174,13 +174,8 @@ def _planned_there(
         return plan_column(value.columns[0], epsilon=epsilon, m=m, relative=relative)
     (asked,) = requirements(require, run.schema.sensitive)
     value, rows = counted_values(run, engine, require)
-    if value is not None and value.columns[0].times is not None:
-        times = value.columns[0].times  # principles look at rows: their codes are put down
-        columns = tuple(
-            replace(one, codes=np.repeat(one.codes, times), times=None) for one in value.columns
-        )
-        value = replace(value, columns=columns, codes=np.repeat(value.codes, times))
-    return plan_requirement(asked.principle, value, rows)
+    # Principles look at rows: their codes are put down.
+    return plan_requirement(asked.principle, None if value is None else value.each_row, rows)
 
 
 def _coded_there(engine: Spark, run: Run, require: Require) -> tuple[Coded, Requirement]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -339,6 +339,17 @@ class Sensitive:
         np.minimum.at(first, keys, np.arange(len(keys)))
         places = np.column_stack([column.codes[first] for column in columns])
         return cls(columns, keys.astype(np.int32), places.astype(np.int32))
+
+    @property
+    def each_row(self) -> Self:
+        """The same row by row, where every code stands for as many rows as have it."""
+        times = self.columns[0].times
+        if times is None:
+            return self
+        columns = tuple(
+            replace(one, codes=np.repeat(one.codes, times), times=None) for one in self.columns
+        )
+        return replace(self, columns=columns, codes=np.repeat(self.codes, times))
 
     @property
     def members(self) -> NDArray[np.int32]:
