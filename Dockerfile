@@ -10,8 +10,8 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 
 WORKDIR /opt/shoal
-COPY requirements.txt requirements-spark.txt pyproject.toml README.md LICENSE ./
-RUN pip install --no-cache-dir --require-hashes --requirement requirements.txt \
+COPY requirements-dev.txt requirements-spark.txt pyproject.toml README.md LICENSE ./
+RUN pip install --no-cache-dir --require-hashes --requirement requirements-dev.txt \
     && pip install --no-cache-dir --require-hashes --requirement requirements-spark.txt
 COPY src ./src
 # Numba uses compiled kernels only where it could write them, so they belong to who runs them.

@@ -2,19 +2,25 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# What running needs; what developing needs beside it, all kernels compiled.
+RUNS := $(VENV)/fresh
 READY := $(VENV)/kernels
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 KERNELS := $(shell find src/shoal/kernels -name '*.py')
 DEMO ?= shoal-demo
 # Spark takes 400 MB, so it is set up for tests only, and only where there is Java to run it.
 SPARK := $(if $(shell command -v java),$(VENV)/spark)
 
-.PHONY: demo page test test-long lint types check format docs references outputs lock wheel benchmark clean
+# Without bytecode an import takes three to five times as long.
+unexport PYTHONDONTWRITEBYTECODE
 
-demo: $(READY)
+.PHONY: demo page test test-long lint types check format docs references outputs pictures lock wheel wheels benchmark clean
+
+demo: $(RUNS)
 	$(BIN)/shoal demo --output $(DEMO)
 
 # The local page, in the browser.
-page: $(READY)
+page: $(RUNS)
 	$(BIN)/shoal serve
 
 test: lint types check
@@ -48,6 +54,11 @@ benchmark: $(READY)
 docs: $(READY) references
 	$(BIN)/zensical build --clean --strict
 
+# The pictures that follow from the code, and the notebooks that follow from their pages.
+pictures: $(READY)
+	$(BIN)/python scripts/pictures.py
+	$(BIN)/python scripts/notebooks.py
+
 # The pages that follow from the code.
 references: $(READY)
 	$(BIN)/python scripts/references.py
@@ -56,35 +67,54 @@ references: $(READY)
 outputs: $(READY)
 	$(BIN)/python scripts/outputs.py
 
-# The pins: hashes, and no address of any index.
+# The pins: hashes, and no address of any index. What runs has the versions that are tested.
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 lock: $(READY)
 	$(BIN)/pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 \
-		--generate-hashes --no-header --no-emit-index-url --upgrade --output-file requirements.txt
-	$(BIN)/uv pip compile --group spark --universal --python-version 3.11 \
-		--generate-hashes --no-header --no-emit-index-url --upgrade --output-file requirements-spark.txt
+	$(BIN)/$(LOCK) pyproject.toml --group dev --upgrade --output-file requirements-dev.txt
+	$(BIN)/$(LOCK) pyproject.toml --group run --constraint requirements-dev.txt --output-file requirements.txt
+	$(BIN)/$(LOCK) --group spark --upgrade --output-file requirements-spark.txt
 
 # The wheel that is released, into dist/: with compiled kernels, for this Python. `pip wheel` makes one
 # without, for any.
 wheel: $(READY)
 	HATCH_BUILD_HOOK_ENABLE_CUSTOM=true $(BIN)/python -m hatchling build --target wheel --directory dist
 
-# Numba looks at the file of a kernel only, not at the kernels it calls, so a change compiles all anew.
-$(READY): $(VENV)/ready $(KERNELS)
-	find src/shoal/kernels \( -name '*.nbi' -o -name '*.nbc' \) -delete
+# The wheels of all Pythons that are supported, each made by its own: name those that you have, as in
+# `make wheels PYTHONS="python3.11 /opt/python3.13/bin/python"`.
+PYTHONS ?= python3.11 python3.12 python3.13
+wheels:
+	for python in $(PYTHONS); do \
+	  place=$$(mktemp -d) && $$python -m venv $$place && \
+	  $$place/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt && \
+	  HATCH_BUILD_HOOK_ENABLE_CUSTOM=true $$place/bin/python -m hatchling build --target wheel --directory dist; \
+	  done=$$?; rm -rf $$place; [ $$done -eq 0 ] || exit 1; \
+	done
+
+# Every kernel compiled; `make demo` compiles those that it runs.
+$(READY): $(RUNS) $(VENV)/dev
 	$(BIN)/python -c 'from shoal.kernels import load_all; load_all()'
 	touch $(READY)
+
+# Numba looks at the file of a kernel only, not at the kernels it calls, so a change compiles all anew.
+$(RUNS): $(VENV)/ready $(KERNELS)
+	find src/shoal/kernels \( -name '*.nbi' -o -name '*.nbc' \) -delete
+	touch $(RUNS)
 
 $(VENV)/ready: requirements.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Shoal needs Python 3.11 or newer")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	$(BIN)/python -m compileall -q -j 0 $(VENV)/lib src || true # some packages ship files for other Pythons
+	$(PIP) --no-compile --require-hashes --requirement requirements.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $(VENV)/ready
 
-$(VENV)/spark: $(VENV)/ready requirements-spark.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-spark.txt
+$(VENV)/dev: $(VENV)/ready requirements-dev.txt
+	$(PIP) --require-hashes --requirement requirements-dev.txt
+	$(BIN)/python -m compileall -q -j 0 $(VENV)/lib src || true # some packages ship files for other Pythons
+	touch $(VENV)/dev
+
+$(VENV)/spark: $(VENV)/dev requirements-spark.txt
+	$(PIP) --require-hashes --requirement requirements-spark.txt
 	touch $(VENV)/spark
 
 clean:

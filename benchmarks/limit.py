@@ -1,6 +1,7 @@
 """What `Exchange` loses beside what it has to, and what time adds: python benchmarks/limit.py.
 
-Pass the names of the cases to run, as in `python benchmarks/limit.py D d`; all by default.
+Pass the names of the cases to run, as in `python benchmarks/limit.py D d`; all by default. Four
+tables beside the census are searched far from the limit of what they can keep and near it.
 `--seconds N` spends so many more on each, counted as half of what the processor works, as on two
 cores that are free, so that a busy machine does not matter. `--beside SOURCE` has the sources of
 another checkout (its `src`) search each case right before, and prints the ratios.
@@ -32,12 +33,29 @@ from shoal.table.coded import code_table
 from shoal.utility.least import least_loss
 
 QUASI = ["age", "puma", "occupation"]
+CENSUS = ("sal_acs2024_500k.csv.gz", QUASI, "income")
+HOUSES = ("kc_house_sales.csv.gz", ["lat", "long", "sqft_living"], "price")
+LABELS = ("census_acs2024_50k.csv.gz", ["age", "marital", "education", "workclass"], "income")
+DONORS = ("cup_arx.csv.gz", ["AGE", "STATE", "NGIFTALL"], "RAMNTALL")
+PATIENTS = (
+    "diabetes130_patients.csv.gz",
+    ["age", "gender", "num_medications", "time_in_hospital"],
+    "num_lab_procedures",
+)
 CASES = {
-    "A": (500_000, "EpsilonM(epsilon=2000, m=5)"),
-    "B": (100_000, "EpsilonM(epsilon=4500, m=10)"),
-    "C": (100_000, "KAnonymity(k=10)"),
-    "D": (100_000, "EpsilonM(epsilon=4500, m=7)"),
-    "d": (20_000, "EpsilonM(epsilon=2000, m=5)"),
+    "A": (CENSUS, 500_000, "EpsilonM(epsilon=2000, m=5)"),
+    "B": (CENSUS, 100_000, "EpsilonM(epsilon=4500, m=10)"),
+    "C": (CENSUS, 100_000, "KAnonymity(k=10)"),
+    "D": (CENSUS, 100_000, "EpsilonM(epsilon=4500, m=7)"),
+    "d": (CENSUS, 20_000, "EpsilonM(epsilon=2000, m=5)"),
+    "houses": (HOUSES, None, "EpsilonM(epsilon=20000, m=5)"),
+    "houses-near": (HOUSES, None, "EpsilonM(epsilon=20000, m=16)"),
+    "labels": (LABELS, None, "EpsilonM(epsilon=2000, m=5)"),
+    "labels-near": (LABELS, None, "EpsilonM(epsilon=2000, m=18)"),
+    "donors": (DONORS, None, "EpsilonM(epsilon=5, m=4)"),
+    "donors-near": (DONORS, None, "EpsilonM(epsilon=5, m=9)"),
+    "patients": (PATIENTS, None, "EpsilonM(epsilon=1, m=5)"),
+    "patients-near": (PATIENTS, None, "EpsilonM(epsilon=1, m=15)"),
 }
 CORES = 2
 
@@ -59,11 +77,11 @@ def spent() -> float:
 
 def case_of(name: str) -> Task:
     """Return a case, coded."""
-    count, require = CASES[name]
-    frame, _ = load("sal_acs2024_500k.csv.gz", count)
-    coded = code_table(frame, shoal.Schema(quasi=QUASI, sensitive="income"))
+    (file, quasi, sensitive), count, require = CASES[name]
+    frame, _ = load(file, count)
+    coded = code_table(frame, shoal.Schema(quasi=quasi, sensitive=sensitive))
     assert coded.space.ranks.size  # laid out once, before anything is measured
-    return Task(coded, tuple(requirements(require, ["income"])))
+    return Task(coded, tuple(requirements(require, [sensitive])))
 
 
 def measured(task: Task) -> tuple[Groups, float, float, float, float]:
@@ -83,7 +101,7 @@ def measured(task: Task) -> tuple[Groups, float, float, float, float]:
 def in_shards(rows: int) -> None:
     """Print processor and wall seconds and megabytes of a search in shards, as numbers."""
     coded = code_table(synthetic(rows), shoal.Schema(quasi=QUASI, sensitive="income"))
-    task = Task(coded, tuple(requirements(CASES["A"][1], ["income"])))
+    task = Task(coded, tuple(requirements(CASES["A"][2], ["income"])))
     before, begun, wall = peak_gigabytes(), spent(), time.perf_counter()
     _, found, _ = shoal.Local().solve(task, shoal.Exchange(), Fraction(0))
     took, wall = spent() - begun, time.perf_counter() - wall
@@ -109,7 +127,7 @@ def growth(sizes: list[int]) -> None:
                 "GB at most": f"{peak:.2f}",
             }
         )
-    show(f"Exchange in shards of {shoal.Exchange.at_once:,} rows, {CASES['A'][1]}", rows)
+    show(f"Exchange in shards of {shoal.Exchange.at_once:,} rows, {CASES['A'][2]}", rows)
 
 
 def child(*arguments: str, source: str | None = None) -> list[float]:
@@ -151,7 +169,7 @@ def main() -> None:
         row = {
             "case": name,
             "rows": f"{len(task.coded):,}",
-            "require": CASES[name][1],
+            "require": CASES[name][2],
             "GCP": f"{loss:.5f}",
             "CPU s": f"{took:.1f}",
             "CPU / wall": f"{took / wall:.2f}",

@@ -108,15 +108,16 @@ def measured(path: Path, method: str, engine: str) -> dict[str, float]:
         ran = subprocess.Popen(
             [sys.executable, "-c", "from shoal.cli.main import main; main()", "anonymize",
              str(path), *names, "--method", method, "--engine", engine, "--output", str(target),
-             "--format", "parquet", "--quiet"],
-            stdout=subprocess.DEVNULL,
+             "--format", "parquet", "--quiet", "--json"],
+            stdout=subprocess.PIPE,
         )  # fmt: skip
         watch = Watch(ran.pid)
         watch.start()
-        code = ran.wait()
+        said, _ = ran.communicate()
+        code = ran.returncode
         watch.ended.set()
         assert code == 0, code
-        manifest = json.loads((target / "manifest.json").read_text())
+        manifest = json.loads(said)
         assert all(one["holds"] for one in manifest["measured"])
         return {
             "cpu": sum(watch.cpu.values()),

@@ -35,7 +35,7 @@ def shorten(before: str, printed: str) -> str:
 
 def refresh(page: Path) -> None:
     """Run a page and write what comes out where the page shows something else."""
-    from documentation.pages import Block, blocks
+    from documentation.pages import Block, tried
     from documentation.session import Session
 
     text = page.read_text("utf-8")
@@ -58,14 +58,14 @@ def refresh(page: Path) -> None:
     session = Showing()
     with tempfile.TemporaryDirectory() as place:
         os.chdir(place)
-        for block in blocks(page):
+        for block in tried(page):
             session.run(block)
         os.chdir(ROOT)
     page.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":
-    from documentation.pages import DOCUMENTS
+    from documentation.pages import PAGES
 
-    for one in [Path(name).resolve() for name in sys.argv[1:]] or DOCUMENTS:
+    for one in [Path(name).resolve() for name in sys.argv[1:]] or PAGES:
         refresh(one)

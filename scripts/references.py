@@ -13,10 +13,8 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-import typer
-
 import shoal
-from shoal.cli.main import app
+from shoal.cli import main
 from shoal.errors import ShoalError
 from shoal.notation import Term, known_terms
 
@@ -35,7 +33,7 @@ NOTE = "<!-- Made by `make references` from the code. Edit the code, not this pa
 
 def commands() -> str:
     """Return the command reference: every command with its arguments, options and exit codes."""
-    root: Any = typer.main.get_command(app)
+    root: Any = main.commands("")
     context = root.make_context("shoal", [], resilient_parsing=True)
     lines = [
         NOTE,

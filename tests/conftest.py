@@ -33,6 +33,12 @@ PROGRAMS = {
         "the tests with R, because it is not installed here (Rscript; "
         f"{rscript.REQUIRED}=1 demands them).",
     ),
+    "mice": (
+        rscript.pooling,
+        rscript.REQUIRED_POOLING,
+        "the tests that pool in R, because mice, mitools or survey is not installed here "
+        f"(r-cran-mice and so on; {rscript.REQUIRED_POOLING}=1 demands them).",
+    ),
     "spark": (
         jvm.binary,
         jvm.REQUIRED,
@@ -91,6 +97,9 @@ def _lacking() -> list[str]:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out tests whose program is not installed, unless it is required."""
+    for item in items:
+        if item.get_closest_marker("spark"):  # whose encrypted streams leave sockets to Python
+            item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
     lacking = _lacking()
     left_out = [item for item in items if any(map(item.get_closest_marker, lacking))]
     if left_out:

@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 
-PATIENCE = 300  # seconds that anything may take on a machine that has much else to do
+PATIENCE = 120  # seconds that anything may take on a machine that has much else to do
 
 
 @dataclass

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from forged import reported
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -35,4 +37,7 @@ def with_digests(directory: Path) -> None:
         f"release.parquet/{one.name}": f"sha256:{hashlib.sha256(one.read_bytes()).hexdigest()}"
         for one in parts
     } | kept
+    manifest["asked"].pop("format", None)
+    manifest["asked"]["engine"] = "Spark()"  # as part files come about
     path.write_text(json.dumps(manifest))
+    reported(directory)

@@ -19,9 +19,9 @@ decimals = st.lists(st.integers(-80, 80).map(lambda n: n / 10), min_size=1, max_
 
 
 @st.composite
-def tables(draw: st.DrawFn, *, most: int = 40) -> dict[str, list]:
+def tables(draw: st.DrawFn, *, least: int = 1, most: int = 40) -> dict[str, list]:
     """A numeric and two categorical quasi columns with a numeric sensitive one."""
-    rows = draw(st.integers(1, most))
+    rows = draw(st.integers(least, most))
 
     def column(cells: st.SearchStrategy) -> list:
         return draw(st.lists(cells, min_size=rows, max_size=rows))

@@ -89,9 +89,10 @@ def gcp(spelled: pl.DataFrame, case: Case) -> float:
 def _domain(column: pl.Series) -> dict[str, Any]:
     """Return what a manifest would say of an original column."""
     if column.dtype.is_numeric():
-        return {"name": column.name, "kind": "interval", "domain": [column.min(), column.max()]}
+        ends = [column.min(), column.max()]
+        return {"name": column.name, "role": "quasi", "kind": "interval", "domain": ends}
     labels = column.unique().sort().to_list()
-    return {"name": column.name, "kind": "set", "domain": labels}
+    return {"name": column.name, "role": "quasi", "kind": "set", "domain": labels}
 
 
 def respell(published: pl.DataFrame, case: Case, style: str) -> pl.DataFrame:

@@ -68,7 +68,11 @@ from shoal.runs.certificate import write_scripts as write_scripts
 from shoal.runs.coarsen import coarsen as coarsen
 from shoal.runs.compare import Comparison as Comparison
 from shoal.runs.compare import compare as compare
+from shoal.runs.completing import complete as complete
 from shoal.runs.doing import Outcome as Outcome
+from shoal.runs.estimating import Estimates as Estimates
+from shoal.runs.estimating import Quantity as Quantity
+from shoal.runs.estimating import estimate as estimate
 from shoal.runs.knowing import Knowing as Knowing
 from shoal.runs.knowing import knows_method as knows_method
 from shoal.runs.learned import LearningUtility as LearningUtility
@@ -77,6 +81,7 @@ from shoal.runs.learning import learning_utility as learning_utility
 from shoal.runs.plan import plan as plan
 from shoal.runs.release import Release as Release
 from shoal.runs.remarks import Remark as Remark
+from shoal.runs.report import report as report
 from shoal.runs.run import Run as Run
 from shoal.runs.run import load as load
 from shoal.runs.schema_file import init as init

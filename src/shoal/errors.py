@@ -94,6 +94,14 @@ class TooCrowded(NotAchievable):
         super().__init__(message)
 
 
+class Exposing(NotAchievable):
+    """Columns that would be published tell most people apart."""
+
+    def __init__(self, message: str, columns: Iterable[str]) -> None:
+        self.columns = tuple(columns)
+        super().__init__(message)
+
+
 class AuditFailed(ShoalError):
     """Published files do not keep what was required."""
 

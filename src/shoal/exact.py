@@ -8,11 +8,19 @@ safe side of a rational where `Fraction(str(number))` is.
 from __future__ import annotations
 
 import math
+import re
 import sys
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+from shoal.errors import UsageError
 
 WHOLE = 2**53  # from here on doubles are sparser than whole numbers, which are spelled in full
+SHARE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
 LARGEST = Fraction(str(sys.float_info.max))  # the largest level that is reported
 LEAST = math.nextafter(0, 1)  # the least one above 0
 PRECISE = Context(prec=60, Emin=MIN_EMIN, Emax=MAX_EMAX)
@@ -25,6 +33,24 @@ VANISHED = -1000  # exp of this is less than any share of people
 def written(value: float) -> Fraction:
     """Return the rational that the spelling of a number says."""
     return Fraction(str(value))
+
+
+def read_share(text: str | float | None) -> Fraction:
+    """Read how much of a table may be left out: "1%" or a number from 0 to 1."""
+    if text is None:
+        return Fraction(0)
+    found = SHARE.fullmatch(text) if isinstance(text, str) else None
+    if found:
+        share = Fraction(found[1]) / 100
+    else:
+        try:
+            share = Fraction(str(text))
+        except (ValueError, ZeroDivisionError):
+            share = Fraction(-1)
+    if not 0 <= share <= 1:
+        msg = f"What may be suppressed is a share such as 1% or 0.01. Got {text!r}."
+        raise UsageError(msg)
+    return share
 
 
 def upward(ratio: Fraction, digits: int | None = None) -> float:
@@ -96,7 +122,7 @@ def percent(share: float | Fraction, digits: int | None = None) -> str:
         return f"{float(share):.{digits}%}"
     if 0 < share < TINY:
         return f"under {percent(TINY)}"
-    return f"{100 * share:.{1 if share >= SMALL else 2}f}".rstrip("0").rstrip(".") + "%"
+    return f"{100 * float(share):.{1 if share >= SMALL else 2}f}".rstrip("0").rstrip(".") + "%"
 
 
 def _near(ratio: Fraction, digits: int | None) -> float:
@@ -140,3 +166,21 @@ def tidy(value: float) -> float:
     step = max((lead for lead in (1, 2, 5) if lead * 10.0**power <= value), default=0)
     exact = float(f"{step}e{power}")
     return int(exact) if exact >= 1 else exact
+
+
+def wide(width: float, unit: str = "") -> str:
+    """Write a width in a unit, where it has one.
+
+    >>> wide(2000), wide(30, "days"), wide(1, "days"), wide(0.5, "days")
+    ('2,000', '30 days', '1 day', '0.5 days')
+    """
+    return " ".join(filter(None, [f"{width:,}", unit[:-1] if width == 1 else unit]))
+
+
+def unit_of(types: Collection[str | None]) -> str:
+    """Return the unit that widths of columns of some types are in.
+
+    >>> unit_of(["date"]), unit_of(["numeric"]), unit_of([])
+    ('days', '', '')
+    """
+    return "days" if types and all(one == "date" for one in types) else ""

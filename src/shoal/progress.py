@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 Progress = Callable[[str, float], None]
 Enough = Callable[[], bool]  # whether a search is to end with the best that it has found
@@ -56,11 +57,24 @@ def in_threads(jobs: Sequence[Callable[[], None]], watch: Callable[[], None]) ->
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-@contextmanager
-def timed(seconds: dict[str, float], phase: str, progress: Progress) -> Iterator[None]:
-    """Note how long a phase takes and report its beginning and end."""
-    start = time.perf_counter()
-    progress(phase, 0.0)
-    yield
-    progress(phase, 1.0)
-    seconds[phase] = round(time.perf_counter() - start, 3)
+PROCESSOR, CLOCK = "processor", "clock"  # what the seconds of phases are measured by
+
+
+@dataclass
+class Laps:
+    """The seconds that the processor worked in each phase, all threads together.
+
+    They count from the end of the phase before, so that they add up to all of it.
+    """
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    ended: float = field(default_factory=time.process_time)
+
+    @contextmanager
+    def timed(self, phase: str, progress: Progress) -> Iterator[None]:
+        """Note what a phase takes and report its beginning and end."""
+        progress(phase, 0.0)
+        yield
+        progress(phase, 1.0)
+        before, self.ended = self.ended, time.process_time()
+        self.seconds[phase] = round(self.seconds.get(phase, 0) + self.ended - before, 3)

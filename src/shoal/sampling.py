@@ -125,9 +125,9 @@ def within(error: float | None) -> str:
     Examples
     --------
     >>> within(0.0213), within(None)
-    (' ± 2.1 points', '')
+    (' (± 2.1)', '')
     """
-    return "" if error is None else f" ± {100 * error:.1f} points"
+    return "" if error is None else f" (± {100 * error:.1f})"
 
 
 def drawn_from(sample: Sample, what: str) -> str:
@@ -136,11 +136,11 @@ def drawn_from(sample: Sample, what: str) -> str:
     Examples
     --------
     >>> drawn_from(draw(3, 5), "people"), drawn_from(draw(1234, 5), "people")
-    ('', ' Measured on 5 of 1,234 people, drawn at random; ± is at 95% confidence.')
+    ('', ' Measured on 5 of 1,234 people, drawn at random; ± is the 95% margin of error.')
     """
     if sample.complete:
         return ""
     return (
-        f" Measured on {len(sample):,} of {sample.whole:,} {what}, drawn at random; ± is at "
-        f"{percent(CONFIDENCE, 0)} confidence."
+        f" Measured on {len(sample):,} of {sample.whole:,} {what}, drawn at random; ± is the "
+        f"{percent(CONFIDENCE, 0)} margin of error."
     )

@@ -16,11 +16,12 @@ import shoal
 from reference import attacks
 from shoal.audit import attack as engine
 from shoal.audit import exposure
-from shoal.audit.attack import learn
 from shoal.audit.covers import CellCover, cover_column
 from shoal.audit.exposure import ROWS, vulnerability
-from shoal.audit.linking import intersect, link
+from shoal.audit.learning import learn
+from shoal.audit.linking import link
 from shoal.audit.published import open_published
+from shoal.audit.together import intersect
 from shoal.sampling import draw
 from shoal.table.groupings import Hierarchy
 from shoal.views.pages import attack_page
@@ -155,7 +156,7 @@ def test_the_order_of_the_rows_does_not_matter(monkeypatch):
 
 def test_samples_are_said_in_text_json_and_page(monkeypatch, capsys):
     people, release = periodic()
-    drawn = "Measured on 300 of 900 people, drawn at random; ± is at 95% confidence."
+    drawn = "Measured on 300 of 900 people, drawn at random; ± is the 95% margin of error."
     for most, sampled in ((300, True), (900, False)):
         monkeypatch.setattr(engine, "PEOPLE", most)
         facts = shoal.attack([release, release], SCHEMA, original=people).to_dict()

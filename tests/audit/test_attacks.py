@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import shoal
 from reference import attacks
-from shoal.audit.attack import learn
 from shoal.audit.covers import CellCover
+from shoal.audit.learning import learn
 from shoal.audit.linking import best_window, windows
 from shoal.audit.published import open_published
 from shoal.table.coding import code_column

@@ -104,7 +104,7 @@ def test_links_are_those_of_the_definition(seed, most, tmp_path):
         assert one.hits == pytest.approx(hits)
         assert one.prior == pytest.approx(prior)
     assert not found.vulnerability
-    assert "people are linked" in found.remarks[0]
+    assert "links people" in found.remarks[0]
 
 
 def test_who_is_published_with_fewer_rows_is_still_found(tmp_path):

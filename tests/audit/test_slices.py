@@ -22,6 +22,14 @@ CASES: dict[str, tuple[dict[str, Any], Any, dict[str, Any]]] = {
     "bounds": ({}, ["KAnonymity(k=3)", "mark: FrequencyL(l=2)"], {"form": "bounds"}),
     "means": ({}, "pay: EpsilonM(epsilon=20, m=2)", {"form": "means"}),
     "hierarchy": ({"hierarchies": {"age": "Bins(width=5)"}}, "mark: DistinctL(l=2)", {}),
+    "scaled": ({}, "pay: Dissimilarity(epsilon=0.05, delta=0.5, k=4)", {}),
+    "quantiles": (
+        {},
+        "pay: Dissimilarity(epsilon=0.4, delta=0.5, k=4, "
+        "distance=Hierarchical(Quantiles(parts=8)))",
+        {},
+    ),
+    "scaled people": ({"person": "who"}, "pay: Dissimilarity(epsilon=0.05, delta=0.5, k=4)", {}),
     "people": ({"person": "who"}, "pay: EpsilonM(epsilon=20, m=2)", {"suppress": "20%"}),
 }
 
@@ -77,6 +85,7 @@ def test_slices_measure_what_the_whole_does(released, monkeypatch):
     for name in ("rows", "groups", "people", "alone", "remarks", "warnings", "reading"):
         assert getattr(sliced, name) == getattr(whole, name), name
     assert sliced.measured() == whole.measured()
+    assert sliced.statement() == whole.statement()
     assert sliced.alike is not None
     assert whole.alike is not None
     assert sorted(sliced.alike) == sorted(whole.alike)

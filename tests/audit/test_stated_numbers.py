@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import shoal
+from forged import reported
 from shoal.audit.cells import has_leaves
 
 
@@ -28,6 +29,7 @@ def change(directory: Path, name: str, column: str, cells: dict[str, str]) -> No
     digest = hashlib.sha256((directory / name).read_bytes()).hexdigest()
     told["digests"][name] = f"sha256:{digest}"
     (directory / "manifest.json").write_text(json.dumps(told), "utf-8")
+    reported(directory)
 
 
 # Leaves of nodes

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.runs.owner import collect_owner
+from shoal.runs.owner import riskiest
 
 COUNTS = (1, 1, 1, 2, 2, 3)
 
@@ -49,7 +49,7 @@ def test_the_riskiest_rows_and_groups_are_those_of_people(seed, known):
     release = shoal.anonymize(table, schema, require="KAnonymity(k=3)", method="Exchange()")
     rows = release.published.to_dicts()
     everybody = candidates_of(rows, known=known)
-    for told in collect_owner(release)["columns"]:
+    for told in riskiest(release)["columns"]:
         name, epsilon = told["column"], told["riskiest"][0]["epsilon"]
 
         def near(first, second, name=name, epsilon=epsilon):
@@ -86,7 +86,7 @@ def test_with_one_row_each_nothing_changes(tmp_path):
         schema = shoal.Schema(quasi="age", sensitive="pay", person=person)
         release = shoal.anonymize(table, schema, require="KAnonymity(k=3)", seed=1)
         release.owner_report(tmp_path / f"{person}.html")
-        told = collect_owner(release)["columns"][0]
+        told = riskiest(release)["columns"][0]
         answers.append((told["levels"], told["proximity"]))
     assert answers[0] == answers[1]
     assert "mean person" in (tmp_path / "who.html").read_text("utf-8")

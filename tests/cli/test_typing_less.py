@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.cli.main import app
+from shoal.cli.main import commands
 from shoal.notation import known_terms, parse
 from shoal.utility.expression import read_condition
 
@@ -109,11 +109,9 @@ def test_other_mistakes_are_told_as_they_are(release):
 
 
 def test_output_and_quiet_have_their_short_flags():
-    from typer.main import get_command
-
     short = {"output": "-o", "quiet": "-q"}
     found = 0
-    for command in get_command(app).commands.values():  # type: ignore[attr-defined]
+    for command in commands("").commands.values():
         for one in command.params:
             if one.name in short:
                 assert short[one.name] in one.opts, (command.name, one.name)

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.distances.relation import Band, Bits, Points, Relation, neighbourhood_sizes, pack
+from shoal.distances.relation import Band, Bits, Points, Relation, Unsure, neighbourhood_sizes, pack
 from shoal.notation import parse
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
@@ -32,6 +32,8 @@ def near(relation: Relation, u: int, v: int) -> bool:
             gaps = np.abs(relation.points[u] - relation.points[v])
             length = {1: gaps.sum(), 2: np.sqrt((gaps**2).sum()), 3: gaps.max(), 4: gaps.min()}
             return bool(length[relation.metric] <= relation.threshold)
+        case Unsure():
+            return u == relation.gap or (v < relation.gap and near(relation.values, u, v))
 
 
 class DistanceContract:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from typing import Any
 
@@ -119,6 +120,8 @@ class PrincipleContract:
         said = self.asked.promise("pay")
         assert said.endswith(".")
         assert "--" not in said
+        in_days = self.asked.promise_in("pay", "days")
+        assert re.sub(r" days?\b", "", in_days) == said
 
     def test_it_names_its_source_and_is_public(self):
         assert self.asked.source

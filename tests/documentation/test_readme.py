@@ -1,4 +1,4 @@
-"""The README names every command, principle and method."""
+"""The README is short, names every command, and its links lead somewhere."""
 
 from __future__ import annotations
 
@@ -10,22 +10,17 @@ from shoal.cli.main import app
 README = (ROOT / "README.md").read_text("utf-8")
 
 
-def test_every_command_is_in_the_readme():
+def test_the_table_of_commands_says_what_every_command_does():
     for command in app.registered_commands:
         assert command.callback is not None
-        name = command.callback.__name__
-        assert f"shoal {name}" in README or f"make {name}" in README
+        assert re.search(rf"^\| `{command.callback.__name__}` \| \w", README, re.MULTILINE)
 
 
-def test_every_principle_and_method_is_in_the_readme():
-    from shoal.notation import known_terms
-
-    for name in known_terms():
-        if name not in {"Term", "Principle", "Method"}:
-            assert f"`{name}(" in README
+def test_the_readme_is_short():
+    assert README.count("\n") < 150
 
 
 def test_every_link_of_the_readme_leads_somewhere():
-    links = re.findall(r"\]\(([^)#]+)", README)
+    links = re.findall(r"\]\(([^)#:]+)[)#]", README)
     assert "docs/limits.md" in links
     assert [link for link in links if not (ROOT / link).exists()] == []

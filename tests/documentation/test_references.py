@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 import pytest
 
-from documentation.pages import ROOT, sections
+from documentation.pages import ROOT, script, sections
 from shoal.table.settings import COLUMN, TOP
 
-spec = importlib.util.spec_from_file_location("references", ROOT / "scripts" / "references.py")
-assert spec is not None
-assert spec.loader is not None
-references = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(references)
+references = script("references")
 
 
 @pytest.mark.parametrize("path", references.PAGES, ids=lambda path: path.name)

@@ -18,10 +18,10 @@ from reference import people as oracle
 from shoal.audit.people import Members
 from shoal.audit.tables import read_tables
 from shoal.principles.groups import Groups
-from shoal.runs.again import reproduction
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
 from shoal.table.people import values_of
+from shoal.views.again import command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -360,7 +360,7 @@ def test_the_command_that_repeats_a_release_says_all_that_was_asked() -> None:
         missing_cells={"town": "value"},
     )
     release = shoal.anonymize(table, schema, require="KAnonymity(k=2)", suppress="30%")
-    said = reproduction(release)["command"]
+    said = command(release.manifest | {"threshold": "1/11"}).folded
     for words in (
         "--person COLUMN",
         "--most-rows 2",

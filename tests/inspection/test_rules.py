@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.inspection.infer import word_among, words_of
 from shoal.inspection.inspect import pattern
+from shoal.inspection.lexicon import word_among, words_of
 
 
 def column(cells, name="x"):
@@ -129,7 +129,7 @@ def test_roles_come_with_reasons():
         "remark": "identifying",
         "group": None,
     }
-    assert "'salary'" in found["salary"].why
+    assert "(salary)" in found["salary"].why
     assert "same" in found["wave"].why
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise, permutations
+from itertools import pairwise, permutations, product
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from shoal.kernels.exchange.moves import improve
 from shoal.kernels.exchange.resizing import dissolve, found
 from shoal.kernels.exchange.start import start
 from shoal.kernels.exchange.state import crossing, make_groups, refresh_each, total_loss
-from shoal.kernels.exchange.swaps import chain, merge, round_robin
+from shoal.kernels.exchange.swaps import HELPFUL, chain, merge, repair, round_robin
 from shoal.kernels.relations import cross, excess_after, proximate
 from shoal.methods import exchanging
 from shoal.methods.annealing import REACH, Annealing
@@ -35,7 +35,9 @@ class Table:
         distinct = rng.integers(2, 7, len(kinds))
         self.values = np.stack([rng.integers(0, d, n) for d in distinct], axis=1).astype(float)
         self.values /= np.where(self.kinds == 1, 1, distinct - 1)
-        self.units = 1.0 / (distinct - 1)
+        missing = np.random.default_rng(seed + 1000).random(self.values.shape) < 0.1 * (seed % 2)
+        self.values = np.where(missing & (self.kinds == 0), 2.0, self.values)
+        self.units = np.where(self.kinds == 1, 1.0 / (distinct - 1), 1.0)
         self.space = LossSpace(
             self.kinds, self.units, np.zeros(1), np.zeros(self.kinds.size + 1, np.int64)
         )
@@ -100,7 +102,7 @@ class Table:
         for j, kind in enumerate(self.kinds):
             column = [self.values[i, j] for i in rows]
             spread = (len(set(column)) - 1) * self.units[j]
-            total += spread if kind == 1 else max(column) - min(column)
+            total += spread if kind == 1 else min(max(column) - min(column), 1.0)
         return total
 
     def groups(self, size: int):
@@ -321,7 +323,7 @@ def on_a_grid(table: Table, seed: int, steps: int = 8) -> Table:
     rng = np.random.default_rng(seed + 100)
     drawn = rng.integers(0, steps + 1, table.values.shape) * rng.integers(0, 2, (table.n, 1))
     table.values = np.where(table.kinds == 1, drawn, drawn / steps).astype(float)
-    table.units = np.full(table.kinds.size, 1 / steps)
+    table.units = np.where(table.kinds == 1, 1 / steps, 1.0)
     table.space = table.space._replace(units=table.units)
     return table
 
@@ -484,6 +486,36 @@ def test_one_thread_equals_many(monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0}, raising=False)
     one = started(table, 5).run()
     assert np.array_equal(one.labels, many.labels)
+
+
+@pytest.mark.parametrize("forms", FORMS[1:])
+@pytest.mark.parametrize("kinds", ["ii", "isi"])
+def test_where_no_helpful_exchange_is_found_there_is_none(kinds, forms):
+    mended = 0
+    for seed in range(6):
+        table = Table(seed, 60, kinds, forms)
+        groups = table.groups(table.least)
+        scratch = crossing(groups, table.relations)
+        for g, h in permutations(range(min(8, groups.sizes.size)), 2):
+            mine, other = members(groups, g), members(groups, h)
+            wrong, before = table.excess(mine), table.excess(other)
+            now = (1e6, HELPFUL, 1, *scratch)
+            done = repair(
+                table.space, table.relations, groups, np.array([g]), np.array([[h]]), *now
+            )
+            assert_consistent(table, groups)
+            mine, other = members(groups, g), members(groups, h)
+            assert table.excess(mine) + table.excess(other) <= wrong + before - done
+            mended += done
+            if {len(mine), len(other)} != {table.least}:
+                continue
+            assert done == 0 or table.excess(other) == 0
+            for i, j in product(mine, other) if table.excess(mine) else ():
+                here = [j if row == i else row for row in mine]
+                there = [i if row == j else row for row in other]
+                helps = table.excess(here) < table.excess(mine)
+                assert not (helps and table.excess(there) == 0)
+    assert mended
 
 
 @pytest.mark.parametrize("step", [chain, merge])

@@ -49,12 +49,12 @@ import called
 values = np.arange(4.0)
 kernels = [one for one in (called.squares, called.steps) if hasattr(one, "_cache_hits")]
 told = {{
+    {told}
     "squares": called.squares(values),
     "steps": called.steps(3).tolist(),
     "loaded": sum(sum(one._cache_hits.values()) for one in kernels),
     "compiled": sum(sum(one._cache_misses.values()) for one in kernels),
     "ready to compile": "numba.np.linalg" in sys.modules,
-    {told}
 }}
 print(json.dumps(told))
 """
@@ -92,11 +92,33 @@ def test_kernels_are_kept_loaded_without_the_compiler_and_compiled_with(place: P
         found = asked(
             place,
             "import calling",
-            '"both": calling.both(values), "new": sum(calling.both._cache_misses.values())',
+            '"both": calling.both(values), "new": sum(calling.both._cache_misses.values()),',
         )
         assert (found["both"], found["new"]) == (17.0, compiled)
         assert found["loaded"] == 2
         assert found["ready to compile"] is bool(compiled)
+
+
+THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+import calling
+with ThreadPoolExecutor(4) as pool:
+    sums = list(pool.map(calling.both, [np.arange(4.0)] * 8))
+asked = [len(one.overloads) for one in (called.squares, called.steps)]
+try:
+    calling.both(np.arange(4))
+except TypeError:
+    sums.append("refused")
+"""
+
+
+def test_a_kernel_waits_until_it_is_asked_for_and_takes_no_other_types(place: Path) -> None:
+    told = '"sums": sums, "asked": asked, "more": "numba.np.arrayobj" in sys.modules,'
+    asked(place, THREADS, told)
+    found = asked(place, THREADS, told)
+    assert found["sums"] == [17.0] * 8 + ["refused"]
+    assert found["asked"] == [0, 0]  # what calls them is kept, and has them in it
+    assert found["more"] is False
 
 
 def test_another_numba_keeps_kernels_in_its_own_way(place: Path) -> None:

@@ -174,7 +174,7 @@ def test_suppression_and_kept_apart_rows_share_the_time():
             frame, schema, require=shoal.EpsilonM(epsilon=500, m=3), seconds=1, suppress=suppress
         )
         assert release.audit().holds
-        assert sum(release.manifest["seconds"].values()) < 60
+        assert sum(release.settings["seconds"].values()) < 60
 
 
 def test_a_short_time_is_heeded_however_large_groups_are():

@@ -37,6 +37,17 @@ def test_a_wide_ring_is_thinned_out_evenly(near):
     assert away.max() <= 430
 
 
+@pytest.mark.parametrize(("begin", "end", "kept"), [(0, 40, 10), (200, 800, 30), (12, 5000, 96)])
+def test_groups_of_different_classes_share_no_group(near, begin, end, kept):
+    which = np.arange(0, COUNT, 7)
+    found, step = near.classes(which, begin, end, kept)
+    assert found.shape[1] > 1
+    assert (found % step == which[:, None] % step).all()
+    assert (found != which[:, None]).all()
+    alone, _ = near.classes(which[3:4], begin, end, kept)
+    assert np.array_equal(alone[0], found[3])  # whoever else asks
+
+
 def test_many_askers_do_not_share_few_partners(near):
     few = np.unique(near.ring(np.arange(0, COUNT, 100), 0, COUNT, 16))
     many = np.unique(near.ring(np.arange(0, COUNT, 2), 0, COUNT, 16))

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,9 @@ from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
 from shoal.table.coded import code_table
 from tables import frame, schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SIX = shoal.Schema(quasi=["age", "zip"], sensitive="salary")
 
@@ -129,10 +132,16 @@ def small(seed: int, rows: int = 6, *, tied: int = 0, top: int = 12) -> pl.DataF
     )
 
 
-def outcomes(table: pl.DataFrame, require: str, method: Any, known: shoal.Schema = SIX) -> Any:
+def outcomes(
+    table: pl.DataFrame,
+    require: str,
+    method: Any,
+    known: shoal.Schema = SIX,
+    cells: str = "tight",
+) -> Any:
     """Return what a method may make of the people when they have other salaries."""
 
-    coded = code_table(table, known)
+    coded = replace(code_table(table, known), cells=cells)
     (salaries,) = coded.sensitive
     asked = tuple(requirements(require, ["salary"]))
 
@@ -175,6 +184,70 @@ def test_a_reader_who_knows_the_method_learns_nothing(require, block, tied, top)
             assert knowing.distance_from_uniform(salaries, made) == 0
             return
     pytest.fail("No table was tried.")
+
+
+@pytest.mark.parametrize(
+    ("require", "tied", "top"),
+    [
+        ("EpsilonM(epsilon=1, m=2)", 3, 12),
+        ("EpsilonM(epsilon=0, m=2)", 2, 4),
+    ],
+)
+def test_regions_leave_a_reader_who_knows_the_method_with_nothing(require, tied, top):
+    """Cuts that divide no ties lie where quasi values and sizes say, whoever has which value."""
+    for seed in range(60):
+        table = small(seed, tied=tied, top=top)
+        salaries = table["salary"].to_list()
+        made = outcomes(table, require, shoal.Oblivious(), cells="regions")
+        if max((len({*labels}) for labels, _ in made(tuple(salaries))), default=0) > 1:
+            assert knowing.distance_from_uniform(salaries, made) == 0
+            return
+    pytest.fail("No table was divided.")
+
+
+def with_nodes(table: pl.DataFrame, require: str) -> Any:
+    """Return what the method may make of people with other salaries, nodes included."""
+    coded = code_table(table, SIX)
+    (column,) = coded.sensitive
+    asked = tuple(requirements(require, ["salary"]))
+
+    def made(world: tuple[int, ...]) -> Iterator[tuple[list[int], list[int], Fraction]]:
+        codes = np.searchsorted(column.numbers, world).astype(np.int32)
+        task = Task(replace(coded, sensitive=(replace(column, codes=codes),)), asked)
+        for groups, chance in shoal.Oblivious().outcomes(task):
+            assert groups.nodes is not None
+            yield groups.labels.tolist(), groups.nodes[groups.labels].tolist(), chance
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("require", "salaries"),
+    [
+        ("EpsilonM(epsilon=0, m=2)", [0, 0, 1, 1, 2, 2, 3, 3]),
+        ("EpsilonM(epsilon=1, m=2)", [0, 1, 9, 20, 30, 40, 50, 60]),
+        ("FrequencyL(l=2)", [0, 0, 1, 1, 2, 3, 4, 5]),
+    ],
+)
+def test_groups_and_nodes_together_leave_every_pairing_as_likely(require, salaries):
+    """So estimates need no correction for how groups were formed, and `node` tells nothing."""
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        world = tuple(random.permutation(salaries).tolist())
+        table = small(seed, rows=8).with_columns(salary=pl.Series(world))
+        made = with_nodes(table, require)
+        groups, nodes, _ = next(iter(made(world)), ([], [], 0))
+        if 1 < len({*nodes}) < len({*groups}):
+            assert knowing.pairings_alike(world, made)
+            return
+    pytest.fail("No table was cut into nodes of several groups.")
+
+
+def test_the_oracle_sees_a_node_that_follows_values():
+    def telling(world):
+        yield [0, 0, 1, 1], [0, 0, int(world[0] > world[1]), int(world[0] > world[1])], Fraction(1)
+
+    assert not knowing.pairings_alike((1, 2, 3, 4), telling)
 
 
 def test_remainders_are_safe_too():

@@ -139,3 +139,27 @@ def test_births_that_look_at_who_has_what_tell_more(monkeypatch):
         return [] if found is None else [(found, Fraction(1))]
 
     assert knowing.distance_from_uniform([1, 1, 1, 2, 2, 2], made) == Fraction(1, 2)
+
+
+def test_newcomers_do_not_wait_because_of_their_values():
+    """A round in which nobody is born would tell that the newcomers of it have near values."""
+    first = pl.DataFrame(
+        {"who": list("abcd"), "age": [1, 2, 3, 4], "zip": [1] * 4, "pay": [1, 2, 1, 2]}
+    )
+    run = shoal.Run(table=first, schema=SCHEMA, require="FrequencyL(l=2)", method="Oblivious()")
+    columns = ["age", "zip", "pay"]
+
+    def second(newcomers: list[int]) -> Any:
+        ledger = Ledger.begin(fixed_by(SCHEMA, run.asked, columns), columns)
+        take_turn(ledger, first, run, Randomness(), silent)
+        ledger.rounds.append(None)  # type: ignore[arg-type]
+        more = pl.DataFrame(
+            {"who": list("xyz")[: len(newcomers)], "age": 5, "zip": 1, "pay": newcomers},
+            schema=first.schema,
+        )
+        return take_turn(ledger, pl.concat([first, more]), run, Randomness(), silent)
+
+    with pytest.raises(shoal.NotAchievable, match="lets nobody wait because of their values"):
+        second([7, 7])
+    assert "wait" in second([7]).notes[0]  # one alone is too few, whatever the value is
+    assert not second([7, 8]).notes

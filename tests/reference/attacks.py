@@ -89,3 +89,28 @@ def given_away(
                 right[which] += values == {own}
                 wrong[which] += len(values) == 1 and values != {own}
     return matched, right, wrong
+
+
+def told(
+    rows: Sequence[Sequence[frozenset[str]]], people: Sequence[Sequence[str | None]], column: int
+) -> tuple[int, int]:
+    """Count the people whose value of a column rows show with certainty, and with more than half.
+
+    A reader knows a person's other values, None standing for what nobody knows, and considers every
+    row equally likely whose other cells hold them. A row shows a value that is alone in its cell.
+    """
+    certain = likely = 0
+    for person in people:
+        fitting = [
+            row
+            for row in rows
+            if all(
+                person[place] is None or person[place] in cell
+                for place, cell in enumerate(row)
+                if place != column
+            )
+        ]
+        showing = [row for row in fitting if row[column] == {person[column]}]
+        certain += bool(showing) and len(showing) == len(fitting)
+        likely += 2 * len(showing) > len(fitting)
+    return certain, likely

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     Outcomes = Callable[[tuple[Any, ...]], Iterable[tuple[Sequence[int], Fraction]]]
+    Published = Callable[[Any], Iterable[tuple[Any, list[dict[int, Any]], Fraction]]]
 
 
 def posteriors(values: Sequence[Any], outcomes: Outcomes) -> list[tuple[Any, list, Fraction]]:
@@ -72,3 +73,73 @@ def exceeded(
         worst = max(worst, most)
         often += whole if most > bound else 0
     return worst, often
+
+
+def pairings_alike(world: tuple[Any, ...], outcomes: Callable[..., Iterable[Any]]) -> bool:
+    """Return whether an output is as likely for all assignments that differ in groups alone.
+
+    `outcomes(assignment)` yields the group of everybody, the node of everybody, and a probability;
+    the output shows groups with their values, and which groups are of one node. One probability for
+    all pairings inside groups makes the pairing ignorable for statistics.
+    """
+    made: dict[tuple[Any, ...], dict[Any, Fraction]] = {}
+
+    def shown_of(one: tuple[Any, ...]) -> dict[Any, Fraction]:
+        if one not in made:
+            found: dict[Any, Fraction] = defaultdict(Fraction)
+            for groups, nodes, chance in outcomes(one):
+                found[_shown(one, groups, nodes)] += Fraction(chance)
+            made[one] = found
+        return made[one]
+
+    for shown, chance in list(shown_of(world).items()):
+        groups = [group for of_node in shown for group in of_node]
+        for way in itertools.product(*(set(itertools.permutations(v)) for _, v in groups)):
+            other = list(world)
+            for (people, _), dealt in zip(groups, way, strict=True):
+                for person, value in zip(people, dealt, strict=True):
+                    other[person] = value
+            if shown_of(tuple(other)).get(shown, Fraction(0)) != chance:
+                return False
+    return True
+
+
+def _shown(world: Sequence[Any], groups: Sequence[int], nodes: Sequence[int]) -> Any:
+    within: dict[Any, dict[Any, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for person, (group, node) in enumerate(zip(groups, nodes, strict=True)):
+        within[node][group].append(person)
+    return frozenset(
+        frozenset((tuple(p), tuple(sorted(world[one] for one in p))) for p in of_node.values())
+        for of_node in within.values()
+    )
+
+
+def distance_from_shown(worlds: Iterable[Any], publish: Published) -> Fraction:
+    """Return how far beliefs about people are from what their groups show, at most.
+
+    `publish(world)` yields, for every way that chance may go, what is published and how likely that
+    is: of each group its people and what each of them is published with. Who is who in a group is
+    not shown; `told` is whatever else a reader is granted. All worlds are equally likely before.
+    """
+    seen: dict[Any, list[tuple[dict[int, Any], Fraction]]] = defaultdict(list)
+    for world in worlds:
+        for told, groups, chance in publish(world):
+            shown = frozenset(
+                (tuple(sorted(group)), tuple(sorted(group.values()))) for group in groups
+            )
+            held = {person: value for group in groups for person, value in group.items()}
+            seen[told, shown].append((held, chance))
+    worst = Fraction(0)
+    for (_, shown), ways in seen.items():
+        whole = sum((chance for _, chance in ways), Fraction(0))
+        for people, values in shown:
+            for person in people:
+                belief: dict[Any, Fraction] = defaultdict(Fraction)
+                for held, chance in ways:
+                    belief[held[person]] += chance / whole
+                gaps = (
+                    abs(belief[value] - Fraction(values.count(value), len(values)))
+                    for value in {*values, *belief}
+                )
+                worst = max(worst, sum(gaps, Fraction(0)) / 2)
+    return worst

@@ -218,14 +218,31 @@ def ends_of(column: Mapping[str, Any], cell: str) -> Interval:
     return parse_dates(cell) if column.get("type") == "date" else parse_interval(cell)
 
 
+def parse_known(column: Mapping[str, Any], cell: str) -> tuple[Interval | None, bool]:
+    """Return the ends of the known values of a cell, and whether it says that values are missing.
+
+    An empty cell says that all are; ``[low, high, null]`` that some are.
+    """
+    missing = column["domain"][-1] is None
+    if missing and not cell:
+        return None, True
+    if not (missing and cell.endswith(", null]")):
+        return ends_of(column, cell), False
+    low, high, _ = json.loads(cell, parse_int=str, parse_float=str)
+    return ((low, high) if low == high else ends_of(column, cell[: -len(", null]")] + "]")), True
+
+
 def covers(column: Mapping[str, Any], cell: str, original: str) -> bool:
     """Say whether a published quasi cell covers the original value."""
     if column["kind"] == "set":
         return original in parse_set(cell)
     if column["kind"] == "node":
         return node_covers(column, cell, original)
+    ends, missing = parse_known(column, cell)
+    if original == "" or ends is None:
+        return missing and original == ""
     size = size_of(column)
-    low, high = map(size, ends_of(column, cell))
+    low, high = map(size, ends)
     return low <= size(original) <= high
 
 
@@ -241,8 +258,11 @@ def cell_ncp(column: Mapping[str, Any], cell: str, domain: Any) -> Fraction:
     if column["kind"] == "set":
         part, whole = Fraction(len(parse_set(cell)) - 1), Fraction(len(set(domain)) - 1)
     else:
+        ends, missing = parse_known(column, cell)
+        if missing:
+            return Fraction(ends is not None)
         size = size_of(column)
-        low, high = map(size, ends_of(column, cell))
+        low, high = map(size, ends or ())
         part, whole = high - low, size(domain[1]) - size(domain[0])
     return part / whole if whole else Fraction(0)
 
@@ -281,7 +301,9 @@ def _domain(column: Mapping[str, Any], original: Sequence[Row] | None) -> Any:
     cells = {row[column["name"]] for row in original}
     if column["kind"] == "set":
         return sorted(cells)
-    return min(cells, key=size_of(column)), max(cells, key=size_of(column))
+    known = cells - {""}
+    ends = min(known, key=size_of(column)), max(known, key=size_of(column))
+    return ends if known == cells else (*ends, None)
 
 
 def allowed(requirement: Requirement) -> Fraction:
@@ -357,7 +379,7 @@ def check_cells(release: Release, original: Sequence[Row] | None = None) -> Iter
             spelled = set(column["domain"])
         for cell in sorted({row[name] for row in release.rows}):
             try:
-                parts = parse_set(cell) if kind == "set" else ends_of(column, cell)
+                parts = parse_set(cell) if kind == "set" else parse_known(column, cell)[0] or ()
             except (ValueError, TypeError) as error:
                 yield f"Cell {cell!r} of column {name!r} does not parse: {error}."
                 continue
@@ -408,7 +430,8 @@ def check_loss(release: Release, original: Sequence[Row] | None = None) -> Itera
     for column in release.columns("quasi"):
         given, stated = _domain(column, original), column["domain"]
         if column["kind"] == "interval":
-            same = [*map(size_of(column), stated)] == [*map(size_of(column), given)]
+            ends = [[*map(size_of(column), one[:2])] for one in (stated, given)]
+            same = ends[0] == ends[1] and len(stated) == len(given)
         elif column["kind"] == "node":
             values = {row[column["name"]] for row in original}
             same = stated["leaves"] == len(values) and all(
@@ -483,8 +506,11 @@ def check_tight(
                 )
             else:
                 size = size_of(column)
-                ends = [*map(size, ends_of(column, cell))]
-                tight = ends == [min(map(size, cells)), max(map(size, cells))]
+                found, missing = parse_known(column, cell)
+                known = [*map(size, cells - {""})]
+                ends = None if found is None else [*map(size, found)]
+                tight = ends == ([min(known), max(known)] if known else None)
+                tight &= missing == ("" in cells)
             if not tight:
                 yield f"Group {group}: {cell!r} is wider than {name} needs."
 

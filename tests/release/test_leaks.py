@@ -6,14 +6,21 @@ their marks: quasi values, sensitive and other cells, and every bound or label m
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import io
 import random
 import re
 import zipfile
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
+import zstandard
 
 import shoal
 from reference.pools import NUMBERS, POOLS
@@ -23,6 +30,7 @@ from shoal.notation import known_terms
 from shoal.runs.publish import write_tables
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 ROWS = 40
@@ -92,17 +100,29 @@ def release_of(number: int, how: str, method: str | None) -> shoal.Release:
     return release
 
 
+def unpacked(raw: bytes) -> str:
+    """Return the bytes of a file, and whatever they pack: pages, dictionaries, sheets."""
+    parts = [raw]
+    for frame in re.finditer(re.escape(b"\x28\xb5\x2f\xfd"), raw):
+        with contextlib.suppress(zstandard.ZstdError):
+            unpacking = zstandard.ZstdDecompressor().decompressobj()
+            parts.append(unpacking.decompress(raw[frame.start() :]))
+    if raw.startswith(b"\x1f\x8b"):
+        parts.append(gzip.decompress(raw))
+    if raw.startswith(b"PK"):
+        with zipfile.ZipFile(io.BytesIO(raw)) as packed:
+            parts += [packed.read(one) for one in packed.namelist()]
+    return b"".join(parts).decode("latin-1")
+
+
 def text_of(path: Path) -> str:
     """Return everything that a public file says, however it is packed."""
-    if path.name.endswith(".gz"):
-        return gzip.decompress(path.read_bytes()).decode()
-    if path.suffix == ".xlsx":
-        with zipfile.ZipFile(path) as packed:
-            return "".join(packed.read(one).decode("utf-8", "replace") for one in packed.namelist())
     if path.suffix == ".parquet":
-        return path.read_bytes().decode("latin-1") + pl.read_parquet(path).write_json()
+        return unpacked(path.read_bytes()) + pl.read_parquet(path).write_json()
     if path.suffix == ".feather":
-        return path.read_bytes().decode("latin-1") + pl.read_ipc(path).write_json()
+        return unpacked(path.read_bytes()) + pl.read_ipc(path).write_json()
+    if path.suffix in {".gz", ".xlsx"}:
+        return unpacked(path.read_bytes())
     return searched(path.read_text("utf-8"))
 
 
@@ -140,6 +160,122 @@ def test_marks_are_found_where_they_are(tmp_path: Path) -> None:
         write_tables(release, tmp_path, ending)
         text = text_of(path)
         assert all(mark in text for mark in ("Zzyzx", "PAYMARK", "NOTEMARK", "71717", "98765"))
+
+
+LABELS = {
+    "town": [*TOWNS, "TOWNMARK"],
+    "ill": ["flu", "cold", "gout", "ILLMARK"],
+    "note": ["a", "b", "NOTEMARK"],
+    "visit": ["yes", "no", "VISITMARK"],
+}
+
+
+def _polars(name: str, cells: list[str]) -> pl.Series:
+    return pl.Series(name, cells, pl.Enum(LABELS[name]))
+
+
+def _dictionary(name: str, cells: list[str], *, ordered: bool) -> pa.Array:
+    places = pa.array([LABELS[name].index(cell) for cell in cells], pa.int8())
+    return pa.DictionaryArray.from_arrays(places, LABELS[name], ordered=ordered)
+
+
+def _struct(column: pl.Series) -> pl.Series:
+    return column.to_frame("inside").to_struct(column.name)
+
+
+LISTING: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
+    "polars categorical": lambda table: pl.DataFrame(
+        {n: pl.Series(c, dtype=pl.Categorical) if n in LABELS else c for n, c in table.items()}
+    ),
+    "polars enum": lambda table: pl.DataFrame(
+        {n: _polars(n, c) if n in LABELS else c for n, c in table.items()}
+    ),
+    "polars lists of enums": lambda table: LISTING["polars enum"](table).with_columns(
+        pl.concat_list("^note|visit$").alias("note" if "note" in table else "visit")
+    ),
+    "polars structs of enums": lambda table: pl.DataFrame(
+        {n: _struct(_polars(n, c)) if n in {"note", "visit"} else c for n, c in table.items()}
+    ),
+    "lazy": lambda table: LISTING["polars enum"](table).lazy(),
+    "pandas": lambda table: pd.DataFrame(
+        {n: pd.Categorical(c, LABELS[n]) if n in LABELS else c for n, c in table.items()}
+    ),
+    "pandas ordered": lambda table: pd.DataFrame(
+        {n: pd.Categorical(c, LABELS[n], True) if n in LABELS else c for n, c in table.items()}
+    ),
+    "pandas arrow": lambda table: LISTING["arrow"](table).to_pandas(types_mapper=pd.ArrowDtype),
+    "arrow": lambda table: pa.table(
+        {n: _dictionary(n, c, ordered=False) if n in LABELS else c for n, c in table.items()}
+    ),
+    "arrow ordered": lambda table: pa.table(
+        {n: _dictionary(n, c, ordered=True) if n in LABELS else c for n, c in table.items()}
+    ),
+    "arrow of polars": lambda table: LISTING["polars enum"](table).to_arrow(),
+    "arrow lists": lambda table: LISTING["polars lists of enums"](table).to_arrow(),
+}
+
+
+def _written(frame: Any, path: Path) -> str:
+    """Return what a frame that came back says, once it is written as its owner would write it."""
+    parquet = path.suffix == ".parquet"
+    if isinstance(frame, pl.DataFrame):
+        frame.write_parquet(path) if parquet else frame.write_ipc(path)
+    elif isinstance(frame, pd.DataFrame):
+        frame.to_parquet(path) if parquet else frame.to_feather(path)
+    elif parquet:
+        pyarrow.parquet.write_table(frame, path)
+    else:
+        pyarrow.feather.write_feather(frame, path)
+    return unpacked(path.read_bytes())
+
+
+@pytest.mark.parametrize("kind", LISTING)
+def test_no_type_lists_a_label_that_only_rows_left_out_have(tmp_path: Path, kind: str) -> None:
+    """Not in any file, its schema and dictionaries included, nor in the frames that come back."""
+    cells: dict[str, list[Any]] = {
+        name: [*(labels[place % (len(labels) - 1)] for place in range(ROWS)), labels[-1]]
+        for name, labels in LABELS.items()
+    }
+    visits = {"who": list(range(ROWS + 1)), "visit": cells.pop("visit")}
+    release = shoal.anonymize(
+        LISTING[kind]({"who": visits["who"], "age": [30] * ROWS + [90], **cells}),
+        shoal.Schema(
+            quasi=["town", "age"], sensitive="ill", other=["note", "visits.visit"], person="who"
+        ),
+        require="KAnonymity(k=3)",
+        suppress="3%",
+        linked={"visits": LISTING[kind](visits)},
+    )
+    assert release.manifest["suppressed"] == 1
+    texts: dict[str, str] = {}
+    for ending in FORMATS:
+        write_tables(release, tmp_path, ending)
+        texts |= {one.name: text_of(one) for one in tmp_path.glob(f"*.{ending}")}
+    for name, frame in {"release": release.table, **release.tables}.items():
+        for ending in ("parquet", "feather"):
+            path = tmp_path / f"frame-{name}.{ending}"
+            texts[path.name] = _written(frame, path)
+    for name, text in texts.items():
+        assert ("yes" if "visits" in name else "gout") in text  # the search has power
+        assert not re.search("TOWNMARK|ILLMARK|NOTEMARK|VISITMARK", text), name
+
+
+@pytest.mark.parametrize("database", ["sqlite", "duckdb"])
+def test_no_database_holds_a_label_that_only_rows_left_out_have(
+    tmp_path: Path, database: str
+) -> None:
+    cells = {"town": ["Ulm"] * ROWS + ["TOWNMARK"], "ill": ["gout"] * ROWS + ["ILLMARK"]}
+    release = shoal.anonymize(
+        LISTING["polars enum"](cells),
+        shoal.Schema(quasi="town", sensitive="ill"),
+        require="KAnonymity(k=3)",
+        suppress="3%",
+    )
+    path = tmp_path / "made.db"
+    release.write(f"{database}:///{path}?table=published")
+    text = unpacked(path.read_bytes())
+    assert "gout" in text
+    assert not re.search("TOWNMARK|ILLMARK", text)
 
 
 def test_a_manifest_names_published_nodes_and_those_above_them() -> None:

@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.runs.consider import changed, consider, under
+from shoal.principles.remedies import under
+from shoal.runs.consider import changed, consider
 from shoal.runs.run import Run
 
 
@@ -17,11 +18,11 @@ def tables(seed):
     return pl.DataFrame({"age": [draw.randint(0, 9) for _ in range(rows)], "pay": heavy})
 
 
-def reachable(table, text):
+def reachable(table, text, suppress="0"):
     """Whether a run would begin to search, or say at once that nothing can be found."""
     schema = shoal.Schema(quasi="age", sensitive="pay")
     try:
-        Run(table=table, schema=schema, require=text).ready(table)
+        Run(table=table, schema=schema, require=text, suppress=suppress).ready(table)
     except shoal.NotAchievable:
         return False
     return True
@@ -42,6 +43,59 @@ def test_achievable_means_so_and_every_remedy_is_achievable(seed):
         for remedy in known["remedies"]:
             assert reachable(table, remedy["text"]), remedy
             assert f"{remedy['parameter']}={remedy['value']}" in remedy["text"]
+            assert remedy["parameter"] not in {"k", "l", "m"} or remedy["value"] > 1
+        for name, share in known["fix"]:
+            assert name == "suppress"
+            assert reachable(table, text, suppress=share)
+
+
+def heap(zeros, rows=100):
+    pay = [0] * zeros + [1000 + 700 * i for i in range(rows - zeros)]
+    return pl.DataFrame({"age": [i % 7 for i in range(rows)], "pay": pay})
+
+
+@pytest.mark.parametrize(("zeros", "m"), [(30, 3), (45, 2), (70, None), (96, None)])
+@pytest.mark.parametrize(
+    "text", ["EpsilonM(epsilon=500, m=5)", "FrequencyL(l=5)", "Window(width=500, m=5)"]
+)
+def test_a_heap_is_named_and_given_a_way_out(zeros, m, text):
+    known = consider(heap(zeros), shoal.Schema(quasi="age", sensitive="pay"), text)
+    assert known["reason"] == f"{zeros}.0% of the rows have pay 0"
+    levels = [one["value"] for one in known["remedies"] if one["parameter"] in {"m", "l"}]
+    assert levels == ([] if m is None else [m])
+    shares = [one["value"] for one in known["remedies"] if one["parameter"] == "alpha"]
+    assert all(zeros / 100 < share <= zeros / 100 + 0.1 for share in shares)
+    assert bool(shares) == (zeros < 90)
+    assert bool(known["fix"]) == (zeros < 35)
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    with pytest.raises(shoal.NotAchievable) as refused:
+        shoal.anonymize(heap(zeros), schema, require=text)
+    assert known["reason"] in str(refused.value)
+    wanted = [("require", one["text"]) for one in known["remedies"]] + known["fix"]
+    assert list(refused.value.fix) == wanted
+
+
+def test_a_plan_says_what_is_in_the_way_and_what_would_help():
+    schema = shoal.Schema(sensitive="pay")
+    for m, epsilon in ((5, None), (5, 10), (None, None)):
+        found = shoal.plan(heap(30), schema, m=m, epsilon=epsilon)
+        assert found.reason == "30.0% of the rows have pay 0"
+        assert all("m=1" not in one for one in found.remedies)
+        assert found.remedies
+    for m, epsilon in ((3, None), (None, 10)):
+        found = shoal.plan(heap(30), schema, m=m, epsilon=epsilon)
+        assert (found.reason, found.remedies) == (None, ())
+        assert "reason" not in found.to_dict()
+    most = shoal.plan(heap(70), schema, epsilon=10)
+    assert most.reason == "70.0% of the rows have pay 0"
+
+
+def test_near_values_in_the_way_are_named_by_their_ends():
+    table = heap(0).with_columns(
+        pay=pl.Series([100 + i for i in range(40)] + [9000 * i for i in range(1, 61)])
+    )
+    known = consider(table, shoal.Schema(quasi="age", sensitive="pay"), "EpsilonM(epsilon=50, m=5)")
+    assert known["reason"] == "40.0% of the rows have pay from 100 to 139"
 
 
 @pytest.mark.parametrize("bound", [1, 2, 3, 7, 10, 0.1, 0.3, 1e-9, 12345.678, 1e12, 29_100])

@@ -150,7 +150,7 @@ def test_a_trial_that_fails_says_nothing_against_the_release(tmp_path: Path, mon
     schema = shoal.Schema(quasi="age", sensitive="pay")
     release = shoal.anonymize(frame, schema, require="FrequencyL(l=12)")
     monkeypatch.setattr(trials_module, "SAMPLE", 40)  # in which some value is too frequent
-    release.owner_report(tmp_path / "owner.html")
+    release.owner_report(tmp_path / "owner.html", trials=True)
     text = re.sub(r"<[^>]+>", " ", (tmp_path / "owner.html").read_text("utf-8"))
     trials = " ".join(text[text.index("What more protection costs") :].split())
     assert "--seconds" not in text

@@ -1,7 +1,5 @@
 """What is tried on some rows depends on no order of them, and says how many they were."""
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 import pytest
@@ -14,7 +12,6 @@ from shoal.methods import choice as searching
 from shoal.methods.base import Task
 from shoal.principles.requirement import requirements
 from shoal.table.coded import Coded, code_table
-from shoal.utility import maps
 
 ROWS = 900
 SCHEMA = shoal.Schema(quasi="code", sensitive="pay", hierarchies={"code": "Prefix()"})
@@ -135,21 +132,3 @@ def test_a_frequent_cell_counts_as_often_as_it_stands_there(common):
     for order in range(3):
         cells = pl.Series("mail", [common] * 7500 + rare).shuffle(order)
         assert Profile.of(cells).mostly("@") == ("@" in common)
-
-
-def test_a_map_of_many_boxes_says_how_many_it_shows(monkeypatch):
-    chance = np.random.default_rng(1)
-    frame = pl.DataFrame(
-        {"a": chance.permutation(400), "b": chance.permutation(400), "pay": np.arange(400)}
-    )
-    schema = shoal.Schema(quasi=["a", "b"], sensitive="pay")
-    options: Any = {"require": "KAnonymity(k=4)", "method": "Mondrian()"}
-    release = shoal.anonymize(frame, schema, **options)
-    whole: Any = maps.loss_map(release)
-    assert whole["drawn"] == whole["boxes"] == release.manifest["groups"]
-    monkeypatch.setattr(maps, "BOXES", 30)
-    drawn: list[Any] = [maps.loss_map(release) for _ in range(5)]
-    assert {(one["drawn"], one["boxes"]) for one in drawn} == {(30, whole["boxes"])}
-    assert any(one["squares"] != drawn[0]["squares"] for one in drawn)
-    seeded = shoal.anonymize(frame, schema, seed=1, **options)
-    assert maps.loss_map(seeded) == maps.loss_map(seeded)

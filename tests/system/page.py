@@ -1,5 +1,6 @@
 """What tests of the page do again and again, as a browser would."""
 
+import re
 import time
 
 from pages import PATIENCE
@@ -28,6 +29,21 @@ def finished(client, run):
 
 
 def publish(client, place, **fields):
-    answer = client.post(f"{place}/publish", data=fields)
+    answers = {"unchanged": "yes", "as_proposed": "yes"}  # what the owner has to decide
+    answer = client.post(f"{place}/publish", data=answers | fields)
     assert answer.status_code == 303, answer.text
     return answer.headers["location"]
+
+
+def words(html):
+    """Return what a person reads of a piece of a page."""
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+def verdict_of(html):
+    """Return the verdict that a page shows: its word, and how its text begins."""
+    ((word, text),) = re.findall(
+        r'data-testid="verdict" data-verdict="([^"]+)">(.*?)</p>', html, re.DOTALL
+    )
+    said = words(text).removesuffix(" ?")
+    return word, said

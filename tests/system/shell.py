@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from forged import reported
 from shoal.cli.main import main
 
 COMMAND = Path(sys.executable).with_name("shoal")
@@ -150,3 +151,4 @@ def redone(directory: Path, lines: Sequence[Row], **changed: Any) -> None:
     manifest = json.loads((directory / "manifest.json").read_text())
     manifest["digests"]["release.csv"] = f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
     (directory / "manifest.json").write_text(json.dumps(manifest | changed))
+    reported(directory)

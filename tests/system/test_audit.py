@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from forged import reported
 from reference import release as oracle
 from system.shell import Row, anonymize, people, shoal, write_csv
 
@@ -66,6 +67,7 @@ def restate(directory: Path, change: Callable[[dict[str, Any]], object]) -> None
     manifest = json.loads(path.read_text("utf-8"))
     change(manifest)
     path.write_text(json.dumps(manifest), "utf-8")
+    reported(directory)
 
 
 def rejected(directory: Path) -> str:

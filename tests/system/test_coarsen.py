@@ -29,7 +29,7 @@ def test_both_releases_are_audited_together(fine, place):
     assert apart.code == 1
     assert "not among these" in apart.out
     page = (place / "coarse" / "report.html").read_text()
-    assert "before" not in page.split("Group sizes")[0].split("<h2>")[1]
+    assert "before</" not in page.split("Group sizes")[0].split("<h2>")[1]
 
 
 def test_releases_that_nothing_ties_are_audited_alone(table, fine, place):

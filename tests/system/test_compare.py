@@ -47,7 +47,7 @@ def test_what_no_method_reaches_ends_with_3(tmp_path: Path) -> None:
     shown = shoal("compare", table, *ASKED, "EpsilonM(epsilon=90000, m=3)", "--json")
     assert shown.code == 3
     assert not shown.out
-    assert shown.said.count("largest m") == 1  # the methods agree on why
+    assert shown.said.count("What would help") == 1  # the methods agree on why
 
 
 REASON = "It was too hard."
@@ -83,7 +83,8 @@ def test_queries_risk_time_and_memory_are_measured(tmp_path: Path) -> None:
     assert found["workload"]["queries"] == 50
     for entry in found["entries"]:
         assert set(entry) == {
-            "method", "loss", "times_least", "query_error", "learning", "risk", "holds", "groups",
+            "method", "loss", "times_least", "query_error", "learning", "squared_error", "risk",
+            "holds", "groups",
             "seconds", "megabytes", "problem",
         }  # fmt: skip
         assert set(entry["query_error"]) == {"mean", "median", "p95"}

@@ -69,6 +69,48 @@ def test_no_password_is_written_into_a_schema_file(address: str) -> None:
     assert seen_from(kept, Path("/elsewhere")) == kept
 
 
+UNKNOWN = (
+    "mysql://me:xyzzy@host/name",
+    "mssql+pyodbc://me:xyzzy@host",
+    "s3://bucket/xyzzy",
+    "file:///nowhere/xyzzy",
+    "postgresql:/me:xyzzy@host/name",
+    "postgres:me:xyzzy@host",
+    "postgresql://me:xyzzy/slash@host/name",
+    "postgresql://me:xyzzy#sign@host/name",
+    "postgresql://me:xyzzy?mark@host/name",
+    "postgresql://me:xyzzy@sign@host/name",
+    "postgresql://me:xyzzy:colon@host:port/name",
+    "postgresql://me:xyzzy]bracket@[host/name",
+)
+
+
+@pytest.mark.parametrize("address", UNKNOWN)
+def test_an_address_that_cannot_be_used_is_refused_without_a_part_of_it(
+    address: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither in a message nor as a directory that has a password in its name."""
+    monkeypatch.chdir(place)
+    Path("people.csv").write_text("age,pay\n1,1\n1,2\n")
+    asked = ("--quasi", "age", "--sensitive", "pay", "--require", "KAnonymity(k=2)")
+    for arguments in (
+        ("anonymize", "people.csv", *asked, "--output", address),
+        ("anonymize", "people.csv", *asked, "--output", address + "?table=t"),
+        ("anonymize", "people.csv", *asked, "--output", "out", "--linkage", address),
+        ("anonymize", "people.csv", *asked, "--output", "out", "--owner-report", address),
+        ("anonymize", address, *asked, "--output", "out"),
+        ("plan", address, "--sensitive", "pay"),
+        ("inspect", address, "--query", "select 1"),
+        ("init", address, "--output", "out.toml"),
+        ("audit", address, *asked),
+    ):
+        found = shoal(*arguments)
+        assert found.code == 2, (arguments, found)
+        assert "address" in found.said
+        assert "xyzzy" not in found.out + found.err
+    assert names_in(place) == ["people.csv"]
+
+
 READS = (
     "select * from people",
     "with recursive r(n) as (select 1 union all select n + 1 from r where n < 9) select n from r",

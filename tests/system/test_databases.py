@@ -1,6 +1,10 @@
 """SQLite and DuckDB files: tables come out of them and releases go into them, whole or not."""
 
+import signal
 import sqlite3
+import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -117,21 +121,55 @@ def test_nothing_stays_where_the_written_table_is_not_accepted(database: str) ->
     assert read_table(database + "?table=kept").rows() == frame.rows()
 
 
+def release() -> package.Release:
+    table = pl.DataFrame({"age": [20, 21, 22, 23], "pay": [1, 2, 3, 4]})
+    schema = package.Schema(quasi="age", sensitive="pay")
+    return package.anonymize(table, schema, require="KAnonymity(k=2)")
+
+
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_new_file_is_made_and_goes_again_where_it_fails(kind: str, place: Path) -> None:
-    def refuse(_table: pl.DataFrame) -> None:
+def test_a_new_file_appears_whole_or_not_at_all(
+    kind: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"{kind}:///{place}/new.db?table=t"
+
+    def refuse(*_given: object) -> None:
+        (staged,) = place.iterdir()  # until it is accepted, only its owner can read it
+        assert stat.S_IMODE(staged.stat().st_mode) == 0o700
         msg = "no"
         raise AuditFailed(msg)
 
-    frame = pl.DataFrame({"a": [1]})
-    address = f"{kind}:///{place}/new.db?table=t"
-    with pytest.raises(AuditFailed):
-        write_address(address, frame, force=False, accept=refuse)
+    with monkeypatch.context() as changed:
+        changed.setattr("shoal.runs.outlets.accept", refuse)
+        with pytest.raises(AuditFailed):
+            release().write(address)
     assert names_in(place) == []
-    assert write_address(address, frame, force=False, accept=lambda table: table.rows()) == [(1,)]
+    release().write(address)
     assert names_in(place) == ["new.db"]
     with pytest.raises(OutputError, match="directory is missing"):
-        write_address(f"{kind}:///{place}/no/new.db?table=t", frame, force=False, accept=refuse)
+        release().write(f"{kind}:///{place}/no/new.db?table=t")
+
+
+KILLED = """
+import os, signal, sys
+import polars as pl
+import shoal, shoal.runs.outlets
+
+shoal.runs.outlets.accept = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+table = pl.DataFrame({"age": [20, 21, 22, 23], "pay": [1, 2, 3, 4]})
+schema = shoal.Schema(quasi="age", sensitive="pay")
+shoal.anonymize(table, schema, require="KAnonymity(k=2)").write(sys.argv[1])
+"""
+
+
+def test_of_a_killed_run_nothing_is_left_by_the_next_one(place: Path) -> None:
+    """Neither the file nor what DuckDB writes beside it."""
+    address = f"duckdb:///{place}/new.db?table=t"
+    done = subprocess.run([sys.executable, "-c", KILLED, address], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert [name.endswith(".partial") for name in names_in(place)] == [True]
+    release().write(address)
+    assert names_in(place) == ["new.db"]
 
 
 @pytest.mark.parametrize(

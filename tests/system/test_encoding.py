@@ -1,11 +1,14 @@
 """A table in Latin-1, from inspection to publication; names of files that are not UTF-8."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 import polars as pl
 import pytest
 
+import jvm
 import shoal as library
 from system.shell import people, shoal, write_csv
 
@@ -74,3 +77,60 @@ def test_a_release_under_any_name_is_audited(tmp_path):
     with pytest.raises(library.UsageError, match="not UTF-8"):
         library.init(table, tmp_path / "shoal.toml")
     assert not (tmp_path / "shoal.toml").exists()
+
+
+WRITERS: dict[str, Callable[[pl.DataFrame, BinaryIO], object]] = {
+    "csv": pl.DataFrame.write_csv,
+    "tsv": lambda table, file: table.write_csv(file, separator="\t"),
+    "jsonl": pl.DataFrame.write_ndjson,
+    "parquet": pl.DataFrame.write_parquet,
+    "feather": pl.DataFrame.write_ipc,
+    "xlsx": pl.DataFrame.write_excel,
+}
+
+
+def odd_name(folder: Path, ending: str = "") -> Path:
+    """Return a name that is not UTF-8; leave the test where the system knows no such names."""
+    place = Path(os.fsdecode(os.fsencode(folder) + b"/t\xff" + ending.encode()))
+    try:
+        place.touch()
+    except OSError:
+        pytest.skip("this system knows no such names")
+    place.unlink()
+    return place
+
+
+@pytest.mark.parametrize("format", WRITERS)
+def test_tables_and_releases_of_every_format_may_have_any_name(format, tmp_path):
+    table, place = odd_name(tmp_path, f".{format}"), odd_name(tmp_path)
+    with table.open("wb") as file:
+        WRITERS[format](pl.DataFrame({"age": range(8), "pay": range(0, 800, 100)}), file)
+    asked = ("--quasi", "age", "--sensitive", "pay", "--require", "KAnonymity(k=2)")
+    for command in (
+        ("inspect", table),
+        ("plan", table, *asked[2:]),
+        ("anonymize", table, *asked, "--output", place, "--format", format),
+        ("audit", place, "--original", table),
+        ("count", place, "pay > 300"),
+        ("coarsen", place, "--require", "KAnonymity(k=4)", "--output", f"{place}-2"),
+    ):
+        outcome = shoal(*command)
+        assert outcome.code == 0, (command, outcome.err)
+    assert len(library.read(place)) == 8
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_spark_refuses_names_that_it_cannot_read(format, tmp_path):
+    table = odd_name(tmp_path, f".{format}")
+    with table.open("wb") as file:
+        WRITERS[format](pl.DataFrame({"age": range(8), "pay": range(0, 800, 100)}), file)
+    run = library.Run(
+        table=table,
+        schema=library.Schema(quasi="age", sensitive="pay"),
+        require="KAnonymity(k=2)",
+        output=tmp_path / "out",
+        engine=jvm.engine(),
+    )
+    with pytest.raises(library.UsageError, match="not UTF-8, so Spark cannot read it"):
+        run.go()

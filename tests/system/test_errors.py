@@ -401,14 +401,15 @@ def test_what_is_not_achievable_is_refused_with_what_is(
     bound = proximity.epsilon_bound(values, 20, relative=relative)
     assert most < 20
     assert bound
-    shown = str(bound) if bound.denominator == 1 else f"{float(bound):.4f}"[:-1]
-    refuse(table, place, 3, "not achievable", f"is {most}", shown, require=spelled)
+    shown = f"{int(bound):,}" if bound.denominator == 1 else f"{float(bound):.4f}"[:-1]
+    told = () if kind == "general" else (f"must stay under {shown}",)
+    refuse(table, place, 3, "not achievable", f"m={most}", "the largest m", *told, require=spelled)
 
 
 def test_bound_that_is_told_is_the_bound(table: Path, place: Path, rows: list[Row]) -> None:
     bound = proximity.epsilon_bound([row["salary"] for row in rows], 20)
     assert bound
-    refuse(table, place, 3, f"under {bound}", require=f"EpsilonM(epsilon={bound}, m=20)")
+    refuse(table, place, 3, f"under {int(bound):,}", require=f"EpsilonM(epsilon={bound}, m=20)")
     below = f"EpsilonM(epsilon={bound - 1}, m=20)"
     assert anonymize(table, place / "out", require=below).code == 0
 
@@ -418,7 +419,7 @@ def test_delta_l_tells_the_bound_in_its_own_parameters(
 ) -> None:
     bound = proximity.epsilon_bound([row["salary"] for row in rows], 20)
     assert bound
-    half = f"{float(bound / 2):g}"
+    half = f"{float(bound / 2):,}"
     refuse(
         table, place, 3, "l", f"delta must stay under {half}", require="DeltaL(delta=5000, l=20)"
     )
@@ -790,7 +791,7 @@ def wait_for_staging(process: subprocess.Popen[str], place: Path) -> None:
 def test_interrupt_while_searching_leaves_nothing(large: Path, place: Path) -> None:
     process = start_large(large, place)
     assert process.stderr
-    while "Dropped" not in (line := process.stderr.readline()):  # said when the table is read
+    while "Not published" not in (line := process.stderr.readline()):  # said when the table is read
         assert line, process.poll()
     outcome = interrupt(process)
     assert names_in(place) == []

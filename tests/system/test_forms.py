@@ -233,4 +233,4 @@ def test_an_attack_says_what_of_a_form_it_leaves_aside(form: str, tmp_path: Path
     release = shoal.anonymize(table, SCHEMA, require="EpsilonM(epsilon=10, m=2)", form=form)
     release.write(tmp_path / "out")
     said = " ".join(shoal.attack([tmp_path / "out"], original=table).to_dict()["remarks"])
-    assert "rules out more groups" in said or "finds the group more often" in said
+    assert "exclude more groups" in said or "finds the group more often" in said

@@ -3,7 +3,10 @@
 import csv
 import json
 import random
+import shutil
 import stat
+from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -34,15 +37,14 @@ def somebody(draw: random.Random, number: int) -> Person:
 
 
 def publish(where: Path, name: str, people: list[Person], **more):
-    return shoal.Run(
-        table=pl.DataFrame(people),
-        schema=SCHEMA,
-        require=REQUIRE,
-        ledger=where / "ledger",
-        output=where / name,
-        linkage=where / f"{name}.links",
-        **more,
+    return next_run(
+        where, people, output=where / name, linkage=where / f"{name}.links", **more
     ).go()
+
+
+def next_run(where: Path, people: list[Person], **more: Any) -> shoal.Run:
+    said: dict[str, Any] = {"schema": SCHEMA, "require": REQUIRE, "output": where / "next"} | more
+    return shoal.Run(table=pl.DataFrame(people), ledger=where / "ledger", **said)
 
 
 def linked(where: Path, name: str, people: list[Person]) -> dict[str, tuple[str, dict[str, str]]]:
@@ -225,11 +227,11 @@ def test_a_round_that_never_appeared_is_published_unchanged(series, monkeypatch)
     draw = random.Random(9)
     fresh = [somebody(draw, 100 + n) | {"pay": str(5000 + 100 * n)} for n in range(8)]
 
-    def fails(*_):
+    def fails(*_, **_how):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as broken:
-        broken.setattr("shoal.runs.publish.swap_in", fails)
+        broken.setattr("shoal.runs.publish.appear", fails)
         with pytest.raises(shoal.OutputError):
             publish(where, "d", people[8:] + fresh[:4])
     assert not (where / "d").exists()
@@ -308,8 +310,8 @@ def test_columns_without_a_role_are_named_in_every_round(series, tmp_path):
         "--person", "who",
     )  # fmt: skip
     assert done.code == 0, done.err
-    assert "Dropped, because nothing gives them a role: spare." in done.said
-    assert "Column 'note' is published as it is" in done.said
+    assert "Not published (no role assigned): spare." in done.said
+    assert "note is published unchanged, and no requirement protects it." in done.out
 
 
 def test_refusals_have_their_codes(series, tmp_path):
@@ -377,6 +379,30 @@ def test_what_is_gathered_anew_from_every_table_is_refused_at_once(tmp_path, bui
     assert not (tmp_path / "ledger").exists()
 
 
+@pytest.mark.parametrize(
+    "require",
+    [
+        "Dissimilarity(epsilon=0.1, delta=0.3, k=4)",
+        "Dissimilarity(epsilon=0.1, delta=0.3, k=4, distance=Hierarchical(Bins(width=10)))",
+        "Dissimilarity(epsilon=0.1, delta=0.3, k=4, distance=Composite([Lp()]))",
+        "TCloseness(t=0.5)",
+        "BetaLikeness(beta=1)",
+    ],
+)
+def test_what_is_scaled_by_every_table_is_refused_in_the_first_round(tmp_path, require):
+    draw = random.Random(1)
+    people = pl.DataFrame([somebody(draw, number) for number in range(40)])
+    places: dict[str, Any] = {"ledger": tmp_path / "ledger", "output": tmp_path / "out"}
+    run = shoal.Run(table=people, schema=SCHEMA, require=require, **places)
+    for do in (run.go, run.rehearse):
+        with pytest.raises(shoal.UsageError, match="changes from release to release"):
+            do()
+    assert not list(tmp_path.iterdir())
+    unscaled = require.replace("k=4)", "k=4, distance=Lp(scale='none'))")
+    if unscaled != require:
+        shoal.Run(table=people, schema=SCHEMA, require=unscaled, **places).go()
+
+
 def test_what_is_said_of_a_series_needs_one(tmp_path):
     people = [somebody(random.Random(1), number) for number in range(40)]
     table = write_csv(tmp_path / "now.csv", people)
@@ -401,3 +427,140 @@ def test_a_column_keeps_its_type_for_good(series):
     assert "fixes column 'age' as numeric" in refused.said
     done = command(*said, "--type", "age=numeric", "--output", where / "d")
     assert done.code == 0, done.said
+
+
+METHODS = [None, "Split()", "Exchange()", "Oblivious()"]
+
+
+@pytest.mark.parametrize("form", ["intervals", "means", "two-tables"])
+@pytest.mark.parametrize("least", [2, 3, 7])
+def test_no_group_of_any_round_has_fewer_real_people_than_asked(form, least, tmp_path):
+    draw = random.Random(least)
+    people = [somebody(draw, n) | {"pay": str(100 * n)} for n in range(45)]
+    schema = replace(SCHEMA, other=())
+    how = {"form": form, "schema": schema, "least_real": least}
+    method = METHODS[draw.randrange(len(METHODS))]
+    for name, first, last in (("a", 0, 20), ("b", 2, 24), ("c", 4, 45)):
+        publish(tmp_path, name, people[first:last], method=method, **how)
+        stem = "values" if form == "two-tables" else "release"
+        rows = pl.read_csv(tmp_path / name / f"{stem}.csv").to_dicts()
+        links = pl.read_csv(tmp_path / f"{name}.links")["release_row"]
+        real = Counter(rows[row]["group"] for row in links)  # those of the table, by the linkage
+        assert all(row["real"] == real[row["group"]] >= least for row in rows)
+    given = [tmp_path / name for name in "abc"]
+    assert shoal.audit_series(given, ledger=tmp_path / "ledger").holds
+
+
+@pytest.mark.parametrize("method", METHODS[1:])
+def test_every_method_forms_groups_of_so_many_real_people(method, tmp_path):
+    people = [somebody(random.Random(n), n) | {"pay": str(100 * n)} for n in range(24)]
+    publish(tmp_path, "a", people, least_real=5, method=method)
+    assert min(int(row["real"]) for row in _rows(tmp_path / "a")) >= 5
+
+
+def test_more_real_people_than_there_are_is_refused_and_nothing_is_written(tmp_path):
+    people = [somebody(random.Random(n), n) | {"pay": str(100 * n)} for n in range(20)]
+    with pytest.raises(shoal.NotAchievable, match="at least 50 real people"):
+        publish(tmp_path, "a", people, least_real=50)
+    assert not list(tmp_path.iterdir())
+    table = write_csv(tmp_path / "in.csv", people)
+    told = command(
+        "anonymize", table, "--quasi", "age,town", "--sensitive", "pay", "--person", "who",
+        "--require", REQUIRE, "--ledger", tmp_path / "ledger", "--output", tmp_path / "a",
+        "--least-real", "50",
+    )  # fmt: skip
+    assert told.code == 3
+    assert "--least-real" in told.err
+    publish(tmp_path, "b", people[:12], least_real=2)
+    before = (tmp_path / "ledger").read_bytes()
+    # 8 newcomers wait, and no group is large enough
+    with pytest.raises(shoal.NotAchievable, match="fewer than 9 real people"):
+        publish(tmp_path, "c", people, least_real=9)
+    with pytest.raises(shoal.NotAchievable, match="fewer than 9 real people"):
+        next_run(tmp_path, people, least_real=9).rehearse()
+    assert (tmp_path / "ledger").read_bytes() == before
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_refusal_says_why_groups_of_so_many_were_looked_for(tmp_path):
+    people = [somebody(random.Random(n), n) | {"pay": str(100 * n)} for n in range(20)]
+    apart = replace(SCHEMA, never_mix=("town",))
+    fewest = min(Counter(one["town"] for one in people).values())
+    with pytest.raises(shoal.NotAchievable, match=f"least_real='{fewest + 1}': a lower"):
+        publish(tmp_path, "a", people, schema=apart, least_real=fewest + 1)
+    publish(tmp_path, "a", people, schema=apart, least_real=fewest)
+
+
+def test_a_group_with_fewer_real_people_than_asked_fails_the_audit(series):
+    where, _ = series
+    rows = _rows(where / "c")
+    fewest = min(int(row["real"]) for row in rows)
+    asked = _manifest(where / "c")["asked"]
+    for least in (1, fewest, fewest + 1):
+        redone(where / "c", rows, asked=asked | ({} if least == 1 else {"least_real": least}))
+        found = shoal.audit(where / "c")
+        assert found.holds is (least <= fewest), found.complaints()
+
+
+def _manifest(directory: Path) -> dict[str, Any]:
+    return json.loads((directory / "manifest.json").read_text())
+
+
+def test_a_round_that_has_to_appear_first_is_not_published_under_another_least(series):
+    where, people = series
+    said = json.loads((where / "ledger").read_text())
+    said["rounds"][-1]["appeared"] = False
+    (where / "ledger").write_text(json.dumps(said))
+    shutil.rmtree(where / "c")
+    (where / "c.links").unlink()
+    fewest = min(said["rounds"][-1]["real"].values())
+    with pytest.raises(shoal.NotAchievable, match=f"at most {fewest}"):
+        publish(where, "c", people[5:], least_real=fewest + 1)
+    publish(where, "c", people[5:], least_real=fewest)
+    assert shoal.audit_series([where / name for name in "abc"], ledger=where / "ledger").holds
+
+
+def test_an_older_ledger_is_refused_where_the_log_or_a_release_knows_of_later_ones(tmp_path):
+    people = [somebody(random.Random(n), n) | {"pay": str(100 * n)} for n in range(40)]
+    where = tmp_path / "here"
+    where.mkdir()
+    ledger, log = where / "ledger", where / "ledger.log"
+    copies = []
+    for turn, name in enumerate("abc"):
+        publish(where, name, people[turn : 20 + 5 * turn])
+        copies.append(ledger.read_bytes())
+    noted = log.read_bytes()
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    before = sorted(where.iterdir())
+
+    def refused(*words: str) -> None:
+        with pytest.raises(shoal.UsageError, match=".*".join((*words, "Restore the newest copy"))):
+            publish(where, "d", people)
+        with pytest.raises(shoal.UsageError, match="Restore the newest copy"):
+            next_run(where, people).rehearse()
+        assert sorted(where.iterdir()) == before
+
+    for copy in copies[:2]:
+        ledger.write_bytes(copy)
+        refused("ledger.log", "of 3")  # by the log
+        log.write_bytes(b"")
+        refused("follows one that the ledger knows")  # by releases beside
+        assert ledger.read_bytes() == copy
+        log.write_bytes(noted)
+    table = write_csv(tmp_path / "in.csv", people)
+    told = command(
+        "anonymize", table, "--quasi", "age,town", "--sensitive", "pay", "--person", "who",
+        "--other", "note", "--require", REQUIRE, "--ledger", ledger, "--output", where / "d",
+    )  # fmt: skip
+    assert told.code == 2
+    assert "--ledger" in told.err
+    ledger.unlink()  # lost altogether
+    before.remove(ledger)
+    refused("no ledger", "of its series")
+    ledger.write_bytes(copies[1])  # what nobody knows of any more cannot be noticed
+    shutil.move(where / "c", tmp_path / "elsewhere")
+    log.unlink()
+    publish(where, "d", people)
+    shutil.move(tmp_path / "elsewhere", where / "c")
+    found = shoal.audit_series([where / name for name in "abcd"], ledger=ledger)
+    assert not found.holds

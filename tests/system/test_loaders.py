@@ -15,6 +15,7 @@ import pytest
 
 import rscript
 import shoal
+from parted import in_parts
 from shoal.datasets.census import census
 from shoal.runs.certificate import write_scripts
 from shoal.table.forms import FORMS
@@ -28,13 +29,17 @@ SCHEMA = shoal.Schema(quasi=["age", "born", "birthplace"], sensitive="income")
 @pytest.fixture(scope="module")
 def people() -> pl.DataFrame:
     born = pl.date(2024, 5, 17) - pl.duration(days=pl.col("age") * 365)
-    return census(400).with_columns(born.alias("born"))
+    table = census(400).with_columns(born.alias("born"))
+    row = pl.int_range(pl.len())  # a few ages are missing, and many dates of birth
+    return table.with_columns(
+        age=pl.when(row % 80 > 0).then("age"), born=pl.when(row % 5 > 0).then("born")
+    )
 
 
 @pytest.fixture(scope="module")
 def release(people: pl.DataFrame) -> shoal.Release:
     require = shoal.EpsilonM(epsilon=1000, m=3)
-    return shoal.anonymize(people, SCHEMA, require=require, method="Split()")
+    return shoal.anonymize(people, SCHEMA, require=require, method="Split()", missing="value")
 
 
 @pytest.fixture(params=FORMS)
@@ -66,7 +71,7 @@ def typed(place: Path) -> dict[str, pl.DataFrame]:
 def test_a_typed_frame_has_numbers_dates_and_lists(written: Path) -> None:
     for frame in typed(written / "out").values():
         for name, kind in frame.schema.items():
-            if name.startswith("age") or name in {"income", "group"}:
+            if name.startswith("age") or name in {"income", "group", "born_missing"}:
                 assert kind.is_numeric()
             elif name.startswith("born"):
                 assert kind == pl.Date
@@ -81,11 +86,20 @@ def test_r_reads_the_same_numbers_and_can_run_a_regression(written: Path) -> Non
     code = """
         source("scripts/load.R"); found <- read_release("out")
         tables <- if (is.data.frame(found)) list(release = found) else found
-        for (table in tables) for (name in names(table)) if (is.numeric(table[[name]]))
-          cat(name, format(mean(table[[name]]), digits = 15), class(table$born_low), "\\n")
+        for (table in tables) for (name in names(table)) if (is.numeric(table[[name]])) {
+          middle <- mean(table[[name]], na.rm = TRUE)
+          cat(name, format(middle, digits = 15), class(table$born_low), "\\n")
+        }
         if (is.data.frame(found)) {
           age <- if (is.null(found$age)) (found$age_low + found$age_high) / 2 else found$age
           stopifnot(length(coef(lm(found$income ~ age))) == 2, inherits(found$born_low, "Date"))
+          stopifnot(is.list(found$birthplace), all(lengths(found$birthplace) > 0))
+          stopifnot(all(unlist(lapply(found$birthplace, is.character))))
+          cat("labels", length(unique(unlist(found$birthplace))), "\\n")
+        } else {
+          for (misuse in list(quote(lm(income ~ age, found)), quote(merge(found, found)),
+                              quote(merge(found$people, found))))
+            stopifnot(inherits(try(eval(misuse), silent = TRUE), "try-error"))
         }
     """
     done = subprocess.run(
@@ -94,6 +108,8 @@ def test_r_reads_the_same_numbers_and_can_run_a_regression(written: Path) -> Non
     assert done.returncode == 0, done.stderr
     found = {line.split()[0]: float(line.split()[1]) for line in done.stdout.splitlines()}
     found.pop("group")
+    labels = found.pop("labels", None)
+    assert labels in (None, census(400)["birthplace"].n_unique())
     assert found == pytest.approx(means(typed(written / "out")))
 
 
@@ -115,6 +131,14 @@ print(json.dumps({n: float(t[n].mean()) for t in tables.values()
     assert found == pytest.approx(means(typed(written / "out")))
 
 
+def test_loaders_are_refused_for_what_is_no_text(release: shoal.Release, tmp_path: Path) -> None:
+    release.write(tmp_path / "out", format="parquet")
+    for change in (lambda _: None, in_parts):
+        change(tmp_path / "out")
+        with pytest.raises(shoal.UsageError, match=r"release\.parquet is no table of text"):
+            write_scripts(tmp_path / "out", tmp_path / "scripts")
+
+
 def test_features_of_a_frame_are_refused_with_what_to_do(written: Path) -> None:
     with pytest.raises(shoal.ShoalError, match="takes a release or its directory"):
         shoal.features(shoal.read(written / "out"))
@@ -134,8 +158,10 @@ def test_features_are_the_same_from_memory_and_from_files(
 
 
 def test_features_of_means_and_two_tables_have_the_mean_of_the_table(
-    people: pl.DataFrame, release: shoal.Release
+    people: pl.DataFrame,
 ) -> None:
+    people = people.drop_nulls()
+    release = shoal.anonymize(people, SCHEMA, require="EpsilonM(epsilon=1000, m=3)")
     for form, near in (("means", 0.01), ("two-tables", 1e-9)):
         found: Any = release.as_form(form).features()["age"].mean()
         assert found == pytest.approx(people["age"].mean(), abs=near)
@@ -176,12 +202,15 @@ def as_stata(program: str, directory: Path, stem: str) -> dict[str, list[Any]]:
     assert day is not None
     numbers = {word.strip('" ') for word in listed[1].split(",")}
     found: dict[str, list[Any]] = {}
-    for name, kind, form in (
-        book.filter(pl.col("file") == stem).select("name", "type", "form").rows()
+    for name, kind, form, domain in (
+        book.filter(pl.col("file") == stem).select("name", "type", "form", "domain").rows()
     ):
-        cells = rows[name].to_list()
+        cells = rows[name].fill_null("").to_list()
         parts = {name: cells}
         if form == split[1]:
+            if ", null]" in domain:
+                found[f"{name}_missing"] = [cell == "" or ", null]" in cell for cell in cells]
+            cells = [cell.replace(", null]", "]") for cell in cells]
             bare = [re.sub(r'[\[\]"]', "", cell) for cell in cells]
             parts = {
                 f"{name}_low": [cell.split(", ")[0] for cell in bare],
@@ -189,9 +218,9 @@ def as_stata(program: str, directory: Path, stem: str) -> dict[str, list[Any]]:
             }
         for part, texts in parts.items():
             if kind in numbers:
-                found[part] = [float(text) for text in texts]
+                found[part] = [float(text) if text else None for text in texts]
             elif kind == day[1]:
-                found[part] = [date.fromisoformat(text[:10]) for text in texts]
+                found[part] = [date.fromisoformat(text[:10]) if text else None for text in texts]
             else:
                 found[part] = texts
     return found
@@ -230,3 +259,11 @@ def test_features_of_an_escaped_release_are_those_of_the_table_as_it_was(tmp_pat
         for found in (escaped.features(), shoal.features(tmp_path / form)):
             assert found.columns == wanted.columns
             assert sorted(found.rows()) == sorted(wanted.rows())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_features_are_the_kind_of_frame_that_came_in(people: pl.DataFrame, form: str) -> None:
+    whole = people.drop_nulls()
+    for given in (whole, whole.to_pandas(), whole.to_arrow()):
+        made = shoal.anonymize(given, SCHEMA, require="EpsilonM(epsilon=1000, m=3)", form=form)
+        assert type(made.features()) is type(given)

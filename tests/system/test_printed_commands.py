@@ -152,7 +152,7 @@ def test_the_command_of_a_report_makes_the_release_again(
     assert {path.name for path in (first / "out").iterdir()} == {
         path.name for path in (second / "again").iterdir()
     }
-    audit = re.search(r"<code>(shoal audit DIR.*?)</code>", page)
+    audit = re.search(r"<pre>(shoal audit DIR.*?)</pre>", page)
     assert audit
     assert shoal(*(_placed(word, places) for word in shlex.split(audit[1])[1:])).code == 0
 

@@ -1,6 +1,5 @@
 """Large tables: memory by row, and ends that come at the wrong moment."""
 
-import fcntl
 import os
 import random
 import shutil
@@ -15,7 +14,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.release import staging
 from system.shell import PATIENCE, names_in, shoal, start
 
 QUASI = ("age", "sex", "zip", "education", "marital", "occupation", "birthplace", "hours")
@@ -196,65 +194,6 @@ def test_interrupting_at_any_moment_leaves_nothing(table: Path, place: Path) -> 
         assert process.returncode != 130 or "interrupted; nothing was left half-written" in said
         assert "Traceback" not in said or process.returncode != 130
         assert names_in(place) == []
-
-
-# Staging
-
-
-def test_a_directory_in_use_is_no_leftover(place: Path) -> None:
-    target = place / "out"
-    for name in (".out.abcdefgh.partial", ".out.ijklmnop.partial", ".out.abcdefgh.mine", ".other"):
-        (place / name).mkdir()
-    (place / ".out.0123456789abcdef.partial").write_text("a linkage")
-    used = os.open(place / ".out.ijklmnop.partial", os.O_RDONLY)
-    fcntl.flock(used, fcntl.LOCK_EX)
-    with staging.staging(target) as staged:
-        assert stat.S_IMODE(staged.stat().st_mode) == 0o700
-        kept = [".other", ".out.abcdefgh.mine", ".out.ijklmnop.partial"]
-        assert names_in(place) == sorted([*kept, staged.name])
-        with staging.staging(target) as second:  # a run at the same time
-            assert staged.exists()
-            assert second != staged
-    assert names_in(place) == kept
-    os.close(used)
-
-
-@pytest.mark.parametrize("exchange", [True, False])
-def test_the_old_directory_stays_until_the_new_one_stands(
-    place: Path, exchange: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    target = place / "out"
-    target.mkdir()
-    (target / "old").touch()
-    if not exchange:
-        monkeypatch.setattr(staging, "_exchange", lambda _one, _other: False)
-    with staging.staging(target) as staged:
-        (staged / "new").touch()
-        staging.swap_in(staged, target)
-        assert names_in(target) == ["new"]
-        assert names_in(staged) == ["old"]
-    assert names_in(place) == ["out"]
-    mask = os.umask(0)
-    os.umask(mask)
-    assert stat.S_IMODE(target.stat().st_mode) == 0o777 & ~mask
-
-
-def test_two_names_are_exchanged_at_once_where_the_system_can(place: Path) -> None:
-    for name in ("a", "b"):
-        (place / name).mkdir()
-        (place / name / name).touch()
-    if staging._exchange(place / "a", place / "b"):
-        assert [names_in(place / "a"), names_in(place / "b")] == [["b"], ["a"]]
-    else:
-        assert [names_in(place / "a"), names_in(place / "b")] == [["a"], ["b"]]
-    assert not staging._exchange(place / "a", place / "missing")
-
-
-def test_a_second_ctrl_c_does_not_disturb_clearing_up() -> None:
-    heard = signal.getsignal(signal.SIGINT)
-    with staging.undisturbed():
-        signal.raise_signal(signal.SIGINT)
-    assert signal.getsignal(signal.SIGINT) is heard
 
 
 # Progress

@@ -45,11 +45,11 @@ def test_what_is_not_achievable_is_marked_with_the_reason(tmp_path: Path) -> Non
     asked = ("--require", "EpsilonM(epsilon=500, m=3)", "--vary", "epsilon=100,500,90000")
     found = shoal("tune", table, *ROLES, *asked, "--json").json()
     assert [point["loss"] is None for point in found["points"]] == [False, False, True]
-    assert "largest m" in found["points"][2]["problem"]
+    assert "What would help" in found["points"][2]["problem"]
     shown = shoal("tune", table, *ROLES, *asked)
     assert shown.code == 0
     assert "not reached" in shown.out
-    assert "largest m" in " ".join(shown.out.split())
+    assert "What would help" in " ".join(shown.out.split())
     assert "asked for" in shown.out
     assert max(map(len, shown.out.splitlines())) <= 80
 
@@ -60,7 +60,7 @@ def test_nothing_achievable_ends_with_3_and_bad_usage_with_2(tmp_path: Path) -> 
     ended = shoal("tune", table, *ROLES, *asked, "--vary", "epsilon=80000,90000", "--json")
     assert ended.code == 3
     assert not ended.out
-    assert "largest m" in ended.said
+    assert "What would help" in ended.said
     for wrong in ("k=3", "epsilon=9..1", "m=2.5", "m=0", "epsilon=x"):
         ended = shoal("tune", table, *ROLES, *asked, "--vary", wrong)
         assert ended.code == 2

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import shoal
 from shoal.audit.tables import read_published
 from shoal.errors import OutputError
-from shoal.runs.publish import audit_written, write_tables
+from shoal.runs.auditing import audit_written
+from shoal.runs.publish import write_tables
 from shoal.table.files import FORMATS, parse_file
 from shoal.table.reading import read_table
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from fractions import Fraction
+from typing import Any
 
 import polars as pl
 import pytest
@@ -164,3 +165,109 @@ def test_decimal_commas_stay():
 def test_a_column_without_a_role_is_not_rounded():
     with pytest.raises(UsageError, match="give it a role"):
         shoal.Schema(quasi="a", top={"b": 3})
+
+
+def taken_of(frame: pl.DataFrame, rows: list[int], share: int) -> Fraction:
+    """Return the round threshold that some rows give."""
+    cells = [str(frame["pay"][row]) for row in rows]
+    schema = shoal.Schema(sensitive="x", top={"x": f"{share}%"})
+    _, settled = settle(pl.DataFrame({"x": cells}), schema)
+    exact, found = percentile(cells, Fraction(share, 100)), Fraction(str(settled.trims["x"].top))
+    assert found <= exact
+    return found
+
+
+def with_people(seed: int, rows: int = 90) -> pl.DataFrame:
+    rng = random.Random(seed)
+    return pl.DataFrame(
+        {
+            "who": [f"p{rng.randrange(rows // 2)}" for _ in range(rows)],
+            "age": [rng.choice([None, *range(20, 60)]) for _ in range(rows)],
+            "pay": [round(rng.paretovariate(1) * 1000) for _ in range(rows)],
+            "note": [rng.choice([None, "x", "y"]) for _ in range(rows)],
+        }
+    )
+
+
+@pytest.mark.parametrize("engine", [None, "Local(shard=20)"])
+@pytest.mark.parametrize("said", [{}, {"person": "who", "most_rows": 1}])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_percentile_is_one_of_published_rows_and_of_no_others(seed, said, engine):
+    frame = with_people(seed)
+    schema = shoal.Schema(
+        quasi="age", sensitive=["pay", "note"], top={"pay": "90%"}, types={"pay": "numeric"}, **said
+    )
+    release = shoal.anonymize(
+        frame, schema, require="KAnonymity(k=3)", missing="drop", engine=engine
+    )
+    (column,) = [one for one in release.manifest["columns"] if one["name"] == "pay"]
+    assert column["top"] == taken_of(frame, release.linkage.tolist(), 90)
+    assert len(release.linkage) < frame.drop_nulls().height or not said
+    spoiled = frame.with_columns(
+        pl.when(pl.col("age").is_null() | pl.col("note").is_null())
+        .then(10**9)
+        .otherwise("pay")
+        .alias("pay")
+    )
+    if not said:
+        again = shoal.anonymize(spoiled, schema, require="KAnonymity(k=3)", missing="drop")
+        assert again.manifest["columns"] == release.manifest["columns"]
+
+
+def test_rows_that_nothing_publishes_would_be_seen_in_a_threshold():
+    """The check has power: the threshold of all rows is another."""
+    others = 0
+    for seed in range(8):
+        frame = with_people(seed)
+        whole = range(frame.height)
+        kept = [row for row in whole if None not in frame.row(row)]
+        others += taken_of(frame, list(whole), 90) != taken_of(frame, kept, 90)
+    assert others
+
+
+@pytest.mark.parametrize("side", ["top", "bottom"])
+@pytest.mark.parametrize("name", ["pay", "age"])
+def test_a_percentile_is_refused_where_rows_may_be_suppressed(side, name):
+    share = {"top": "99%", "bottom": "1%"}[side]
+    schema = shoal.Schema(quasi="age", sensitive="pay", **{side: {name: share}})  # type: ignore[arg-type]
+    run = shoal.Run(
+        table=with_people(1).drop_nulls(), schema=schema, require="KAnonymity(k=3)", suppress="5%"
+    )
+    for do in (run.release, run.rehearse):
+        with pytest.raises(UsageError, match="Give the threshold as a number"):
+            do()
+
+
+def test_a_percentile_is_refused_where_people_keep_fewer_rows_than_it_was_taken_of():
+    frame = pl.DataFrame(
+        {
+            "who": [*"aaabbccddeefgh"],
+            "age": [*range(20, 34)],
+            "pay": [*range(1000, 15000, 1000)],
+        }
+    )
+    said: dict[str, Any] = {"quasi": "age", "sensitive": "pay", "person": "who"}
+    how: dict[str, Any] = {"require": "KAnonymity(k=2)"}
+    plain = shoal.anonymize(frame, shoal.Schema(**said, top={"pay": 9000}), **how)
+    assert plain.manifest["capped"] > 0
+    with pytest.raises(UsageError, match="of them are not published"):
+        shoal.anonymize(frame, shoal.Schema(**said, top={"pay": "80%"}), **how)
+
+
+def test_a_percentile_of_a_linked_table_is_one_of_its_published_rows():
+    people = pl.DataFrame({"who": [*"abcdef"], "age": [30, None, 32, 33, 34, 35]})
+    visits = pl.DataFrame(
+        {"who": [*"abcdef"], "cost": [10, 900, 20, 30, 40, 50], "ward": [*"xxxxxx"]}
+    )
+    schema = shoal.Schema(
+        quasi="age", sensitive=["visits.cost", "visits.ward"], person="who",
+        top={"visits.cost": "80%"},
+    )  # fmt: skip
+    how: dict[str, Any] = {
+        "require": "KAnonymity(k=2)",
+        "missing": "drop",
+        "linked": {"visits": visits},
+    }
+    with pytest.raises(UsageError, match="of them are not published"):  # of whom b is left out
+        shoal.anonymize(people, schema, **how)
+    shoal.anonymize(people.fill_null(31), schema, **how | {"missing": "value"})

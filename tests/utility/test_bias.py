@@ -44,14 +44,16 @@ def digits(number: float) -> float:
 @pytest.mark.parametrize("apart", [0.0, 90_000.0])
 def test_report_and_codebook_say_which_means_differ_and_by_how_much(seed, apart, tmp_path) -> None:
     place = Path(tmp_path) / "out"
-    shoal.anonymize(people(seed, apart=apart), SCHEMA, require="EpsilonM(epsilon=500, m=3)").write(
-        place
+    release = shoal.anonymize(
+        people(seed, apart=apart), SCHEMA, require="EpsilonM(epsilon=500, m=3)"
     )
+    release.write(place)
+    release.owner_report(place.with_name("owner.html"))
     with (place / "release.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     with (place / "codebook.csv").open(newline="") as file:
         cautions = {line["name"]: line["caution"] for line in csv.DictReader(file)}
-    page = (place / "report.html").read_text("utf-8")
+    page = place.with_name("owner.html").read_text("utf-8")
     spread = pstdev(int(row["charges"]) for row in rows)
     told = 0
     for column in ("age", "sex"):

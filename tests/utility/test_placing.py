@@ -48,9 +48,9 @@ def boxes(release: shoal.Release) -> BoxTable:
     return answers
 
 
-@pytest.mark.parametrize("m", [3, 5, 7])
+@pytest.mark.parametrize("m", [5, 7])
 @pytest.mark.parametrize("seed", range(2))
-def test_means_are_not_behind_intervals_where_values_go_with_places(m, seed):
+def test_means_are_ahead_of_intervals_where_values_go_with_places(m, seed):
     frame = made(5000, seed, tells=True)
     release = published(frame, m)
     plain = replace(boxes(release))
@@ -58,11 +58,22 @@ def test_means_are_not_behind_intervals_where_values_go_with_places(m, seed):
     for quasi in (1, 2):
         asked = shoal.Workload(quasi=quasi, queries=150).draw(frame, SCHEMA, seed=seed)
         found = asked.error(release).mean
-        behind = asked.error(release.as_form("intervals")).mean
-        assert found < behind
-        if m > 3:  # of three rows all is known but which is which
-            assert found < 0.8 * behind
-            assert found < 0.8 * asked.compare(plain).mean
+        assert found < 0.8 * asked.error(release.as_form("intervals")).mean
+        assert found < 0.8 * asked.compare(plain).mean
+
+
+def test_means_of_three_are_ahead_of_intervals_on_the_whole():
+    """Of three rows all is known but which is which: one table of 150 queries decides little."""
+    ratios = []
+    for seed in range(4):
+        frame = made(5000, seed, tells=True)
+        release = published(frame, 3)
+        for quasi in (1, 2):
+            asked = shoal.Workload(quasi=quasi, queries=150).draw(frame, SCHEMA, seed=seed)
+            behind = asked.error(release.as_form("intervals")).mean
+            ratios.append(asked.error(release).mean / behind)
+    assert np.mean(ratios) < 0.9
+    assert max(ratios) < 1.05
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -13,16 +13,21 @@ TABLE = pl.DataFrame(
 SCHEMA = shoal.Schema(quasi="age", sensitive="salary")
 
 
-def test_release_shows_what_was_measured_once_it_is_written(tmp_path) -> None:
+def test_release_shows_its_verdict_and_what_was_measured(tmp_path) -> None:
     release = shoal.anonymize(TABLE, SCHEMA, require="EpsilonM(epsilon=100, m=2)")
     before = release._repr_html_()
     assert "8 rows" in before
-    assert "measured by" in before
+    assert "Verdict: Holds." in before
+    assert "<td>yes</td>" in before
+    assert f"{100 * release.loss:.2f}%" in before
     release.write(tmp_path / "out")
-    after = release._repr_html_()
-    assert "measured by" not in after
-    assert "<td>yes</td>" in after
-    assert f"{100 * release.loss:.2f}%" in after
+    assert release._repr_html_() == before
+
+
+def test_release_with_open_questions_says_which() -> None:
+    shown = shoal.anonymize(TABLE, SCHEMA, require="KAnonymity(k=2)")._repr_html_()
+    assert "Verdict: Holds, with open questions." in shown
+    assert "salary is published unchanged, and no requirement protects it." in shown
 
 
 def test_audit_shows_what_does_not_hold() -> None:

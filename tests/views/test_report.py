@@ -13,14 +13,21 @@ from hypothesis import strategies as st
 
 import shoal
 from reference import exposure as oracle
-from shoal.audit.identification import least_size
-from shoal.runs.facts import collect
-from shoal.utility.maps import loss_map
+from shoal.audit.identification import check_threshold, exposure, least_size
+from shoal.audit.published import as_read
+from shoal.runs.remarks import members
 from shoal.utility.selectivity import exact_table, published_answers
+from shoal.utility.shown import shown
 from shoal.utility.workload import Workload
 from tables import QUASI, frame, schema, tables
 
 ASKED = ["KAnonymity(k=2)", "EpsilonM(epsilon=1, m=2)", "DistinctL(l=2)"]
+
+
+def loss_map(release: shoal.Release) -> dict[str, Any] | None:
+    """Return the map of the loss, from the published cells."""
+    found: dict[str, Any] | None = shown(as_read(release), release.manifest)["map"]
+    return found
 
 
 def released(
@@ -40,7 +47,9 @@ def test_exposure_is_what_its_definition_says(
     release = released(table, require)
     if release is None:
         return
-    facts = collect(release, release.audit(), threshold=threshold)["exposure"]
+    counted, limit = members(release), check_threshold(threshold)
+    whom = counted.coded, counted.before, counted.after
+    facts = exposure(release, release.audit(), *whom, limit)
     published = release.published
     before = list(zip(*(map(float_or_text, table[name]) for name in QUASI), strict=True))
     after = list(published.select(QUASI).iter_rows())

@@ -1,14 +1,8 @@
 """The attacker's view of one or several releases, in numbers and plain sentences.
 
-Who links people has `linking` and `together`. Who learns trains naive Bayes on a release alone.
-Even where no group says much, all groups together say how sensitive values go with quasi values.
-With classes s (labels, or fifths of the numbers) and quasi values x, the attacker takes
-
-    P(s | x) ∝ P(s) Π_j P(x_j | s),    P(x_j | s) = (1 + Σ [x_j in cell] / |cell|) / (n_s + values)
-
-where the sum is over the published rows of class s, each spread evenly over the values that its
-cell covers (Kifer: Attacks on Privacy and deFinetti's Theorem. SIGMOD 2009, for its classifier).
-Its accuracy on the original is compared with always naming the most frequent class.
+Who knows a person's group guesses (`guessing`), who knows all quasi values of a person but one
+infers it (`inference`), who has a list of people links them (`linking`, `together`), and who reads
+the release as a whole learns from it (`learning`).
 """
 
 from __future__ import annotations
@@ -18,27 +12,31 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from shoal.audit.covers import CellCover
 from shoal.audit.exposure import Vulnerability, vulnerability, widths
+from shoal.audit.guessing import Guessing, guess_in_groups, promised_widths
+from shoal.audit.inference import Inference, infer_columns
+from shoal.audit.learning import Lesson, learn
 from shoal.audit.linking import (
     Candidates,
-    Intersection,
     Link,
-    code_both,
-    intersect,
     link,
     link_people,
 )
 from shoal.audit.published import Published, open_published
-from shoal.audit.together import Difference, Together, differences, intersect_all
+from shoal.audit.together import (
+    Difference,
+    Intersection,
+    Together,
+    differences,
+    intersect,
+    intersect_all,
+)
 from shoal.audit.verify import GUESSED
 from shoal.distances.base import Distance
 from shoal.distances.labels import Equality
 from shoal.distances.numeric import Absolute
 from shoal.errors import InputError, UnknownColumn, UsageError, option
-from shoal.exact import percent
 from shoal.sampling import draw
 from shoal.table.coding import code_persons
 from shoal.table.forms import MEANS, TWO_TABLES
@@ -49,127 +47,32 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import polars as pl
-    from numpy.typing import NDArray
 
-    from shoal.audit.covers import ColumnCover
     from shoal.sampling import Sample
-    from shoal.table.column import Column
     from shoal.table.schema import Schema
 
 
-FIFTHS = 5
-AT_A_TIME = 2**16  # people whose classes are scored at a time
-MOST_CLASSES = 50  # of labels; rarer ones are one class together
-
-
-@dataclass(frozen=True)
-class Lesson:
-    """How well a classifier trained on a release names people's classes."""
-
-    release: str
-    column: str
-    classes: int
-    people: int
-    accuracy: float
-    prior: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the accuracies, their difference, and a sentence."""
-        return {
-            "release": self.release,
-            "column": self.column,
-            "classes": self.classes,
-            "people": self.people,
-            "accuracy": self.accuracy,
-            "prior": self.prior,
-            "gain": self.accuracy - self.prior,
-            "sentence": (
-                f"A classifier trained on {self.release} names the right one of {self.classes} "
-                f"classes of {self.column} for {percent(self.accuracy, 1)} of people; always "
-                f"naming the most frequent one is right for {percent(self.prior, 1)}."
-            ),
-        }
-
-
-def learn(cover: CellCover, original: pl.DataFrame, name: str) -> Lesson:
-    """Train naive Bayes on a release and test it on the original."""
-    numeric = cover.published.sensitive(name).numeric
-    carried_column = cover.published.table[name]
-    column, count = code_both(original[name], carried_column, numeric=numeric)
-    classes = class_of(column, column.codes[count:])
-    truth, taught = classes[column.codes[:count]], classes[column.codes[count:]]
-    sizes = np.bincount(taught, minlength=int(classes.max()) + 1)
-    with np.errstate(divide="ignore"):  # a class that the release lacks is never named
-        prior = np.log(sizes / len(taught))
-    likelihoods = [np.log(_likelihood(one, taught, sizes)).T for one in cover.columns]
-    right = 0
-    for begin in range(0, count, AT_A_TIME):
-        some = slice(begin, begin + AT_A_TIME)
-        scores = np.tile(prior, (len(truth[some]), 1))
-        for one, likelihood in zip(cover.columns, likelihoods, strict=True):
-            scores += likelihood[one.values[some]]
-        right += int(np.count_nonzero(scores.argmax(axis=1) == truth[some]))
-    return Lesson(
-        cover.published.name,
-        name,
-        len(sizes),
-        count,
-        right / count,
-        float(np.mean(truth == sizes.argmax())),
-    )
-
-
-def class_of(column: Column, taught: NDArray) -> NDArray[np.int64]:
-    """Return the class of every code: fifths of the published numbers, or the frequent labels."""
-    counts = np.bincount(taught, minlength=column.distinct)
-    if column.numeric and column.distinct > FIFTHS:
-        below = np.cumsum(counts) - counts / 2
-        fifths = np.minimum((below * FIFTHS / counts.sum()).astype(np.int64), FIFTHS - 1)
-        return np.unique(fifths, return_inverse=True)[1].astype(np.int64)
-    place = np.empty(column.distinct, np.int64)
-    place[np.argsort(-counts, kind="stable")] = np.arange(column.distinct)
-    return np.minimum(place, MOST_CLASSES - 1)
-
-
-def _likelihood(
-    column: ColumnCover, taught: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Return P(value | class) of one quasi column, a row for each class, UNKNOWN at the end."""
-    values, cells = column.distinct, len(column.lows)
-    rows = np.bincount(taught * cells + column.cells, minlength=len(sizes) * cells)
-    rows = rows.reshape(len(sizes), cells)
-    labelled = column.counts > 0
-    extent = np.where(labelled, column.counts, column.highs - column.lows + 1)
-    weights = rows / np.maximum(extent, 1)
-    spans = ~labelled & (extent > 0)
-    steps = np.zeros((len(sizes), values + 1))
-    for which in range(len(sizes)):
-        np.add.at(steps[which], column.lows[spans], weights[which, spans])
-        np.add.at(steps[which], column.highs[spans] + 1, -weights[which, spans])
-    spread = np.maximum(np.cumsum(steps, axis=1)[:, :-1], 0)
-    for which in range(len(sizes)):
-        spread[which] += np.bincount(
-            column.listed, weights[which, column.listing], minlength=values
-        )
-    unknown = np.ones((len(sizes), 1))  # at the end: a missing value tells no class from another
-    return np.hstack([(1 + spread) / (sizes[:, None] + values), unknown])
-
-
 MINIMALITY = (
-    "Not measured: whoever knows the method and its requirement may rule out tables for which it "
-    "would have published something narrower (minimality). See docs/limits.md."
+    "Not measured: a reader who knows the method and its requirement may exclude tables for which "
+    "the method would have published something narrower (minimality). See docs/limits.md."
 )
 PEOPLE = 2000  # people who are linked with releases, at most; drawn at random from more
 BEYOND = {  # what a form tells, and this attack leaves aside
-    MEANS: "the means of groups were not used; whoever reckons with them rules out more groups, so "
-    "that a person's own is known more often. Within a group nothing changes.",
-    TWO_TABLES: "everybody's quasi values are published, and only what groups span was used; "
-    "whoever looks for a person's own values finds the group more often. Within a group nothing "
+    MEANS: "this attack did not use the means of the groups. An attacker who uses them could "
+    "exclude more groups, so that a person's own group is known more often. Within a group nothing "
     "changes.",
+    TWO_TABLES: "everybody's quasi-identifiers are published, and this attack used only what the "
+    "groups span. An attacker who looks for a person's own values finds the group more often. "
+    "Within a group nothing changes.",
 }
 NOT_OF_PEOPLE = (
-    "Several rows may be about one person, so people are linked; vulnerability, learning and "
-    "intersection are about one row each and are not measured."
+    "Several rows may be about one person, so this attack links people. Guessing, inference, "
+    "vulnerability, learning and intersection are about single rows and are not measured."
+)
+NOT_KNOWN = (
+    "What a requirement allows is for readers who know a person's group. An attacker who links "
+    "people knows their quasi-identifiers: where several groups match a person, the best guess "
+    "over all of them may be right more often than that, or less often."
 )
 GUESSES = (0.01, 0.05, 0.1)  # of the spread: how near a guess has to be
 
@@ -179,6 +82,8 @@ class Attack:
     """What attackers reach: without knowing anybody, and where the original is theirs to link."""
 
     vulnerability: tuple[Vulnerability, ...]
+    guesses: tuple[Guessing, ...] = ()
+    inferences: tuple[Inference, ...] = ()
     links: tuple[Link, ...] = ()
     lessons: tuple[Lesson, ...] = ()
     intersections: tuple[Intersection, ...] = ()
@@ -190,6 +95,8 @@ class Attack:
         """Return everything as plain values; every entry has its sentence."""
         return {
             "vulnerability": [one.to_dict() for one in self.vulnerability],
+            "guessing": [one.to_dict() for one in self.guesses],
+            "inference": [one.to_dict() for one in self.inferences],
             "linking": [one.to_dict() for one in self.links],
             "learning": [one.to_dict() for one in self.lessons],
             "intersection": [one.to_dict() for one in self.intersections],
@@ -224,7 +131,8 @@ def attack(
         linking, learning and, for several releases, their intersections, two by two and all
         together. How releases differ needs none.
     group : the column that names the groups of plain tables.
-    epsilons, deltas : the grid of the vulnerability; chosen from the first release by default.
+    epsilons, deltas : how near guesses are, and the grid of the vulnerability. By default guesses
+        are as near as the releases' own requirements say, or shares of the spread of a column.
     distance : how far apart sensitive values are, all columns together, also in the notation.
     seed : of the sample of people who are linked and intersected where they are more than 2,000;
         by default nobody can tell which they are.
@@ -253,6 +161,7 @@ def attack(
     if epsilons is not None:
         remarks += _unused(opened, distance)
     options: Any = {"distance": distance, "epsilons": epsilons, "deltas": deltas}
+    guesses = tuple(guess for one in opened for guess in guess_in_groups(one))
     if original is None:
         remarks += [
             f"{one.name} has no groups, so its vulnerability is measured over the rows that match "
@@ -260,9 +169,10 @@ def attack(
             for one in opened
             if one.heterogeneous
         ]
-        remarks.append("Linking, learning and intersection need the original table.")
+        remarks.append("Inference, linking, learning and intersection need the original table.")
         return Attack(
             tuple(vulnerability(opened, **options)),
+            guesses,
             remarks=tuple(remarks),
             differences=tuple(differences(opened)),
         )
@@ -271,7 +181,9 @@ def attack(
     covers = [CellCover(one, _as_known(people, one.schema)) for one in opened]
     grid = vulnerability(opened, covers=covers, sample=sample, **options)
     own = epsilons if distance is None or isinstance(distance, Absolute) else None
-    return _against(covers, people, sample, own, tuple(grid), remarks)
+    inferences = tuple(told for cover in covers for told in infer_columns(cover, seed))
+    attacked = Attack(tuple(grid), guesses, inferences)
+    return _against(covers, people, sample, own, attacked, remarks)
 
 
 def _against_people(
@@ -309,10 +221,19 @@ def _against_people(
         there = code_persons(one.table[one.person])
         candidates = Candidates.of(cover, whom, there)
         for name in one.schema.sensitive:
-            column = one.sensitive(name)
-            wanted = (epsilons if column.numeric else None) or widths(column, GUESSES)
+            wanted = _near([one], name, epsilons)
             links += link_people(candidates, rows, there, name, wanted, sample)
-    return Attack((), tuple(links), remarks=tuple(remarks))
+    return Attack((), links=tuple(links), remarks=tuple(remarks))
+
+
+def _near(
+    releases: Sequence[Published], name: str, epsilons: Sequence[float] | None
+) -> Sequence[float]:
+    """Return how near guesses of a column are to be: as asked, as promised, or by its spread."""
+    column = releases[0].sensitive(name)
+    if not column.numeric:
+        return [0]
+    return epsilons or promised_widths(releases, name) or widths(column, GUESSES)
 
 
 def _unused(releases: list[Published], distance: Distance | None) -> list[str]:
@@ -359,11 +280,12 @@ def _against(
     people: pl.DataFrame,
     sample: Sample,
     epsilons: Sequence[float] | None,
-    grid: tuple[Vulnerability, ...],
+    attacked: Attack,
     remarks: list[str],
 ) -> Attack:
     """Add the attacks that know the people."""
     first = covers[0].published
+    remarks += [NOT_KNOWN] if attacked.guesses else []
     remarks += [f"{one.published.name}: {GUESSED}" for one in covers if not one.published.kinds]
     remarks += [
         f"{one.published.name}: {BEYOND[one.published.form]}"
@@ -378,8 +300,7 @@ def _against(
     ]
     links: list[Link] = []
     for name in first.schema.sensitive:
-        column = first.sensitive(name)
-        wanted = (epsilons if column.numeric else None) or widths(column, GUESSES)
+        wanted = _near([cover.published for cover in covers], name, epsilons)
         links += [one for cover in covers for one in link(cover, people, name, wanted, sample)]
     sensitive = first.schema.sensitive
     lessons = tuple(learn(cover, people, name) for name in sensitive for cover in covers)
@@ -392,7 +313,15 @@ def _against(
         intersect_all(covers, people, name, sample) for name in sensitive if len(covers) > 2
     )
     differ = tuple(differences([cover.published for cover in covers]))
-    return Attack(grid, tuple(links), lessons, pairs, tuple(remarks), every, differ)
+    return replace(
+        attacked,
+        links=tuple(links),
+        lessons=lessons,
+        intersections=pairs,
+        remarks=tuple(remarks),
+        together=every,
+        differences=differ,
+    )
 
 
 def _named(releases: list[Published]) -> list[Published]:

@@ -9,9 +9,11 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.table.columns import change_text, is_dictionary
+from shoal.table.coding import check_type
+from shoal.table.columns import change_text, is_dictionary, top_code
 from shoal.table.dates import date_parts
 from shoal.table.ends import outermost, shares_of
+from shoal.table.forms import has_gap
 from shoal.table.formulas import unescape, unescape_name
 from shoal.table.missing import MISSING_LABEL
 
@@ -21,20 +23,33 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-ENDS = r"^\[(?P<low>[^,\]]+), (?:(?P<mean>[^,\]]+), )?(?P<high>[^,\]]+)\]$"
+END = r"[^,\]n][^,\]]*"  # of an interval: a number, a date in quotes, and never null
+ENDS = rf"^\[(?P<low>{END}), (?:(?P<mean>{END}), )?(?P<high>{END})(?:, null)?\]$"
+BOTH = ", null]"  # how a cell ends that covers numbers and missing ones
 
 
 def as_text(column: pl.Series) -> pl.Series:
     """Return struct<low, high> and list<string> cells as the text that release.csv has."""
     if isinstance(column.dtype, pl.Struct):
+        if not {"low", "high"} <= {one.name for one in column.dtype.fields}:
+            check_type(column)
         low, high = (column.struct.field(end).cast(pl.String) for end in ("low", "high"))
         dates = column.struct.field("low").dtype.is_temporal()
-        both = pl.format('["{}", "{}"]' if dates else "[{}, {}]", low, high)
-        interval = pl.when(low == high).then(low).otherwise(both)
-        return pl.select(interval.alias(column.name)).to_series()
+        named = {field.name for field in column.dtype.fields}
+        gaps = column.struct.field("missing").fill_null(value=True) if "missing" in named else None
+        return one_cell([low, high], gaps, dates=dates).alias(column.name)
     if isinstance(column.dtype, pl.List):
         return _spelled_sets(column)
     return column.cast(pl.String)
+
+
+def cell_codes(column: pl.Series) -> tuple[NDArray, int]:
+    """Return the codes of cells, and how many there are; a missing cell has the last."""
+    if not is_dictionary(column):
+        column = column.cast(pl.String)
+        column = column.cast(pl.Enum(column.unique().drop_nulls()))
+    missing = top_code(column) + 1
+    return column.to_physical().cast(pl.UInt32).fill_null(missing).to_numpy(), missing + 1
 
 
 def _spelled_sets(column: pl.Series) -> pl.Series:
@@ -56,16 +71,51 @@ def _spelled_sets(column: pl.Series) -> pl.Series:
 
 
 def interval_text(column: pl.Series) -> pl.Series:
-    """Return struct<low, high> cells or arrays of two ends as the text that release.csv has."""
+    """Return struct<low, high> cells or arrays of two ends as the text that release.csv has.
+
+    An array of three, the last of which is null, covers missing cells too; null covers these alone.
+    """
     if not isinstance(column.dtype, pl.List):
         return as_text(column)
     dates = column.dtype.inner == pl.String
     ends = column.cast(pl.List(pl.String))
-    if not (ends.list.len() == 2).all():
-        return ends.list.join(", ")  # no interval: outside any domain
-    low, high = (ends.list.get(place) for place in (0, 1))
-    both = pl.format('["{}", "{}"]' if dates else "[{}, {}]", low, high)
-    return pl.select(pl.when(low == high).then(low).otherwise(both).alias(column.name)).to_series()
+    low, high, last = (ends.list.get(place, null_on_oob=True) for place in range(3))
+    gaps = (ends.list.len() == 3) & last.is_null()
+    if not ((ends.list.len() == 2) | gaps).fill_null(value=True).all():
+        return ends.list.join(", ", ignore_nulls=True)  # no interval: outside any domain
+    return one_cell([low, high], gaps | column.is_null(), dates=dates).alias(column.name)
+
+
+def one_cell(ends: list[pl.Series], gaps: pl.Series | None, *, dates: bool) -> pl.Series:
+    """Return the one cell of two ends, or of two and a mean between them, as release.csv has it.
+
+    `gaps` says which cover missing cells, None for a column that has none. What has no end covers
+    those alone, and is null; an end beside none is not what is published, and stays one that
+    nothing reads.
+    """
+    inner = ", ".join(['"{}"' if dates else "{}"] * len(ends))
+    bare = same_value(ends, dates=dates)
+    spelled = [end.fill_null("") for end in ends]
+    plain = pl.when(bare).then(ends[0]).otherwise(pl.format(f"[{inner}]", *spelled))
+    if gaps is None:
+        return pl.select(plain).to_series()
+    none = pl.Series(np.logical_and.reduce([end.is_null().to_numpy() for end in ends]))
+    mixed = pl.when(~none).then(pl.format(f"[{inner}, null]", *spelled))
+    return pl.select(pl.when(gaps).then(mixed).otherwise(plain)).to_series()
+
+
+def same_value(ends: list[pl.Series], *, dates: bool) -> pl.Series:
+    """Return where ends are spelled alike, and a mean, however it is spelled, is no other value."""
+    low, high = ends[0], ends[-1]
+    same = low == high
+    for mean in ends[1:-1]:
+        if dates:
+            there, end = date_parts(mean), date_parts(low)
+            alike = (there[0] == end[0]) & (there[1] == end[1])
+        else:
+            alike = mean.cast(pl.Float64, strict=False) == low.cast(pl.Float64, strict=False)
+        same &= (mean == low) | alike.fill_null(value=False)
+    return same.fill_null(value=False)
 
 
 def without_escapes(published: pl.DataFrame, columns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
@@ -122,9 +172,19 @@ def read_set(text: str | None) -> list[str] | None:
 
 
 def interval_ends(texts: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Return how the ends of each interval are spelled; a bare value is both."""
+    """Return how the ends of each interval are spelled; a bare value is both.
+
+    A cell of missing numbers alone has none: null.
+    """
     ends = texts.str.extract_groups(ENDS).struct.unnest()
-    return tuple(ends[end].fill_null(texts).str.strip_chars('"') for end in ("low", "high"))  # type: ignore[return-value]
+    known = texts.replace(MISSING_LABEL, None)
+    return tuple(ends[end].fill_null(known).str.strip_chars('"') for end in ("low", "high"))  # type: ignore[return-value]
+
+
+def covers_missing(texts: pl.Series) -> pl.Series:
+    """Return which intervals cover missing numbers, with others or alone."""
+    cells = texts.fill_null(MISSING_LABEL)
+    return (cells == MISSING_LABEL) | cells.str.ends_with(BOTH)
 
 
 def interval_means(texts: pl.Series) -> pl.Series:
@@ -142,9 +202,23 @@ def cell_ncp(texts: pl.Series, column: dict[str, Any]) -> tuple[NDArray[np.float
         return _node_ncp(texts, domain)
     if column["kind"] == "set":
         return _set_ncp(texts, domain)
-    stated = pl.Series([str(end) for end in domain])
-    found, outside = shares_of(*interval_ends(texts), stated, dates=column.get("type") == "date")
-    return found, int(outside.sum())
+    (low, high), gaps = interval_ends(texts), covers_missing(texts).to_numpy()
+    mixed = gaps & low.is_not_null().to_numpy()
+    stated = domain_ends(column)
+    low, high = (end.fill_null(stated[0]) for end in (low, high))  # of missing ones nothing is lost
+    dates = column.get("type") == "date"
+    found, outside = shares_of(low, high, stated, dates=dates)
+    if "bounds" in column:
+        whole = pl.Series([str(end) for end in column["bounds"]])
+        found, beyond = shares_of(low, high, whole, dates=dates)
+        outside |= beyond
+    outside |= gaps & (not has_gap(column))
+    return np.where(mixed, 1.0, found), int(outside.sum())
+
+
+def domain_ends(column: Mapping[str, Any]) -> pl.Series:
+    """Return the least and the greatest number of a column's domain, as texts."""
+    return pl.Series([str(end) for end in column["domain"][:2]])
 
 
 def fills_domain(texts: pl.Series, column: dict[str, Any]) -> bool:
@@ -158,8 +232,11 @@ def fills_domain(texts: pl.Series, column: dict[str, Any]) -> bool:
     if column["kind"] == "set":
         sets = (read_set(text) for text in texts.fill_null(MISSING_LABEL))
         return set(domain).issubset(label for labels in sets for label in labels or [])
-    stated = pl.Series([str(end) for end in domain])
-    return outermost(*interval_ends(texts), stated, dates=column.get("type") == "date")
+    if has_gap(column) and not covers_missing(texts).any():
+        return False
+    low, high = (end.drop_nulls() for end in interval_ends(texts))
+    dates = column.get("type") == "date"
+    return bool(len(low)) and outermost(low, high, domain_ends(column), dates=dates)
 
 
 def has_leaves(rows: Mapping[str, int], domain: dict[str, Any]) -> bool:
@@ -193,11 +270,13 @@ def outer_cells(texts: pl.Series, column: dict[str, Any]) -> frozenset[str]:
         return frozenset(spell_set([label]) for labels in sets for label in labels or [])
     low, high = interval_ends(texts)
     if column.get("type") == "date":
-        places = [date_parts(end)[0].fill_null(0) for end in (low, high)]
+        places = [date_parts(end)[0] for end in (low, high)]
     else:
         places = [end.cast(pl.Float64, strict=False) for end in (low, high)]
     outer = (places[0] == places[0].min()) | (places[1] == places[1].max())
-    return frozenset(texts.filter(outer.fill_null(value=False)).drop_nulls())
+    cells = texts.fill_null(MISSING_LABEL)
+    gaps = cells.filter(covers_missing(cells)).head(1)
+    return frozenset([*cells.filter(outer.fill_null(value=False)), *gaps])
 
 
 def _node_ncp(texts: pl.Series, domain: dict[str, Any]) -> tuple[NDArray[np.float64], int]:

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from shoal.audit.cells import cell_ncp, fills_domain, has_leaves, outer_cells
-from shoal.audit.forms import own_columns, wrong_means
+from shoal.audit.forms import wrong_means
 from shoal.audit.reading import Stated
 from shoal.errors import UsageError
-from shoal.table.forms import TWO_TABLES
+from shoal.table.forms import TWO_TABLES, own_columns
 from shoal.table.groupings import Hierarchy
 from shoal.table.missing import MISSING_LABEL
-from shoal.table.schema import KNOWN, PERSON, PSEUDONYM, REAL, RESERVED, UNKNOWN, Schema
+from shoal.table.schema import KNOWN, NODE, PERSON, PSEUDONYM, REAL, RESERVED, UNKNOWN, Schema
 from shoal.table.settling import no_weights
 
 if TYPE_CHECKING:
@@ -40,6 +41,11 @@ def readings(manifest: dict[str, Any]) -> list[str]:
         said.append(
             "The manifest says that formulas were escaped: an apostrophe before = + - @, a tab or "
             "a carriage return is taken away, in cells, labels and headers."
+        )
+    if "cells" in manifest:
+        said.append(
+            "The manifest says that cells are regions: they lie between cuts, and nobody needs to "
+            "lie at their ends."
         )
     said += [
         f"The manifest says that column {column['name']!r} is of type {column['type']}."
@@ -74,6 +80,7 @@ def manifest_schema(
         sensitive=named["sensitive"],
         other=named["other"],
         pseudonymize=named[PSEUDONYM],
+        never_mix=[c["name"] for c in manifest["columns"] if "never_mix" in c],
         types={name: kind for name, kind in types.items() if kind != "ordered"},
         decimal=manifest.get("decimal"),
         survey_weight=weighing(manifest),
@@ -94,13 +101,19 @@ SETTLED = {  # what a schema says of columns, and the key of each in a manifest
     "round": "round",
     "bottom": "bottom",
     "top": "top",
+    "step": "step",
+    "bounds": "bounds",
+    "near": "near",
     "missing_cells": "missing",
 }
 
 
 def _settled_as(columns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return what was said of the cells of columns, as a schema takes it."""
-    return {said: {c["name"]: c[key] for c in columns if key in c} for said, key in SETTLED.items()}
+    said: dict[str, Any] = {
+        said: {c["name"]: c[key] for c in columns if key in c} for said, key in SETTLED.items()
+    }
+    return said | {"nobody_knows": [c["name"] for c in columns if "said" in c]}
 
 
 def _linked_schema(name: str, manifest: dict[str, Any]) -> Schema:
@@ -143,7 +156,8 @@ def check_linked(linked: Mapping[str, pl.DataFrame], manifest: dict[str, Any]) -
     problems = []
     for name, table in linked.items():
         stated = manifest["tables"][name]
-        if stated["rows_in"] != sum(stated[k] for k in ("rows", "suppressed", "dropped", "capped")):
+        parts = ("rows", "suppressed", "dropped", "capped")
+        if "rows_in" in stated and stated["rows_in"] != sum(stated[part] for part in parts):
             problems.append(
                 f"Of {name}, the manifest's rows, suppressed, dropped and capped do not add up to "
                 "rows_in."
@@ -152,6 +166,7 @@ def check_linked(linked: Mapping[str, pl.DataFrame], manifest: dict[str, Any]) -
             problems.append(
                 f"Of {name}, the manifest says {stated['rows']} rows, there are {table.height}."
             )
+        problems += check_most(table, f"{name}.{PERSON}", manifest)
         if not linked_whole(name, table, manifest):
             problems.append(f"The columns of {name} are not those that the manifest says.")
     return problems
@@ -167,8 +182,8 @@ def count_published(published: pl.DataFrame, *, series: bool) -> int:
     return int(by_group[REAL].sum())
 
 
-def check_real(parts: Iterable[pl.DataFrame]) -> list[str]:
-    """Return a sentence for numbers of real people that rows of a group do not agree on.
+def check_real(parts: Iterable[pl.DataFrame], asked: Mapping[str, Any]) -> list[str]:
+    """Return a sentence for numbers of real people that do not fit rows or what was asked.
 
     `parts` are the tables of a release of a series; the first has a row for each one there.
     """
@@ -189,11 +204,22 @@ def check_real(parts: Iterable[pl.DataFrame]) -> list[str]:
         wrong.append(f"{odd.sum()} groups say different numbers of real people.")
     if many.any():
         wrong.append(f"{many.sum()} groups say more real people than they have rows, or none.")
+    least = asked.get("least_real", 1)
+    few = by_group.filter(~odd).select(real < least).to_series().sum()
+    if few:
+        wrong.append(f"{few} groups have fewer real people than the {least} that were asked for.")
     return wrong
 
 
-def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
-    """Return a sentence for everything that a manifest says wrongly of its table."""
+def check_manifest(
+    published: pl.DataFrame,
+    manifest: dict[str, Any],
+    linked: Mapping[str, pl.DataFrame] = MappingProxyType({}),
+) -> list[str]:
+    """Return a sentence for everything that a manifest says wrongly of its table.
+
+    `linked` are the tables that it is linked with, their columns under both names.
+    """
     series = "previous" in manifest  # rows may stand for nobody there
     problems = check_rows_in(manifest)
     if wrong := check_columns(published, manifest):
@@ -207,11 +233,18 @@ def check_manifest(published: pl.DataFrame, manifest: dict[str, Any]) -> list[st
         for column in manifest["columns"]
         if column["role"] == "quasi"
     }
-    return problems + check_cells(by_column, manifest, published.height)
+    problems += check_cells(by_column, manifest, published.height)
+    if problems or "cells" not in manifest:
+        return problems
+    from shoal.audit.regions import check_regions
+
+    return check_regions(published, manifest, linked)
 
 
 def check_rows_in(manifest: dict[str, Any]) -> list[str]:
     """Return a sentence where the numbers of a manifest do not add up."""
+    if "rows_in" not in manifest:
+        return []  # the owner does not say
     parts = ["people" if "previous" in manifest else "rows", "suppressed", "dropped"]
     parts += ["capped"] * ("capped" in manifest)
     wrong = []
@@ -256,7 +289,17 @@ def check_columns(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str
 def check_groups(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
     """Return a sentence for what no group can have: odd numbers, uneven weights, odd means."""
     problems = _odd_numbers(published, manifest) + uneven_weights(published, manifest)
+    problems += wrong_nodes(published, manifest) + check_most(published, PERSON, manifest)
     return problems + wrong_means(published, manifest)
+
+
+def check_most(table: pl.DataFrame, person: str, manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence where people have more rows in a table than were to be published."""
+    most = manifest["asked"].get("most_rows")
+    if most is None or person not in table.columns:
+        return []
+    many = int((table[person].value_counts()["count"] > most).sum())
+    return [f"{many:,} people have more rows than {most:,}, which was asked for."] * bool(many)
 
 
 NUMBERED = r"^(0|[1-9][0-9]*)$"
@@ -270,7 +313,7 @@ def _odd_numbers(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]
     if manifest["groups"] is None:
         return []
     problems = []
-    for name in (RESERVED, PERSON) if "people" in manifest else (RESERVED,):
+    for name in {RESERVED, *own_columns(manifest)} - {REAL}:
         if published[name].dtype.is_integer():
             continue
         texts = published[name].unique().cast(pl.String).fill_null("")
@@ -278,6 +321,15 @@ def _odd_numbers(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]
         if odd:
             problems.append(f"{odd:,} different cells of {name!r} are no numbers as 0, 1, 2.")
     return problems
+
+
+def wrong_nodes(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence where a group comes from several nodes, or nodes are miscounted."""
+    if "nodes" not in manifest:
+        return []
+    several = published.group_by(RESERVED).agg(pl.col(NODE).n_unique())[NODE] > 1
+    wrong = _miscounted("nodes", published[NODE].n_unique(), manifest)
+    return wrong + [f"{several.sum():,} groups have several nodes."] * bool(several.any())
 
 
 def uneven_weights(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
@@ -349,8 +401,8 @@ def check_cells(counted: Mapping[str, CellCount], manifest: dict[str, Any], rows
         ):
             problems.append(f"The domain of column {name!r} is larger than its published cells.")
         else:
-            total = one.lost + manifest["suppressed"]
-            measured[name] = total / (rows + manifest["suppressed"])
+            gone = manifest.get("suppressed", 0)
+            measured[name] = (one.lost + gone) / (rows + gone)
     if problems:
         return problems
     loss = manifest["loss"]

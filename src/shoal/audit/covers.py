@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import read_set
+from shoal.audit.cells import covers_missing, interval_ends, read_set
 from shoal.audit.reading import code_by_kind, labels_in, ranks_between, values_under
 from shoal.table.coding import code_column
 from shoal.table.missing import MISSING_LABEL, is_missing
@@ -97,8 +97,11 @@ class ColumnCover:
     """What each distinct cell of one column covers of the values that people have.
 
     `cells[row]` is the cell of a published row, `values[person]` the value of a person, UNKNOWN
-    where it is missing, which every cell covers. A cell covers the values lows … highs, or those
-    that are `listed` from its place in `starts` to the next; values are numbered under `distinct`.
+    where it is missing. A cell covers the values lows … highs, or those that are `listed` from its
+    place in `starts` to the next; values are numbered under `distinct`. Where a column publishes
+    missing numbers as such, `gaps` says which cells cover these; elsewhere, where it is None, a
+    missing number is one that is not known, and every cell covers it.
+    A cell is `alone` where it names one value, and does not merely cover one that people have.
     """
 
     cells: NDArray[np.int64]
@@ -107,8 +110,10 @@ class ColumnCover:
     highs: NDArray[np.int64]
     listed: NDArray[np.int64]
     starts: NDArray[np.int64]
+    alone: NDArray[np.bool_]
     distinct: int
     unread: int
+    gaps: NDArray[np.bool_] | None = None
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
@@ -130,19 +135,28 @@ class ColumnCover:
     def covering(self, value: int) -> NDArray[np.bool_]:
         """Return which distinct cells cover a value."""
         if value == UNKNOWN:
-            return np.ones(len(self.lows), bool)
+            return np.ones(len(self.lows), bool) if self.gaps is None else self.gaps
         found = (self.lows <= value) & (value <= self.highs)
         cells, starts = self._by_value
         found[cells[starts[value] : starts[value + 1]]] = True
         return found
 
-    def covered(self, cell: int) -> NDArray[np.bool_]:
-        """Return which values a distinct cell covers, and at last that it covers UNKNOWN."""
+    def covers(self, cell: int, values: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which of some values a distinct cell covers."""
+        if self.counts[cell] == 0:
+            inside = (self.lows[cell] <= values) & (values <= self.highs[cell])
+            return inside | ((values == UNKNOWN) & (self.gaps is None or self.gaps[cell]))
         marks = np.zeros(self.distinct + 1, bool)
         marks[self.listed[self.starts[cell] : self.starts[cell + 1]]] = True
-        marks[self.lows[cell] : self.highs[cell] + 1] = True
-        marks[UNKNOWN] = True
-        return marks
+        marks[UNKNOWN] = self.gaps is None or self.gaps[cell]
+        return marks[values]
+
+    def run(self, cell: int, ordered: NDArray[np.int64]) -> slice:
+        """Return among which of some ascending values those are that a distinct cell covers."""
+        if self.counts[cell] or (len(ordered) and ordered[0] == UNKNOWN):
+            return slice(0, len(ordered))
+        ends = self.lows[cell], self.highs[cell] + 1
+        return slice(*np.searchsorted(ordered, ends).tolist())
 
 
 def cover_column(
@@ -166,6 +180,7 @@ def cover_column(
     lows, highs = np.ones(len(texts), np.int64), np.zeros(len(texts), np.int64)
     listed = [np.zeros(0, np.int64)] * len(texts)
     unread = 0
+    gaps = covers_missing(texts).to_numpy() if kind == "interval" else np.zeros(len(texts), bool)
     for cell, found in enumerate(read(texts, column, kind, hierarchy)):
         if isinstance(found, tuple):
             lows[cell], highs[cell] = found
@@ -177,9 +192,30 @@ def cover_column(
         else:
             listed[cell] = found
     starts = np.concatenate([[0], np.cumsum([len(some) for some in listed])]).astype(np.int64)
+    alone = _named_alone(texts, column, kind) & (lows == highs) & (np.diff(starts) == 0)
     return ColumnCover(
-        which, values, lows, highs, np.concatenate(listed), starts, column.distinct, unread
+        which,
+        values,
+        lows,
+        highs,
+        np.concatenate(listed),
+        starts,
+        alone,
+        column.distinct,
+        unread,
+        gaps if gaps.any() else None,
     )
+
+
+def _named_alone(texts: pl.Series, column: Column, kind: str | None) -> NDArray[np.bool_]:
+    """Return which cells name one value; a span or a node may cover more than people have."""
+    if kind == "set":
+        return np.array([len(read_set(text) or ()) == 1 for text in texts])
+    if column.numeric and kind != "node":
+        low, high = interval_ends(texts)
+        same = (low == high).fill_null(value=False) & ~covers_missing(texts)
+        return same.to_numpy() & ranks_between(texts, column)[2]
+    return texts.is_in(column.spellings.implode()).to_numpy()
 
 
 def _stated(
@@ -188,6 +224,7 @@ def _stated(
     """Yield what each cell covers, by the kind of the column."""
     if kind == "interval":
         lows, highs, good = ranks_between(texts, column)
+        good |= (texts == MISSING_LABEL).to_numpy()  # which covers no number
         for low, high, fine in zip(lows.tolist(), highs.tolist(), good.tolist(), strict=True):
             yield (low, high) if fine else None
     elif kind == "set":
@@ -304,20 +341,14 @@ class CellCover:
         People stand in the order of one column, the one in which intervals are narrowest, so that
         a description is compared with a run of them only.
         """
-        lead = min(range(len(self.columns)), key=self._mean_run)
-        whole = bool((self.columns[lead].values == UNKNOWN).any())
+        lead = min(range(len(self.columns)), key=self.mean_run)
         order = np.argsort(self.columns[lead].values, kind="stable")
-        sorted_lead = self.columns[lead].values[order]
         values = [column.values[order] for column in self.columns]
         for group in range(len(self.rows)):
-            cell = self.cells[lead][group]
-            run = slice(0, len(order))
-            if self.columns[lead].counts[cell] == 0 and not whole:
-                ends = self.columns[lead].lows[cell], self.columns[lead].highs[cell] + 1
-                run = slice(*np.searchsorted(sorted_lead, ends).tolist())
+            run = self.columns[lead].run(int(self.cells[lead][group]), values[lead])
             inside = np.ones(run.stop - run.start, bool)
             for column, cells, own in zip(self.columns, self.cells, values, strict=True):
-                inside &= column.covered(int(cells[group]))[own[run]]
+                inside &= column.covers(int(cells[group]), own[run])
             yield group, order[run][inside]
 
     def fitting(self, owners: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
@@ -330,7 +361,7 @@ class CellCover:
             whom, inside = np.unique(owners[rows], return_counts=True)
             yield each[whom[inside == each[whom]]]
 
-    def _mean_run(self, place: int) -> float:
+    def mean_run(self, place: int) -> float:
         """Return which share of the values of a column a cell covers, on average."""
         column = self.columns[place]
         spans = np.where(column.counts > 0, column.distinct, column.highs - column.lows + 1)

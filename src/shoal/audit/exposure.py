@@ -18,18 +18,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.audit.guessing import promised_widths
 from shoal.audit.matches import SPREAD, spread
 from shoal.distances.bands import band_of_column
 from shoal.distances.labels import Equality
 from shoal.distances.numeric import Absolute
-from shoal.distances.relation import equality, most_near
+from shoal.distances.relation import equality, most_near, unsure
 from shoal.exact import downward, percent, upward
 from shoal.notation import exact
 from shoal.principles.groups import Groups
 from shoal.principles.outlook import near_by
 from shoal.sampling import drawn_from, within
 from shoal.table.coded import Sensitive
-from shoal.table.coding import code_column, quantity
+from shoal.table.coding import code_lenient, quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from shoal.audit.covers import CellCover
     from shoal.audit.published import Published
     from shoal.distances.base import Distance
-    from shoal.distances.relation import Band
+    from shoal.distances.relation import Relation
     from shoal.sampling import Sample
     from shoal.table.column import Column
 
@@ -57,7 +58,8 @@ ROWS = 2**20  # matching rows that are measured at a time
 class Vulnerability:
     """The vulnerability of one release for one value: breaches[i][j] for epsilons[i], deltas[j].
 
-    They count groups, or people of the sample where a release has no groups.
+    They count groups, or people of the sample where a release has no groups. `about` is the width
+    that its sentence is about.
     """
 
     release: str
@@ -68,6 +70,7 @@ class Vulnerability:
     deltas: tuple[float, ...]
     breaches: tuple[tuple[int, ...], ...]
     sample: Sample | None = None
+    about: float | None = None
 
     @property
     def shown(self) -> tuple[float, ...]:
@@ -106,9 +109,10 @@ class Vulnerability:
         }
 
     def _sentence(self) -> str:
-        row, delta = len(self.epsilons) // 2, self.shown[len(self.shown) // 2]
+        delta = self.shown[len(self.shown) // 2]
+        width = self.epsilons[len(self.epsilons) // 2] if self.about is None else self.about
+        row = self.epsilons.index(width)
         share, error = self.share(self.breaches[row][self.deltas.index(delta)])
-        width = self.epsilons[row]
         near = f"within {width:,g} of that" if width else "the same as that"
         others = f"{float(100 * (1 - exact(delta))):.4g}% of the others"
         if self.sample is None:
@@ -130,7 +134,7 @@ def value_of(published: Published, distance: Distance | None, name: str) -> Sens
     types, names = published.schema.types, published.schema.sensitive
     return Sensitive.of(
         tuple(
-            code_column(
+            code_lenient(
                 published.table[name],
                 kind=quantity(types.get(name)) if number else types.get(name),
             )
@@ -151,15 +155,17 @@ def vulnerability(
     """Measure every release over the same grid.
 
     Without a distance every sensitive column is measured by itself, numbers by their difference
-    and labels by whether they are equal; with one, all sensitive columns together. A release
-    without groups is measured where `covers` say whom of a sample of people its rows match.
+    and labels by whether they are equal; with one, all sensitive columns together. Widths that
+    requirements of the releases bound are among those that are chosen. A release without groups is
+    measured where `covers` say whom of a sample of people its rows match.
     """
     found: list[Vulnerability] = []
     names = releases[0].schema.sensitive[: 1 if distance else None]
     wanted = tuple(deltas or DELTAS)
     for name in names:
         first = value_of(releases[0], distance, name)
-        chosen = tuple(epsilons or _widths(first, distance))
+        promised = [] if distance or epsilons else promised_widths(releases, name)
+        chosen = tuple(epsilons or sorted({*_widths(first, distance), *promised}))
         for place, published in enumerate(releases):
             if published.heterogeneous and covers is None:
                 continue
@@ -180,6 +186,7 @@ def vulnerability(
                         for one in reach
                     ),
                     sample if cover else None,
+                    promised[-1] if promised and len(reach) > 1 else None,
                 )
             )
     return found
@@ -189,11 +196,12 @@ def _widths(value: Sensitive, distance: Distance | None) -> Sequence[float]:
     """Return some widths in the units of a distance, the differences of one column by default."""
     if distance is None or isinstance(distance, Absolute):
         return widths(value.columns[0], SHARES)
-    distance.check(value)
+    distance.check(value.known)
     # Whatever the order of the rows, the same values are compared.
-    codes = np.sort(value.codes).astype(np.int64)
+    known = value.known
+    codes = np.sort(known.codes).astype(np.int64)
     left, right = np.random.default_rng(0).choice(codes, (2, PAIRS))
-    lengths = distance.between(value, left, right)
+    lengths = distance.between(known, left, right)
     if lengths.max() <= 1:
         return SCALED
     reach = float(np.quantile(lengths, SPREAD[1])) or float(lengths.max())
@@ -290,24 +298,27 @@ def widths(column: Column, shares: Sequence[float] = NEAR_SHARES) -> list[float]
     """
     if not column.numeric:
         return [0]
-    numbers = column.numbers[column.codes].astype(np.float64)
+    numbers = column.numbers[column.codes[column.codes != column.gap]].astype(np.float64)
     reach = spread(numbers) or float(numbers.max() - numbers.min())
     whole = column.numbers.dtype == np.int64
     chosen = [0.0, *(float(f"{share * reach:.{DIGITS}g}") for share in shares)]
     return sorted({round(width) if whole else width for width in chosen})
 
 
-def band_of(value: Sensitive, epsilon: float) -> Band:
-    """Return who is within a width of whom; labels are near where they are equal."""
+def relation_of(value: Sensitive, epsilon: float) -> Relation:
+    """Return who is within a width of whom; labels are near where they are equal.
+
+    Missing values are near to all.
+    """
     if not value.columns[0].numeric:
-        return equality(value.distinct)
+        return unsure(equality(value.distinct), value)
     reach = exact(epsilon)
-    return band_of_column(value.column, reach, reach)
+    return unsure(band_of_column(value.column, reach, reach), value)
 
 
 def nearness(groups: Groups, value: Sensitive, epsilons: Sequence[float]) -> list[Nearness]:
     """Measure how near values lie together at each width."""
     return [
-        Nearness(epsilon, most_near(band_of(value, epsilon), groups, value), groups.sizes)
+        Nearness(epsilon, most_near(relation_of(value, epsilon), groups, value), groups.sizes)
         for epsilon in epsilons
     ]

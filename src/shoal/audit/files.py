@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.audit.asked import check_asked
 from shoal.audit.cells import as_text
 from shoal.audit.claims import (
     check_linked,
@@ -27,7 +28,7 @@ from shoal.audit.claims import (
 )
 from shoal.audit.manifest import read_manifest
 from shoal.audit.matches import audit_matches, published_among
-from shoal.audit.slices import audit_parts, check_codebook, check_done, is_sliced
+from shoal.audit.slices import AT_ONCE, audit_parts, check_codebook, check_done, is_sliced
 from shoal.audit.tables import (
     PartFiles,
     check_digests,
@@ -36,6 +37,7 @@ from shoal.audit.tables import (
     is_ordinary,
     read_tables,
 )
+from shoal.audit.verdict import Exposed
 from shoal.audit.verify import Audit, audit_table, check_rows
 from shoal.errors import InputError, OutputError, UsageError, option
 from shoal.principles.requirement import Require, Requirement, requirements
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from shoal.audit.forms import Tables
 
 OfParts = Callable[[PartFiles, dict[str, Any], Sequence[Requirement]], Audit]
+Look = Callable[["Tables", dict[str, Any]], dict[str, Any]]
 
 
 def audit_files(
@@ -64,6 +67,7 @@ def audit_files(
     original: Any = None,
     population: Any = None,
     hierarchies: Mapping[str, Any] | None = None,
+    look: Look | None = None,
 ) -> Audit:
     """Measure what published files keep, from the files alone.
 
@@ -80,6 +84,7 @@ def audit_files(
         requirements about them.
     hierarchies : for a release, those that its owner listed (files, nested nodes), which say what
         a node covers where the manifest cannot.
+    look : for a release, returns what its tables and its manifest show.
     """
     everybody = (
         read_table(population)
@@ -91,7 +96,7 @@ def audit_files(
     if isinstance(source, str | Path) and Path(source).is_dir():
         person = None if schema is None else schema.person
         return audit_directory(
-            Path(source), require, original, everybody, hierarchies, person=person
+            Path(source), require, original, everybody, hierarchies, person=person, look=look
         )
     if hierarchies:
         msg = "A plain table has its hierarchies in its schema."
@@ -122,28 +127,40 @@ def audit_directory(
     hierarchies: Mapping[str, Any] | None = None,
     elsewhere: OfParts | None = None,
     person: str | None = None,
+    look: Look | None = None,
 ) -> Audit:
     """Audit a release directory: the requirements, and whether its manifest tells the truth.
 
     `elsewhere` measures part files where others than this machine do that. `person` is the column
-    of the population that says whom its rows are about.
+    of the population that says whom its rows are about. `look` returns what the tables show.
     """
     manifest = read_manifest(directory)
-    problems = check_digests(directory, manifest["digests"])
+    problems = check_digests(directory, manifest["digests"]) + check_asked(manifest)
     try:
         found = (
             Audit(0, None, (), tuple(problems))
             if not all(is_ordinary(directory / name) for name in manifest["digests"])
             else _measure(
-                directory, manifest, problems, require, original, population, hierarchies, person
+                directory,
+                manifest,
+                problems,
+                require,
+                original,
+                population,
+                hierarchies,
+                person,
+                look,
             )
             if elsewhere is None
-            else _measure_parts(directory, manifest, problems, require, elsewhere)
+            else _measure_parts(directory, manifest, problems, require, elsewhere, look)
         )
     except (InputError, OutputError) as problem:
         if not problems:
             raise
         found = Audit(0, None, (), (*problems, str(problem)))
+    if found.exposed is None:
+        asked = requirements(require or manifest["require"], *manifest_schema(manifest).protected)
+        found = replace(found, exposed=Exposed.of(manifest, asked))
     return replace(
         found,
         reading=tuple(readings(manifest)),
@@ -160,18 +177,22 @@ def _measure(
     population: pl.DataFrame | None,
     hierarchies: Mapping[str, Any] | None,
     person: str | None,
+    look: Look | None,
 ) -> Audit:
     """Measure what a manifest speaks of; `changed` is what is wrong with the files already."""
     schema = manifest_schema(manifest, hierarchies)
     asked = requirements(require or manifest["require"], *schema.protected)
     by_owner = original is not None or population is not None or hierarchies
     if not by_owner and is_sliced(directory, manifest, asked):
-        return _measure_parts(directory, manifest, changed, require, audit_parts)
+        return _measure_parts(directory, manifest, changed, require, audit_parts, look)
     tables = read_tables(directory, manifest, lean=True)
-    published, linked = tables.rows, tables.linked
+    published, linked, beside = tables.rows, tables.linked, tables.people
     check_rows(published)
-    problems = [*changed, *_untrue(directory, tables, manifest, schema)]
+    untrue = _untrue(directory, tables, manifest, schema)
+    problems = [*changed, *untrue]
+    seen = None if look is None or untrue else look(tables, manifest)
     del tables
+    exposed = Exposed.of(manifest, asked)
     if not manifest.get("heterogeneous", False):
         needed = {RESERVED, *schema.persons, *schema.quasi, *schema.sensitive}
         whole = needed.issubset(published.columns)
@@ -188,7 +209,8 @@ def _measure(
         real = count_published(published, series=True) if series else None
         handed = Handed(published)
         del published  # so that quasi cells can go as soon as the groups are known
-        found = audit_table(handed, schema, asked, population, kinds_of(manifest), linked)
+        kinds = kinds_of(manifest)
+        found = audit_table(handed, schema, asked, population, kinds, linked, exposed, beside)
         found = found if real is None else replace(found, people=real)
         if original is not None:
             _open(original)  # so that one that is not there is not taken for one that agrees
@@ -201,10 +223,12 @@ def _measure(
         table = _open(original)
         coded = code_original(table, manifest, hierarchies)
         if len(coded) > published.height:
-            coded = published_among(published, coded, manifest["suppressed"])
+            gone = manifest.get("suppressed", len(coded) - published.height)
+            coded = published_among(published, coded, gone)
         problems += check_domains(coded, manifest)
         found = audit_matches(published, coded, asked, candidates=True)
-    return _compared(found, manifest, problems, stated=require is None)
+        found = replace(found, exposed=exposed)
+    return _compared(replace(found, shown=seen), manifest, problems, stated=require is None)
 
 
 def _open(original: Any) -> pl.DataFrame:
@@ -217,6 +241,7 @@ def _measure_parts(
     changed: list[str],
     require: Require | Iterable[Require] | None,
     measure: OfParts,
+    look: Look | None,
 ) -> Audit:
     """Measure a release in parts, none of which has to be beside all the others."""
     schema = manifest_schema(manifest)
@@ -230,6 +255,9 @@ def _measure_parts(
         raise UsageError(msg)
     found = measure(parts, manifest, asked)
     problems = [*changed, *check_codebook(directory, manifest, schema)]
+    if look is not None and not found.problems:
+        some = read_tables(directory, manifest, lean=True, most=AT_ONCE)
+        found = replace(found, shown=look(some, manifest))
     return _compared(found, manifest, problems, stated=require is None)
 
 
@@ -240,6 +268,9 @@ def _compared(
     problems = list(problems)
     if stated and found.measured() != manifest["measured"]:
         problems.append("The manifest's measurements are not those of the published table.")
+    if stated and found.exposed is not None:
+        kept = all(finding.holds for finding in found.findings)
+        problems += found.exposed.untrue(manifest, holds=kept)
     if manifest.get("alone", found.alone) != found.alone:
         problems.append(
             f"The manifest says that {manifest['alone']} people are alone with their number of "
@@ -251,12 +282,13 @@ def _compared(
 def _untrue(directory: Path, tables: Tables, manifest: dict[str, Any], schema: Schema) -> list[str]:
     """Return a sentence for everything that a manifest says wrongly of its files."""
     published, linked = tables.rows, tables.linked
-    problems = [*tables.problems, *check_manifest(published, manifest)]
+    problems = [*tables.problems, *check_manifest(published, manifest, linked)]
     problems += check_linked(linked, manifest)
     if tables.people is not None:
         problems += uneven_weights(tables.people, manifest)
     if "previous" in manifest:
-        problems += check_real([one for one in (published, tables.people) if one is not None])
+        parts = [one for one in (published, tables.people) if one is not None]
+        problems += check_real(parts, manifest.get("asked", {}))
     problems += check_done(published, manifest["columns"])
     for name, table in linked.items():
         columns = manifest["tables"][name]["columns"]
@@ -302,7 +334,7 @@ def code_original(
     )
     schema.check(table.columns)
     table = trimmed(table, schema, "quasi", "sensitive")
-    fewer = manifest["rows"] + manifest["suppressed"] < table.height
+    fewer = manifest["rows"] + manifest.get("suppressed", 0) < table.height
     return code_table(table, schema, missing="drop" if fewer else "value")
 
 
@@ -314,9 +346,11 @@ def check_domains(original: Coded, manifest: dict[str, Any]) -> list[str]:
         if column.tree is not None:
             continue  # what its nodes cover was asked when it was coded
         if column.numeric:
-            ends = pl.Series([str(end) for end in stated[column.name]])
-            ranks = np.array([0, column.distinct - 1])
+            said = stated[column.name]
+            ends = pl.Series([str(end) for end in said[:2]])
+            ranks = np.array([0, len(column.known) - 1])
             same = all(np.array_equal(found, ranks) for found in ranks_within(column, ends, ends))
+            same &= (column.gap is not None) == (said[2:] == [None])
         else:
             same = set(column.spellings) == set(stated[column.name])
         if not same:

@@ -15,13 +15,15 @@ import polars as pl
 
 from shoal.audit.cells import (
     as_text,
+    covers_missing,
     interval_ends,
     interval_means,
     interval_text,
+    one_cell,
     spell_set,
     without_escapes,
 )
-from shoal.table.coding import NUMBER, code_column
+from shoal.table.coding import NUMBER, code_lenient
 from shoal.table.columns import is_dictionary, top_code
 from shoal.table.dates import date_parts
 from shoal.table.forms import (
@@ -31,32 +33,34 @@ from shoal.table.forms import (
     TWO_TABLES,
     VALUES,
     has_ends,
+    has_gap,
     headers,
-    spelled_as,
+    own_columns,
+    published_as,
+    stated_form,
 )
 from shoal.table.formulas import unescape_name
 from shoal.table.missing import MISSING_LABEL
-from shoal.table.schema import PERSON, REAL, RESERVED
+from shoal.table.schema import NODE, PERSON, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from shoal.table.column import Column
-
 
 @dataclass(frozen=True, eq=False)
 class Tables:
     """The published tables as one, what is wrong with them, and people, where they are apart.
 
-    Linked tables stand by themselves.
+    Linked tables stand by themselves. `whole` says whether all rows are there.
     """
 
     rows: pl.DataFrame
     problems: tuple[str, ...] = ()
     people: pl.DataFrame | None = None
     linked: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # under both names
+    whole: bool = True
 
 
 def flat_cells(table: pl.DataFrame, manifest: Mapping[str, Any]) -> pl.DataFrame:
@@ -76,20 +80,23 @@ def one_cell_each(table: pl.DataFrame, manifest: Mapping[str, Any]) -> pl.DataFr
         return table
     named = unescape_name if manifest.get("escaped") else str
     found = {named(name): name for name in table.columns}
-    for column in filter(has_ends, manifest["columns"]):
+    for column in manifest["columns"]:
         name = column["name"]
-        asked = spelled_as(name, manifest["form"], interval=True)
-        if found.keys() >= set(asked):
+        asked = published_as(column, manifest["form"])
+        if len(asked) > 1 and found.keys() >= set(asked):
             columns = [table[found[one]] for one in asked]
-            whole = _whole(columns, dates=column.get("type") == "date")
+            whole = _whole(columns, gap=has_gap(column), dates=column.get("type") == "date")
             place = table.columns.index(found[asked[0]])
             table = table.drop(found[one] for one in asked)
             table = table.insert_column(place, whole.alias(name))
     return table
 
 
-def _whole(columns: list[pl.Series], *, dates: bool) -> pl.Series:
-    """Return the one cell of several columns; each different one is spelled once."""
+def _whole(columns: list[pl.Series], *, gap: bool, dates: bool) -> pl.Series:
+    """Return the one cell of several columns; each different one is spelled once.
+
+    With a `gap` the last of them says whether missing cells are covered: 0 or 1.
+    """
     keys = np.zeros(len(columns[0]), np.int64)
     for cells in columns:
         column = cells if is_dictionary(cells) else cells.cast(pl.String)
@@ -98,36 +105,14 @@ def _whole(columns: list[pl.Series], *, dates: bool) -> pl.Series:
         codes = column.to_physical().cast(pl.Int64).fill_null(missing).to_numpy()
         _, keys = np.unique(keys * (missing + 1) + codes, return_inverse=True)
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    texts = _joined([column.gather(first).cast(pl.String) for column in columns], dates=dates)
+    parts = [column.gather(first).cast(pl.String).replace("", None) for column in columns]
+    marks = parts.pop() if gap else None
+    *mean, low, high = parts
+    texts = one_cell([low, *mean, high], None if marks is None else marks == "1", dates=dates)
+    if marks is not None:
+        plain = marks.is_in(["0", "1"]).fill_null(value=False)
+        texts = texts.zip_with(plain, pl.Series(["?"]))  # outside any domain
     return texts.cast(pl.Categorical(pl.Categories.random())).gather(which)
-
-
-def _joined(cells: list[pl.Series], *, dates: bool) -> pl.Series:
-    """Return the one cell of two ends, or of a mean and two ends; equal ones are a bare value."""
-    low, high = cells[-2:]
-    mark = '"{}"' if dates else "{}"
-    inner = [low, high] if len(cells) == 2 else [low, cells[0], high]
-    both = pl.format(f"[{', '.join([mark] * len(inner))}]", *inner)
-    return pl.select(pl.when(_all_equal(cells, dates=dates)).then(low).otherwise(both)).to_series()
-
-
-def _all_equal(cells: list[pl.Series], *, dates: bool) -> pl.Series:
-    """Return where ends are spelled alike, and a mean, however it is spelled, is no other value."""
-    low, high = cells[-2:]
-    same = low == high
-    if len(cells) == 3:
-        if dates:
-            mean, end = date_parts(cells[0]), date_parts(low)
-            alike = (mean[0] == end[0]) & (mean[1] == end[1])
-        else:
-            alike = cells[0].cast(pl.Float64, strict=False) == low.cast(pl.Float64, strict=False)
-        same &= (cells[0] == low) | alike.fill_null(value=False)
-    return same.fill_null(value=False)
-
-
-def own_columns(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the columns that a release has of its own, beside `group`."""
-    return [REAL] * ("previous" in manifest) + [PERSON] * ("people" in manifest)
 
 
 def wrong_headers(tables: Mapping[str, pl.DataFrame], manifest: Mapping[str, Any]) -> list[str]:
@@ -160,8 +145,10 @@ def put_together(tables: Mapping[str, pl.DataFrame], manifest: Mapping[str, Any]
         people = without_escapes(people, manifest["columns"])
         values = without_escapes(values, manifest["columns"])
     whole = values.unique([RESERVED, PERSON]) if "people" in manifest else values
+    known = [RESERVED, *[NODE] * ("nodes" in manifest)]
     sizes = [
-        table[RESERVED].cast(pl.String).value_counts().sort(RESERVED) for table in (people, whole)
+        table.select(pl.col(known).cast(pl.String)).group_by(known).len().sort(known)
+        for table in (people, whole)
     ]
     if not sizes[0].equals(sizes[1]):
         problems.append("The groups of people and of values are not the same, or not as large.")
@@ -190,14 +177,19 @@ def _boxes(
     if stated["kind"] != "interval":
         return _label_boxes(texts, order, starts)
     dates = stated.get("type") == "date"
-    readable = date_parts(texts)[0].is_not_null() if dates else texts.str.contains(NUMBER)
-    if not readable.all():  # outside any domain, as the check of cells will say
+    known = texts.filter(texts != MISSING_LABEL)
+    readable = date_parts(known)[0].is_not_null() if dates else known.str.contains(NUMBER)
+    if not len(known) or not readable.all():  # outside any domain, as the check of cells will say
         return _label_boxes(texts, order, starts)
-    column: Column = code_column(texts, kind="date" if dates else "numeric")
+    column = code_lenient(texts.replace("", None), kind="date" if dates else "numeric")
     ranks = column.codes[order]
-    low, high = np.minimum.reduceat(ranks, starts), np.maximum.reduceat(ranks, starts)
-    ends = [column.spellings.gather(end) for end in (low, high)]
-    return _joined(ends, dates=dates).alias(cells.name)
+    low, most = np.minimum.reduceat(ranks, starts), np.maximum.reduceat(ranks, starts)
+    high, gaps = most, None
+    if column.gap is not None:
+        high = np.maximum.reduceat(np.where(ranks == column.gap, -1, ranks), starts)
+        high, gaps = np.where(high < 0, most, high), pl.Series(most == column.gap)
+    ends = [column.spellings.gather(end).replace("", None) for end in (low, high)]
+    return one_cell(ends, gaps, dates=dates).alias(cells.name)
 
 
 def _label_boxes(
@@ -219,29 +211,36 @@ def wrong_means(published: pl.DataFrame, manifest: Mapping[str, Any]) -> list[st
     """Return a sentence for every column with a mean that its group cannot have.
 
     Of n values with a smallest and a largest one the mean is at least an n-th of the way from
-    either end. A release of another form has no means.
+    either end; in a region it lies between them. A release of another form has no means.
     """
     problems = []
     for column in manifest["columns"]:
         if not has_ends(column):
             continue
         name = column["name"]
-        if manifest["form"] != MEANS:
+        if stated_form(column, manifest["form"]) != MEANS:
             if interval_means(published[name].unique().cast(pl.String)).is_not_null().any():
                 problems.append(f"Column {name!r} has means, and the form says none.")
             continue
         each = published.select(RESERVED, pl.col(name).cast(pl.String))
         counted = each.group_by(RESERVED, name).len()
         means = interval_means(counted[name])
-        bad = _impossible(counted[name], counted["len"], means, dates=column.get("type") == "date")
+        dates, held = column.get("type") == "date", "cells" not in manifest
+        bad = _impossible(counted[name], counted["len"], means, dates=dates, held=held)
         if bad:
             problems.append(f"{bad} groups have a mean of {name!r} that no such rows have.")
     return problems
 
 
-def _impossible(cells: pl.Series, sizes: pl.Series, means: pl.Series, *, dates: bool) -> int:
-    """Count the cells that lack a mean, or whose mean no rows with these ends have."""
+def _impossible(
+    cells: pl.Series, sizes: pl.Series, means: pl.Series, *, dates: bool, held: bool
+) -> int:
+    """Count the cells that lack a mean, or whose mean no rows have, one at each end where `held`.
+
+    Where cells are missing, one of the rows at least does not count.
+    """
     low, high = interval_ends(cells)
+    sizes = sizes.cast(pl.Int64) - covers_missing(cells).cast(pl.Int64)
     wide = low.ne_missing(high).to_numpy() | means.is_not_null().to_numpy()
     ends = [_as_numbers(one, dates=dates) for one in (low, means, high)]
     least, mean, most = (end[wide] for end in ends)
@@ -252,8 +251,8 @@ def _impossible(cells: pl.Series, sizes: pl.Series, means: pl.Series, *, dates: 
         digits = means.str.extract(r"\.([0-9]+)$").str.len_chars().fill_null(0).to_numpy()[wide]
         slack = 0.5 * 10.0 ** -digits.astype(np.float64)
     slack = slack + 1e-9 * np.maximum(np.abs(least), np.abs(most))
-    step = (most - least) / rows
-    possible = (mean >= least + step - slack) & (mean <= most - step + slack)
+    step = (most - least) / np.maximum(rows, 1) * held
+    possible = (mean >= least + step - slack) & (mean <= most - step + slack) & (rows > 0)
     return int((~possible).sum())
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.audit.verify import cell_codes
+from shoal.audit.cells import cell_codes
 from shoal.distances.relation import equality, most_people
 from shoal.errors import UsageError
 from shoal.exact import upward
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from shoal.table.column import Column
 
 
+THIRDS = 10_000  # the largest denominator of a threshold that has no decimal, as 1/11
+
+
 def check_threshold(threshold: float | Fraction | str) -> Fraction:
     """Return a threshold of risk, as 0.2 or 1/11, as a rational, or raise where it is none."""
     found = _rational(threshold)
@@ -42,6 +45,13 @@ def check_threshold(threshold: float | Fraction | str) -> Fraction:
         )
         raise UsageError(msg)
     return found
+
+
+def threshold_of(manifest: dict[str, Any]) -> Fraction:
+    """Return the threshold of risk that a manifest states, a decimal that was rounded up."""
+    stated = check_threshold(manifest["threshold"])
+    near = stated.limit_denominator(THIRDS)
+    return near if upward(near) == upward(stated) else stated
 
 
 def _rational(value: object) -> Fraction | None:

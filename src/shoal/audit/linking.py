@@ -1,16 +1,12 @@
-"""Linking people whose quasi values are known, to one release and to two that overlap.
+"""Linking people whose quasi values are known to a release.
 
 The attacker has the quasi values of everybody in the original table, takes the published rows that
 match a person for equally likely, and guesses where most of their values lie: for numbers, the
 window of width 2ε with the most candidates, whose middle is within ε of all of them; for labels,
-the most frequent one. Whoever sees no release but knows how values are distributed guesses the best
+the most frequent one. Or the attacker guesses a value that is listed: the one with the most
+candidates within ε. A requirement bounds both where the group is known (`guessing`); here several
+groups may match. Whoever sees no release but knows how values are distributed guesses the best
 window of the whole table: what the prior alone gives.
-
-Intersection is about people who are in two releases. A person's candidate values in a release are
-those of the published rows that match the person. The true value of whoever is in both releases is
-a candidate in both, so only values that are candidates in both remain. A person is given away when
-one value remains and it is the person's own. One value that is not the person's own misleads: the
-person is missing from a release, and others match.
 
 People with several rows each are linked by what their rows say, and by how many there are. The
 attacker has all rows of everybody in the original. A person of the release with c rows may be the
@@ -29,11 +25,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.audit.guessing import how_near
 from shoal.distances.bands import band_of_column
 from shoal.exact import percent
 from shoal.notation import exact
 from shoal.sampling import Sample, drawn_from, within
-from shoal.table.coding import QUANTITY, code_column
+from shoal.table.coding import QUANTITY, code_lenient
 from shoal.table.people import by_person
 
 if TYPE_CHECKING:
@@ -52,7 +49,9 @@ class Link:
     """How often the best guess was right, against the guess from the prior alone.
 
     `people` are those whom guesses were made about, of `people_in_all`; where they are a sample,
-    `hits` and `candidates` may be off by their errors. The prior is that of all people.
+    `hits` and `candidates` may be off by their errors. The prior is that of all people. `listed`
+    is how often the best value that is listed was right, and `several` the share of people whom
+    several groups match; None where people have several rows.
     """
 
     release: str
@@ -65,6 +64,8 @@ class Link:
     hits: float
     prior: float
     knowing: str
+    listed: float | None = None
+    several: float | None = None
 
     @property
     def people(self) -> int:
@@ -78,7 +79,6 @@ class Link:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rates, their difference, and a sentence."""
-        near = "exactly" if self.epsilon == 0 else f"to within {self.epsilon:,g}"
         return {
             "release": self.release,
             "column": self.column,
@@ -90,16 +90,30 @@ class Link:
             "mean_candidates_error": self.candidates_error,
             "hits": self.hits,
             "error": self.error,
+            "listed": self.listed,
+            "listed_error": None if self.listed is None else self.sample.share_error(self.listed),
+            "several": self.several,
             "prior": self.prior,
             "gain": self.hits - self.prior,
-            "sentence": (
-                f"Whoever knows {self.knowing} in {self.release} guesses their "
-                f"{self.column} {near} for {percent(self.hits, 1)}{within(self.error)} of them; "
-                f"without the release, for {percent(self.prior, 1)}."
-                f"{drawn_from(self.sample, 'people')}"
-            ),
+            "sentence": self._sentence(),
             "drawn": drawn_from(self.sample, "people"),
         }
+
+    def _sentence(self) -> str:
+        hits = f"{percent(self.hits, 1)}{within(self.error)}"
+        said = (
+            f"An attacker who knows {self.knowing} guesses {self.column} in {self.release} "
+            f"{how_near(self.epsilon)} for "
+        )
+        if self.listed is None or not self.epsilon:
+            said += f"{hits} of them"
+        else:
+            listed = f"{percent(self.listed, 1)}{within(self.sample.share_error(self.listed))}"
+            said += f"{listed} of them by the best listed value, and for {hits} by the best number"
+        said += f"; without the release, for {percent(self.prior, 1)}."
+        if self.several:
+            said += f" Several groups match {percent(self.several, 1)} of them."
+        return f"{said}{drawn_from(self.sample, 'people')}"
 
 
 def known_of_people(names: Sequence[str]) -> str:
@@ -122,7 +136,7 @@ def known_of_people(names: Sequence[str]) -> str:
 def code_both(known: pl.Series, carried: pl.Series, *, numeric: bool) -> tuple[Column, int]:
     """Code the values of the original and of a release alike; the original's stand first."""
     texts = pl.concat([known.cast(pl.String), carried.cast(pl.String).alias(known.name)])
-    return code_column(texts, kind=QUANTITY if numeric else "categorical"), len(known)
+    return code_lenient(texts, kind=QUANTITY if numeric else "categorical"), len(known)
 
 
 def windows(column: Column, epsilon: float) -> NDArray[np.int64]:
@@ -130,6 +144,14 @@ def windows(column: Column, epsilon: float) -> NDArray[np.int64]:
     if not column.numeric:
         return np.arange(column.distinct)
     return band_of_column(column, exact(0), 2 * exact(epsilon)).last.astype(np.int64)
+
+
+def best_listed(codes: NDArray, first: NDArray, last: NDArray) -> tuple[int, int]:
+    """Return the first and last code near to the one, among some codes, that most are near to."""
+    counts = np.bincount(codes, minlength=len(last))
+    sums = np.concatenate([[0], np.cumsum(counts)])
+    best = int(np.argmax(np.where(counts > 0, sums[last + 1] - sums[first], 0)))
+    return int(first[best]), int(last[best])
 
 
 def best_window(codes: NDArray, last: NDArray[np.int64]) -> tuple[int, int]:
@@ -151,13 +173,18 @@ def link(
     column, count = code_both(original[name], published.table[name], numeric=numeric)
     own, carried = column.codes[:count], column.codes[count:]
     lasts = [windows(column, epsilon) for epsilon in epsilons]
-    hits = np.zeros(len(epsilons), np.int64)
+    bands = [_band(column, epsilon) for epsilon in epsilons]
+    hits, listed = np.zeros((2, len(epsilons)), np.int64)
     candidates = np.zeros(len(sample), np.int64)
+    several = 0
     for place, person in enumerate(sample.places.tolist()):
-        values = carried[cover.candidates(person)]
+        matching = cover.matching(person)
+        several += int(matching.sum() > 1)
+        values = carried[matching[published.by_cells.labels]]
         candidates[place] = len(values)
         if len(values):
             hits += [_within(best_window(values, last), own[person]) for last in lasts]
+            listed += [_within(best_listed(values, *band), own[person]) for band in bands]
     return [
         Link(
             published.name,
@@ -170,126 +197,24 @@ def link(
             int(hit) / len(sample),
             float(np.mean(_within(best_window(own, last), own))),
             known_of_people(published.schema.quasi),
+            int(right) / len(sample),
+            None if published.heterogeneous else several / len(sample),
         )
-        for epsilon, hit, last in zip(epsilons, hits, lasts, strict=True)
+        for epsilon, hit, right, last in zip(epsilons, hits, listed, lasts, strict=True)
     ]
+
+
+def _band(column: Column, epsilon: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first and last code within ε of each; labels are near where they are equal."""
+    if not column.numeric:
+        return np.arange(column.distinct), np.arange(column.distinct)
+    band = band_of_column(column, exact(epsilon), exact(epsilon))
+    return band.first.astype(np.int64), band.last.astype(np.int64)
 
 
 def _within(window: tuple[int, int], codes: Any) -> Any:
     """Return whether codes lie in a window."""
     return (window[0] <= codes) & (codes <= window[1])
-
-
-Three = tuple[float, float, float]  # of the first release, of the second, of both
-
-
-@dataclass(frozen=True)
-class Intersection:
-    """What remains of candidate values when two releases are read together.
-
-    `sample` are the people who were looked at, `matched` those of them whom rows of both releases
-    match; means and shares are over these.
-    """
-
-    releases: tuple[str, str]
-    column: str
-    sample: Sample
-    matched: Sample
-    values: Three  # mean number of candidate values
-    values_error: tuple[float | None, float | None, float | None]
-    pinned: Three  # share with one value, their own
-    misled: Three  # share with one value, not their own
-
-    @property
-    def people(self) -> int:
-        """How many people were looked at."""
-        return len(self.sample)
-
-    @property
-    def in_both(self) -> int:
-        """How many of them rows of both releases match."""
-        return len(self.matched)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers by release and together, and a sentence."""
-        first, second = self.releases
-        errors = [self.matched.share_error(share) for share in self.pinned]
-        said = [f"{percent(p, 1)}{within(e)}" for p, e in zip(self.pinned, errors, strict=True)]
-        return {
-            "releases": list(self.releases),
-            "column": self.column,
-            "people": self.people,
-            "people_in_all": self.sample.whole,
-            "in_both": self.in_both,
-            "mean_values": _named(self.values),
-            "mean_values_error": _named(self.values_error),
-            "pinned": _named(self.pinned),
-            "pinned_error": _named(errors),
-            "misled": _named(self.misled),
-            "misled_error": _named([self.matched.share_error(share) for share in self.misled]),
-            "sentence": (
-                f"Of {self.in_both:,} people with candidates in {first} and {second}, each "
-                f"alone gives away the {self.column} of {said[0]} and {said[1]}, both together "
-                f"that of {said[2]}; {self.values[2]:.3g} values remain on average, of "
-                f"{self.values[0]:.3g} and {self.values[1]:.3g}."
-                f"{self._misleading}{drawn_from(self.sample, 'people')}"
-            ),
-            "drawn": drawn_from(self.sample, "people"),
-        }
-
-    @property
-    def _misleading(self) -> str:
-        if not self.misled[2]:
-            return ""
-        share = f"{percent(self.misled[2], 1)}{within(self.matched.share_error(self.misled[2]))}"
-        return f" For {share}, the one value that remains is not theirs."
-
-
-def _named(three: Any) -> dict[str, Any]:
-    return dict(zip(("first", "second", "both"), three, strict=True))
-
-
-def intersect(
-    first: CellCover, second: CellCover, original: pl.DataFrame, name: str, sample: Sample
-) -> Intersection:
-    """Intersect the candidate values of some people of the original."""
-    releases = first.published, second.published
-    numeric = all(one.sensitive(name).numeric for one in releases)
-    texts = [table[name].cast(pl.String) for table in (original, *(r.table for r in releases))]
-    column = code_column(
-        pl.concat([text.alias(name) for text in texts]), kind=QUANTITY if numeric else "categorical"
-    )
-    ends = np.cumsum([len(text) for text in texts])[:-1]
-    own, *carried = np.split(column.codes, ends)
-    counts = np.zeros((len(sample), 3), np.int64)
-    right = np.zeros((len(sample), 3), bool)
-    marks = np.zeros((3, column.distinct), bool)
-    for place, person in enumerate(sample.places.tolist()):
-        marks[:] = False
-        for mark, cover, codes in zip(marks, (first, second), carried, strict=False):
-            mark[codes[cover.candidates(person)]] = True
-        np.logical_and(marks[0], marks[1], out=marks[2])
-        counts[place] = marks.sum(axis=1)
-        right[place] = marks[:, own[person]]
-    in_both = (counts[:, 0] > 0) & (counts[:, 1] > 0)
-    counts, right = counts[in_both], right[in_both]
-    matched = sample.only(in_both)
-    return Intersection(
-        (releases[0].name, releases[1].name),
-        name,
-        sample,
-        matched,
-        _means(counts),
-        tuple(matched.mean_error(counts[:, which]) for which in range(3)),  # type: ignore[arg-type]
-        _means((counts == 1) & right),
-        _means((counts == 1) & ~right),
-    )
-
-
-def _means(rows: Any) -> Three:
-    """Return the means of three columns, 0 where there are no rows."""
-    first, second, both = rows.mean(axis=0) if len(rows) else (0, 0, 0)
-    return float(first), float(second), float(both)
 
 
 @dataclass(frozen=True, eq=False)
@@ -384,7 +309,7 @@ def link_people(
             sample.mean_error(found),
             int(hit) / len(sample),
             prior,
-            f"{known_of_people(release.schema.quasi)}, and how many rows each has,",
+            f"{known_of_people(release.schema.quasi)}, and how many rows each person has,",
         )
         for epsilon, hit, prior in zip(epsilons, hits, priors, strict=True)
     ]

@@ -12,6 +12,7 @@ import stat
 from collections import Counter
 from typing import TYPE_CHECKING, Any, get_args
 
+from shoal.audit.asked import ASKED
 from shoal.audit.shapes import (
     Check,
     Wrong,
@@ -20,22 +21,25 @@ from shoal.audit.shapes import (
     listed,
     mapped,
     one_of,
+    or_null,
     shaped,
     text,
     true,
     whole,
 )
+from shoal.audit.verdict import VERDICTS
 from shoal.errors import InputError, UsageError
 from shoal.notation import parse
 from shoal.principles.requirement import requirements
-from shoal.release.statement import TITLE
+from shoal.release.statement import CONTEXT, COUNTS, LINE
 from shoal.table.dates import check_format, not_dates
 from shoal.table.ends import backwards
 from shoal.table.files import part_files, tables_named
-from shoal.table.forms import CODEBOOK, FORMS, MEANS, TWO_TABLES, stems
+from shoal.table.forms import CODEBOOK, FORMS, MEANS, TWO_TABLES, own_columns, stems
+from shoal.table.grid import REGIONS
 from shoal.table.linked import check_linked_name
 from shoal.table.missing import Missing
-from shoal.table.schema import KINDS, LABELS, NUMERIC, PERSON, PSEUDONYM, REAL, RESERVED
+from shoal.table.schema import KINDS, LABELS, NOBODY, NUMERIC, PERSON, PSEUDONYM, RESERVED
 from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
@@ -44,7 +48,6 @@ if TYPE_CHECKING:
 MANIFEST, REPORT = "manifest.json", "report.html"
 SIZE = 2**28  # bytes of a manifest; a million labels take a tenth of it
 
-SECONDS = 10**9
 ROLES = ("quasi", "sensitive", "other", PSEUDONYM)
 DIGEST = r"sha256:[0-9a-f]{64}"
 
@@ -81,16 +84,17 @@ def check_shape(manifest: Any) -> None:
     """Raise where a manifest says something that no manifest can say."""
     CHECK(manifest, "the manifest")
     names = [column["name"] for column in manifest["columns"]]
-    own = [RESERVED, *[REAL] * ("previous" in manifest), *[PERSON] * ("people" in manifest)]
+    own = [RESERVED, *own_columns(manifest)]
     if len(set(names)) < len(names) or set(own) & set(names):
         problem = f"'columns' has a name twice, or one that is called {' or '.join(map(repr, own))}"
         raise Wrong(problem)
     if "previous" in manifest and "people" not in manifest:
         problem = "a release of a series has to say 'people'"
         raise Wrong(problem)
-    if 0 < len(PEOPLE.keys() & manifest.keys()) < len(PEOPLE):
-        problem = f"the manifest has to say all of {', '.join(map(repr, PEOPLE))}, or none"
+    if ("people" in manifest) is not ("rows_known" in manifest):
+        problem = "the manifest has to say both 'people' and 'rows_known', or neither"
         raise Wrong(problem)
+    _check_counts(manifest)
     if ("alone" in manifest) is not (manifest.get("rows_known") is False):
         problem = "'alone' is there where 'rows_known' is false, and nowhere else"
         raise Wrong(problem)
@@ -103,7 +107,11 @@ def check_shape(manifest: Any) -> None:
             "'groups' is null, and 'adversary' there, for a heterogeneous release and for no other"
         )
         raise Wrong(problem)
+    if "nodes" in manifest and (alone or manifest.keys() & {"people", "coarsened_from"}):
+        problem = "'nodes' go with neither people, a coarser release nor one without groups"
+        raise Wrong(problem)
     _check_digests(manifest)
+    _check_regions(manifest)
     if alone and manifest["form"] in {MEANS, TWO_TABLES}:
         problem = f"a heterogeneous release has no form {manifest['form']!r}"
         raise Wrong(problem)
@@ -112,6 +120,22 @@ def check_shape(manifest: Any) -> None:
         problem = "'columns' has a node, and two tables have none"
         raise Wrong(problem)
     _check_terms(manifest)
+
+
+def _check_counts(manifest: dict[str, Any]) -> None:
+    """Raise where some numbers of rows that were left out are said, and others are not."""
+    of_people = {"suppressed_people", "capped"}
+    for place, told, needed in (
+        ("the manifest", manifest, {*COUNTS} - (set() if "people" in manifest else of_people)),
+        *(
+            (f"'tables', {name!r}", said, {*COUNTS} - {"suppressed_people"})
+            for name, said in manifest.get("tables", {}).items()
+        ),
+    ):
+        some = told.keys() & {*COUNTS}
+        if some != (needed if "rows_in" in manifest else set()):
+            problem = f"{place} has to say all of {', '.join(map(repr, sorted(needed)))}, or none"
+            raise Wrong(problem)
 
 
 def _check_digests(manifest: dict[str, Any]) -> None:
@@ -140,6 +164,20 @@ def _check_linked(manifest: dict[str, Any]) -> None:
         names = [column["name"] for column in said["columns"]]
         if len(set(names)) < len(names) or {RESERVED, PERSON} & set(names):
             problem = f"'tables', {name!r} has a name twice, or one that a release has of its own"
+            raise Wrong(problem)
+
+
+def _check_regions(manifest: dict[str, Any]) -> None:
+    """Raise where regions cannot be, or lack what says where they were cut."""
+    if "cells" not in manifest:
+        return
+    if manifest["groups"] is None or "previous" in manifest or manifest["form"] == TWO_TABLES:
+        problem = "'cells' go with groups, and neither with a series nor with two tables"
+        raise Wrong(problem)
+    for column in manifest["columns"]:
+        cut = column.get("kind") == "interval" and "never_mix" not in column
+        if cut and not {"step", "bounds"} <= column.keys():
+            problem = f"'columns' has to say step and bounds of {column['name']!r}"
             raise Wrong(problem)
 
 
@@ -202,16 +240,29 @@ def _column(value: Any, place: str) -> None:
     if "hierarchy" in value and kind != "node":
         problem = f"{place} has a hierarchy and is no node"
         raise Wrong(problem)
+    if kind != "interval" and value.keys() & {"step", "bounds"}:
+        problem = f"{place} has a step or bounds and is no interval"
+        raise Wrong(problem)
+    if "bounds" in value:
+        _ends(value["bounds"], f"{place}, 'bounds'", dates=said == "date")
     domain, where = value["domain"], f"{place}, 'domain'"
     if kind == "node":
         _node_domain(domain, where)
     elif kind == "set":
         listed(text(), least=1, different=True)(domain, where)
     else:
-        listed(_date if said == "date" else finite(), least=2, most=2)(domain, where)
-        if backwards(*domain, dates=said == "date"):
-            problem = f"{where} ends before it begins"
+        listed(lambda _value, _place: None, least=2, most=3)(domain, where)
+        if domain[2:] not in ([], [None]):
+            problem = f"{where} has a third element, which is not null"
             raise Wrong(problem)
+        _ends(domain[:2], where, dates=said == "date")
+
+
+def _ends(value: Any, place: str, *, dates: bool) -> None:
+    listed(_date if dates else finite(), least=2, most=2)(value, place)
+    if backwards(*value, dates=dates):
+        problem = f"{place} ends before it begins"
+        raise Wrong(problem)
 
 
 def _date(value: Any, place: str) -> None:
@@ -291,8 +342,10 @@ SAID = {  # of any column
     "bottom": finite(),
     "top": finite(),
     "missing": one_of(*get_args(Missing)),
+    "said": one_of(NOBODY),
 }
-PLAIN = shaped({"name": text(), "role": one_of(*ROLES)}, SAID | {"survey_weight": true})
+UNCHANGED = SAID | {"near": finite(above=0)}
+PLAIN = shaped({"name": text(), "role": one_of(*ROLES)}, UNCHANGED | {"survey_weight": true})
 QUASI = shaped(
     {
         "name": text(),
@@ -300,17 +353,21 @@ QUASI = shaped(
         "kind": one_of("interval", "set", "node"),
         "domain": lambda _value, _place: None,  # checked by kind
     },
-    SAID | {"weight": finite(above=0), "hierarchy": text(), "never_mix": true},
+    SAID
+    | {
+        "weight": finite(above=0),
+        "hierarchy": text(),
+        "never_mix": true,
+        "step": finite(above=0),
+        "bounds": lambda _value, _place: None,  # checked by type
+    },
 )
 SHARE = finite(least=0, most=1)
 REQUIRED: dict[str, Check] = {
     "shoal": text(r"[0-9]+\.[0-9]+[\w.+-]{0,40}"),
     "id": text(r"[0-9a-f]{32}"),
     "form": one_of(*FORMS),
-    "rows_in": whole(least=1),
-    "dropped": whole(),
     "rows": whole(least=1),
-    "suppressed": whole(),
     "groups": whole(least=1, null=True),
     "columns": listed(_column, least=1),
     "require": listed(text(), least=1),
@@ -318,40 +375,49 @@ REQUIRED: dict[str, Check] = {
     "measured": listed(
         shaped({"principle": text(), "holds": flag, "risk": finite(), "bound": finite()})
     ),
+    "exposed": listed(
+        shaped({"column": text(), "alone": whole(null=True), "said": or_null(one_of(NOBODY))})
+    ),
+    "found": or_null(
+        shaped({"quasi": SHARE, "with_exposed": shaped({"largest": SHARE, "above": SHARE})})
+    ),
+    "inferred": or_null(mapped(shaped({"certain": SHARE, "likely": SHARE}))),
+    "learned": or_null(listed(shaped({"principle": text(), "share": SHARE}))),
+    "verdict": one_of(*VERDICTS),
     "loss": shaped({"gcp": SHARE, "ncp": mapped(SHARE)}),
-    "seconds": mapped(finite(least=0, most=SECONDS)),
+    "date": text(r"[0-9]{4}-[0-9]{2}-[0-9]{2}"),
+    "threshold": finite(above=0, most=1),
+    "asked": shaped({}, ASKED),
     "digests": mapped(text(DIGEST), names=_file_name),
 }
-PEOPLE: dict[str, Check] = {
-    "people": whole(least=1),
-    "suppressed_people": whole(),
-    "capped": whole(),
-    "rows_known": flag,
-}
+LEFT_OUT: dict[str, Check] = {name: whole() for name in COUNTS} | {"rows_in": whole(least=1)}
 OPTIONAL: dict[str, Check] = {
-    **PEOPLE,
+    **LEFT_OUT,
+    "people": whole(least=1),
+    "rows_known": flag,
     "alone": whole(),
     "tables": mapped(
         shaped(
             {
-                "rows_in": whole(least=1),
-                "dropped": whole(),
                 "rows": whole(),
-                "suppressed": whole(),
-                "capped": whole(),
                 "columns": listed(
-                    shaped({"name": text(), "role": one_of("sensitive", "other")}, SAID), least=1
+                    shaped({"name": text(), "role": one_of("sensitive", "other")}, UNCHANGED),
+                    least=1,
                 ),
-            }
+            },
+            LEFT_OUT,
         ),
         names=_table_name,
     ),
-    "title": text(longest=TITLE),
+    "title": text(longest=LINE),
+    "context": shaped({}, {name: text(longest=LINE) for name in CONTEXT}),
+    "cells": one_of(REGIONS),
     "heterogeneous": true,
     "adversary": listed(text(), least=1),
     "escaped": true,
     "decimal": one_of(".", ","),
     "reproducible": true,
+    "nodes": whole(least=1),
     "coarsened_from": text(DIGEST),
     "previous": text(DIGEST, null=True),
 }

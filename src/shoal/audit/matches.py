@@ -23,7 +23,8 @@ from shoal.audit.verify import Audit, Finding, check_rows
 from shoal.distances.bands import band_of_column
 from shoal.errors import InputError, UsageError
 from shoal.notation import exact
-from shoal.table.coding import QUANTITY, code_column
+from shoal.table.coding import QUANTITY, code_lenient
+from shoal.table.missing import MISSING_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,7 +77,8 @@ def candidate_risks(
         known = column.spellings.gather(column.codes)
         carried = published[column.name].cast(pl.String)
         kind = QUANTITY if column.numeric else "categorical"
-        both = code_column(pl.concat([known.alias(column.name), carried]), kind=kind)
+        texts = pl.concat([known.alias(column.name), carried]).replace(MISSING_LABEL, None)
+        both = code_lenient(texts, kind=kind)
         own, codes = both.codes[: len(original)].copy(), both.codes[len(original) :].copy()
         chosen = _widths(column) if widths is None else widths
         near, totals = _count(graph, own, codes, *_bands(both, chosen))
@@ -88,7 +90,7 @@ def _widths(column: Column) -> list[float]:
     """Return the widths of a column, in its own units."""
     if not column.numeric:
         return [0.0]
-    reach = spread(column.numbers[column.codes])
+    reach = spread(column.numbers[column.codes[column.codes != column.gap]])
     return sorted({share * reach for share in WIDTHS})
 
 

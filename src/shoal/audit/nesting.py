@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import interval_ends, read_set
+from shoal.audit.cells import covers_missing, interval_ends, read_set
 from shoal.audit.standing import stand_ins
 from shoal.audit.verify import alike
 from shoal.errors import InputError
 from shoal.principles.groups import Groups
 from shoal.release.cells import cells, spans
-from shoal.table.coding import code_column, code_persons
+from shoal.table.coding import code_lenient, code_persons
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import PERSON, RESERVED
 from shoal.table.settling import weights_of
@@ -264,10 +264,14 @@ def _cover(said: Mapping[str, Any], small: pl.Series, large: pl.Series) -> Cover
     if said["kind"] == "interval":
         ends = [*interval_ends(small), *interval_ends(large)]
         texts = pl.concat([end.alias("end") for end in ends])
-        codes = code_column(texts, kind=said.get("type", "numeric")).codes
+        codes = code_lenient(texts, kind=said.get("type", "numeric")).codes
         cuts = np.cumsum([len(end) for end in ends])[:-1]
         low, high, lower, higher = (part.tolist() for part in np.split(codes, cuts))
-        return lambda p, w: bool(lower[w] <= low[p] and high[p] <= higher[w])
+        gap, gaps = (covers_missing(some).to_list() for some in (small, large))
+        alone = ends[0].is_null().to_list()
+        return lambda p, w: bool(
+            gap[p] <= gaps[w] and (alone[p] or (lower[w] <= low[p] and high[p] <= higher[w]))
+        )
     if said["kind"] == "set":
         held, holding = [_labels(cell) for cell in small], [_labels(cell) for cell in large]
         return lambda p, w: held[p] <= holding[w]

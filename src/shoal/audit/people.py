@@ -139,6 +139,15 @@ class Members:
         ]
 
 
+def descriptions(marks: NDArray[np.int64], people: NDArray[np.int64]) -> Groups:
+    """Return the people whose rows have equal marks, all together."""
+    rows = pl.DataFrame({"person": people, "mark": marks}).sort("person", "mark")
+    texts = rows.group_by("person", maintain_order=True).agg(
+        pl.col("mark").cast(pl.String).str.join(" ")
+    )["mark"]
+    return Groups.of(texts.rank("dense").to_numpy().astype(np.int64))
+
+
 def rows_of_people(
     published: pl.DataFrame, linked: Mapping[str, pl.DataFrame]
 ) -> tuple[dict[str, pl.DataFrame], dict[str, NDArray[np.int64]], list[str]]:

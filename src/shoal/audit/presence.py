@@ -65,15 +65,15 @@ def count_people(
     """Count whom each description matches.
 
     A cell that cannot be read would match everybody, which is not known: the requirement is then
-    said not to hold. A person with a missing number would match every interval, so the population
-    may not have any.
+    said not to hold. A person with a missing number would match every interval of a column in which
+    none was published as such, so the population may not have any there.
     """
     check_people(population, schema.quasi)
     population = schema.read_numbers(trimmed(population, schema, "quasi"), "quasi")
     described = Published("table", published, schema, None, kinds=kinds or {})
     cover = CellCover(described, population)
     for name, column in zip(schema.quasi, cover.columns, strict=True):
-        if (column.values == UNKNOWN).any():
+        if column.gaps is None and (column.values == UNKNOWN).any():
             refuse_missing(population[name])
     problems = []
     if cover.unread:

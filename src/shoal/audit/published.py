@@ -7,21 +7,24 @@ cell like any other: no row is ever left out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from shoal.audit.cells import as_text, without_escapes
 from shoal.audit.claims import kinds_of, manifest_schema
+from shoal.audit.forms import Tables
 from shoal.audit.manifest import read_manifest
 from shoal.audit.tables import read_published
 from shoal.audit.verify import alike, check_rows
 from shoal.errors import UnknownColumn, UsageError, option
-from shoal.table.coding import code_column
+from shoal.principles.requirement import requirements
+from shoal.table.coding import code_lenient
 from shoal.table.databases.access import is_address, name_of
-from shoal.table.forms import INTERVALS
-from shoal.table.missing import is_missing
+from shoal.table.forms import INTERVALS, TWO_TABLES
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import PERSON, RESERVED, Schema
 from shoal.table.settling import with_date_formats
@@ -30,10 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
     from shoal.principles.groups import Groups
+    from shoal.principles.requirement import Requirement
     from shoal.release.release import ReleaseData
     from shoal.table.column import Column
 
@@ -54,6 +57,7 @@ class Published:
     kinds: Mapping[str, str] = field(default_factory=dict)
     form: str = INTERVALS
     person: str | None = None  # the column that says whom rows are about, where people are attacked
+    require: tuple[Requirement, ...] = ()  # what a manifest says must hold
 
     @cached_property
     def by_cells(self) -> Groups:
@@ -76,10 +80,8 @@ class Published:
         return str(self.table[self.group][row]) if self.group else f"row {row + 1}"
 
     def sensitive(self, name: str) -> Column:
-        """Code a sensitive column; with missing cells it is a column of labels."""
-        column = self.table[name]
-        kind = "categorical" if is_missing(column).any() else self.schema.types.get(name)
-        return code_column(column, kind=kind)
+        """Code a sensitive column, of which cells may be missing."""
+        return code_lenient(self.table[name], kind=self.schema.types.get(name))
 
 
 PEOPLE = (
@@ -116,11 +118,13 @@ def open_published(
         mixed = bool(manifest.get("heterogeneous", False))
         nodes = [c["name"] for c in manifest["columns"] if c.get("kind") == "node"]
         owned = {name: said for name, said in (hierarchies or {}).items() if name in nodes}
-        chosen = replace_types(manifest_schema(manifest, owned), schema)
+        stated = manifest_schema(manifest, owned)
+        chosen = replace_types(stated, schema)
         grouped = None if mixed else RESERVED
         kinds, form = kinds_of(manifest), manifest["form"]
         whom = PERSON if person is not None and PERSON in table.columns else None
-        return Published(path.name, table, chosen, grouped, mixed, kinds, form, whom)
+        asked = requirements(manifest["require"], *stated.protected)
+        return Published(path.name, table, chosen, grouped, mixed, kinds, form, whom, tuple(asked))
     table = read_table(source) if path is not None else take_frame(source)
     if schema is None or not schema.quasi or not schema.sensitive:
         msg = (
@@ -180,3 +184,12 @@ def plain_text(release: ReleaseData) -> pl.DataFrame:
     if release.recoding.escape:
         plain = without_escapes(plain, release.manifest["columns"])
     return release.schema.read_numbers(plain, "sensitive")
+
+
+def as_read(release: ReleaseData) -> Tables:
+    """Return the published tables as whoever reads their files has them."""
+    people = None
+    if release.form == TWO_TABLES:
+        people = pl.concat(replace(next(iter(release.parts.values())), escape=False).text())
+    linked = {name: one.text(name) for name, one in release.linked.items()}
+    return Tables(plain_text(release), people=people, linked=linked)

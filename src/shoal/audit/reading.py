@@ -15,7 +15,7 @@ import numpy as np
 
 from shoal.audit.cells import interval_ends, read_set
 from shoal.errors import InputError, option
-from shoal.table.coding import NUMBER, code_column, code_known
+from shoal.table.coding import NUMBER, code_column, code_lenient
 from shoal.table.dates import not_dates
 from shoal.table.ends import ranks_within
 from shoal.table.groupings import Hierarchy
@@ -142,17 +142,20 @@ UNPLACED = (
 def code_by_kind(known: pl.Series, kind: str, type: str | None) -> Column:
     """Code known values as the cells of a published column of some kind and type are to be read."""
     if kind == "interval":
-        return code_column(known, kind=type or "numeric")
+        return code_lenient(known, kind=type or "numeric")
     if kind == "node" and type in {*NUMERIC, "date"}:
-        return code_known(known, kind=type)
+        return code_lenient(known, kind=type)
     return code_column(known, kind="categorical")
 
 
 def ranks_between(
     texts: pl.Series, column: Column
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the lowest and highest rank that lies in each interval, and which could be read."""
-    low, high = interval_ends(texts)
+    """Return the lowest and highest number that lies in each interval, and which could be read.
+
+    Of a cell of missing numbers alone there is none to be read.
+    """
+    low, high = (end.fill_null(MISSING_LABEL) for end in interval_ends(texts))
     bad = [not_dates(e) if column.dates else ~e.str.contains(NUMBER) for e in (low, high)]
     return *ranks_within(column, low, high), ~(bad[0] | bad[1]).to_numpy()
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import read_set
+from shoal.audit.cells import BOTH, read_set
 from shoal.audit.reading import ranks_between
 from shoal.kernels.freeform.boxes import (
     SCALE,
@@ -78,11 +78,43 @@ def published_boxes(published: pl.DataFrame, original: Coded) -> Boxes:
     )
 
 
+def whole_boxes(published: pl.DataFrame, original: Coded) -> tuple[Boxes, NDArray[np.int64]]:
+    """Return boxes that cover all that published rows do, and the row of each.
+
+    A row whose cells cover numbers and missing ones has a box for either.
+    """
+    boxes, rows = published_boxes(published, original), np.arange(published.height)
+    place = 0
+    for column in original.quasi:
+        if not column.numeric and column.tree is None:
+            continue
+        if column.gap is not None:
+            cells = published[column.name].cast(pl.String).fill_null(MISSING_LABEL)
+            mixed = np.flatnonzero(cells.str.ends_with(BOTH).to_numpy()[rows])
+            more = boxes.take(mixed)
+            more.lows[:, place] = more.highs[:, place] = column.gap
+            boxes = Boxes(
+                np.concatenate([boxes.lows, more.lows]),
+                np.concatenate([boxes.highs, more.highs]),
+                np.concatenate([boxes.masks, more.masks]),
+            )
+            rows = np.concatenate([rows, rows[mixed]])
+        place += 1
+    return boxes, rows
+
+
 def _ranks_within(texts: pl.Series, column: Column) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the lowest and highest rank whose value lies in each interval."""
+    """Return the lowest and highest rank whose value lies in each interval.
+
+    Where missing cells and numbers are covered, it is the numbers: a box has no gaps, and to match
+    fewer is the private side.
+    """
     if column.tree is not None:
         return _ranks_under(texts, column.tree, column.places)
     low, high, _ = ranks_between(texts, column)
+    if column.gap is not None:
+        alone = (texts == MISSING_LABEL).to_numpy()
+        low, high = (np.where(alone, column.gap, end) for end in (low, high))
     return low, high
 
 

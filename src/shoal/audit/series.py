@@ -16,12 +16,13 @@ import polars as pl
 
 from shoal.audit.claims import manifest_schema
 from shoal.audit.files import audit_directory
-from shoal.audit.forms import own_columns
 from shoal.audit.manifest import MANIFEST, read_manifest
 from shoal.audit.nesting import Side, not_nested
 from shoal.audit.tables import digest_of, read_spelled
+from shoal.audit.verdict import BROKEN, HOLDS, OPEN
 from shoal.errors import InputError, UsageError
 from shoal.release.ledger import read_ledger
+from shoal.table.forms import own_columns
 from shoal.table.schema import PERSON, REAL, RESERVED
 
 if TYPE_CHECKING:
@@ -122,6 +123,13 @@ class SeriesAudit:
         """Whether every release holds and they fit together."""
         return not self.problems and all(part.audit.holds for part in self.parts)
 
+    @property
+    def verdict(self) -> str:
+        """The worst verdict of any of them; broken where they do not fit together."""
+        if not self.holds:
+            return BROKEN
+        return OPEN if any(part.audit.verdict == OPEN for part in self.parts) else HOLDS
+
     def complaints(self) -> list[str]:
         """Return a sentence for everything that does not hold."""
         alone = [f"{p.name}: {said}" for p in self.parts for said in p.audit.complaints()]
@@ -131,6 +139,7 @@ class SeriesAudit:
         """Return everything as plain values, as the command prints it in JSON."""
         return {
             "holds": self.holds,
+            "verdict": self.verdict,
             "releases": [{"release": p.name} | p.audit.to_dict() for p in self.parts],
             "problems": list(self.problems),
             "warnings": list(self.warnings),

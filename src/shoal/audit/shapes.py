@@ -125,6 +125,16 @@ def mapped(item: Check, names: Check = lambda _value, _place: None) -> Check:
     return check
 
 
+def or_null(check: Check) -> Check:
+    """Return a check that null passes as well."""
+
+    def checked(value: Any, place: str) -> None:
+        if value is not None:
+            check(value, place)
+
+    return checked
+
+
 def shaped(needed: dict[str, Check], known: dict[str, Check] | None = None) -> Check:
     """Return a check for objects with these keys: those that are needed, others that may be."""
     every = needed | (known or {})

@@ -11,7 +11,7 @@ table cannot show, as a threshold that nobody reached, the codebook says too.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,12 +31,13 @@ from shoal.audit.claims import (
 )
 from shoal.audit.forms import flat_cells, one_cell_each, wrong_headers
 from shoal.audit.tables import find_parts, read_part
-from shoal.audit.verify import Audit, Finding, audit_table, unknown_rows
+from shoal.audit.verdict import Exposed
+from shoal.audit.verify import Audit, Finding, audit_table, coded_as_asked, unknown_rows
 from shoal.principles.groups import Totals
 from shoal.principles.requirement import asked_of
 from shoal.release.codebook import WEIGHED, HeldCells
 from shoal.table.coding import code_lenient
-from shoal.table.forms import CODEBOOK, INTERVALS, RELEASE, has_ends, spelled_as
+from shoal.table.forms import CODEBOOK, INTERVALS, RELEASE, has_ends, published_as
 from shoal.table.formulas import unescape_name
 from shoal.table.schema import PERSON, RESERVED
 from shoal.table.trimming import odd_numbers, stated_trim
@@ -46,12 +47,15 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
+    from shoal.audit.exposed import Tally
     from shoal.audit.tables import PartFiles
     from shoal.principles.groups import Summary
     from shoal.principles.requirement import Requirement
+    from shoal.table.column import Column
     from shoal.table.schema import Schema
 
 
+TIMES = "\x00times"  # how many rows have a cell, beside it
 BEFORE = ("First ", "Written as ", WEIGHED)  # how a codebook begins to say what was done first
 
 
@@ -64,7 +68,7 @@ def check_done(table: pl.DataFrame, columns: Iterable[Mapping[str, Any]]) -> lis
             continue
         cells = table[name].unique().drop_nulls().cast(pl.String)
         if has_ends(column):
-            cells = pl.concat([end.alias(name) for end in interval_ends(cells)])
+            cells = pl.concat([end.alias(name) for end in interval_ends(cells)]).drop_nulls()
         elif column["role"] == "quasi":
             continue  # labels and nodes
         if odd := odd_numbers(cells, trim):
@@ -89,7 +93,7 @@ def check_codebook(directory: Path, manifest: Mapping[str, Any], schema: Schema)
     problems = []
     for column in manifest["columns"]:
         before = WEIGHED if column.get("survey_weight") else schema.done_to(column["name"])
-        for name in spelled_as(column["name"], manifest["form"], interval=has_ends(column)):
+        for name in published_as(column, manifest["form"]):
             done = said.get(name, "")
             if not done.startswith(before) or done.removeprefix(before).strip().startswith(BEFORE):
                 problems.append(
@@ -107,13 +111,27 @@ class Reading:
     """Everything that one has to know to audit a slice: what is stated, and what is asked.
 
     `labels` are the sensitive columns that hold labels: a slice that happens to hold numbers alone
-    does not make numbers of them.
+    does not make numbers of them. `offered` are whole columns by which distances are scaled.
     """
 
     manifest: dict[str, Any]
     requirements: Sequence[Requirement]
     names: tuple[str, ...]  # of the columns, in the order of the files
     labels: tuple[str, ...]
+    offered: Mapping[str, Column] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        manifest: dict[str, Any],
+        asked: Sequence[Requirement],
+        names: tuple[str, ...],
+        counted: Callable[[str], pl.DataFrame],
+        labels: tuple[str, ...] | None = None,
+    ) -> Reading:
+        """Take from all parts what no slice knows; `counted` cells come with their `TIMES`."""
+        known = labels_of(manifest, asked, counted) if labels is None else labels
+        return cls(manifest, asked, names, known, _offered(manifest, asked, counted, known))
 
     @property
     def cells(self) -> list[str]:
@@ -134,27 +152,26 @@ class SliceAudited:
     problems: tuple[str, ...]
     cells: dict[str, CellCount]
     alike: Counter[int]
-    sizes: Counter[int]
     held: dict[str, HeldCells]  # what carried columns hold
+    tally: Tally | None = None
 
 
 def audit_slice(reading: Reading, table: pl.DataFrame) -> SliceAudited:
     """Measure the rows of a slice."""
     manifest = reading.manifest
-    schema = manifest_schema(manifest)
-    labels = {name: "categorical" for name in reading.labels if name not in schema.types}
-    schema = replace(schema, types={**schema.types, **labels})
+    schema = _with_labels(manifest_schema(manifest), reading.labels)
     rows = flat_cells(table, manifest)
     problems = [] if manifest["form"] == INTERVALS else wrong_headers({RELEASE: rows}, manifest)
     rows = one_cell_each(rows, manifest)
     problems += check_columns(rows, manifest)
     if problems:
-        return SliceAudited(rows.height, 0, 0, 0, (), tuple(problems), {}, Counter(), Counter(), {})
+        return SliceAudited(rows.height, 0, 0, 0, (), tuple(problems), {}, Counter(), {})
     problems += check_groups(rows, manifest) + check_done(rows, manifest["columns"])
     cells = {c["name"]: count_cells(rows, c) for c in manifest["columns"] if c["role"] == "quasi"}
-    sizes = rows[RESERVED].value_counts()["count"]
+    asked = reading.requirements
     plain = schema.read_numbers(rows, "sensitive")
-    found = audit_table(plain, schema, reading.requirements, kinds=kinds_of(manifest))
+    exposed, kinds = Exposed.of(manifest, asked) if asked else None, kinds_of(manifest)
+    found = audit_table(plain, schema, asked, kinds=kinds, exposed=exposed, offered=reading.offered)
     return SliceAudited(
         rows.height,
         found.groups or 0,
@@ -167,12 +184,12 @@ def audit_slice(reading: Reading, table: pl.DataFrame) -> SliceAudited:
         (*problems, *found.problems),
         cells,
         _counted(found.alike),
-        _counted(sizes.to_numpy()),
         {
             c["name"]: HeldCells.of(table[c["name"]], table[c["name"]].unique())
             for c in manifest["columns"]
             if c["role"] != "quasi"
         },
+        None if found.exposed is None else found.exposed.tally,
     )
 
 
@@ -199,6 +216,10 @@ def joined_audit(reading: Reading, slices: Sequence[SliceAudited]) -> Audit:
     alike = sum((one.alike for one in slices), start=Counter())
     alone = sum(one.alone for one in slices)
     known = manifest.get("rows_known", True)
+    tallies = [one.tally for one in slices if one.tally is not None]
+    exposed = Exposed.of(manifest, asked)
+    if len(tallies) == len(slices):
+        exposed = exposed.counted(sum(tallies[1:], start=tallies[0]))
     return Audit(
         rows,
         groups,
@@ -209,6 +230,7 @@ def joined_audit(reading: Reading, slices: Sequence[SliceAudited]) -> Audit:
         people=people,
         alone=None if people is None else alone,
         rows_known=known,
+        exposed=exposed,
     )
 
 
@@ -242,7 +264,7 @@ def held_by(slices: Sequence[SliceAudited]) -> dict[str, HeldCells]:
 
 def is_sliced(directory: Path, manifest: dict[str, Any], asked: Sequence[Requirement]) -> bool:
     """Return whether a release comes in parts, with more rows than are audited together."""
-    grouped = manifest["groups"] is not None and "previous" not in manifest
+    grouped = manifest["groups"] is not None and not manifest.keys() & {"previous", "cells"}
     if not (grouped and all(one.principle.by_itself for one in asked)):
         return False
     parts = find_parts(directory, RELEASE, manifest["digests"])
@@ -252,10 +274,11 @@ def is_sliced(directory: Path, manifest: dict[str, Any], asked: Sequence[Require
 def audit_parts(parts: PartFiles, manifest: dict[str, Any], asked: Sequence[Requirement]) -> Audit:
     """Audit part files slice by slice; each takes a look at all of them, and memory for itself."""
 
-    def distinct(name: str) -> pl.DataFrame:
-        return pl.concat([read_part(path, [name]).unique() for path in parts.paths]).unique()
+    def counted(name: str) -> pl.DataFrame:
+        held = [read_part(path, [name]).group_by(name).len(TIMES) for path in parts.paths]
+        return pl.concat(held).group_by(name).agg(pl.col(TIMES).sum())
 
-    reading = Reading(manifest, asked, parts.columns, labels_of(manifest, asked, distinct))
+    reading = Reading.of(manifest, asked, parts.columns, counted)
     count = -(-parts.rows // AT_ONCE)
     slices = []
     for number in range(count):
@@ -273,7 +296,7 @@ def audit_parts(parts: PartFiles, manifest: dict[str, Any], asked: Sequence[Requ
 def labels_of(
     manifest: dict[str, Any],
     asked: Sequence[Requirement],
-    distinct: Callable[[str], pl.DataFrame],
+    counted: Callable[[str], pl.DataFrame],
 ) -> tuple[str, ...]:
     """Return the sensitive columns that hold labels, as the distinct cells of all parts decide."""
     schema = manifest_schema(manifest)
@@ -281,13 +304,31 @@ def labels_of(
     labels = []
     for name in schema.sensitive:
         if not numbers.get(name):
-            plain = schema.read_numbers(distinct(name), "sensitive")[name]
+            plain = schema.read_numbers(counted(name).drop(TIMES), "sensitive")[name]
             if not code_lenient(plain, kind=schema.types.get(name)).numeric:
                 labels.append(name)
     return tuple(labels)
 
 
-def group_sizes_of(slices: Sequence[SliceAudited]) -> list[dict[str, int]]:
-    """Return how many groups have how many rows."""
-    sizes = sum((one.sizes for one in slices), start=Counter())
-    return [{"size": size, "groups": sizes[size]} for size in sorted(sizes)]
+def _with_labels(schema: Schema, labels: Sequence[str]) -> Schema:
+    """Return a schema that says which columns hold labels, where it said nothing."""
+    more = {name: "categorical" for name in labels if name not in schema.types}
+    return replace(schema, types={**schema.types, **more})
+
+
+def _offered(
+    manifest: dict[str, Any],
+    asked: Sequence[Requirement],
+    counted: Callable[[str], pl.DataFrame],
+    labels: Sequence[str],
+) -> dict[str, Column]:
+    """Return the columns that distances are scaled by, as all parts together hold them."""
+    schema = _with_labels(manifest_schema(manifest), labels)
+    found: dict[str, Column] = {}
+    for one in asked:
+        for name in one.columns if one.principle.scaled else ():
+            cells = counted(name)
+            plain = schema.read_numbers(cells.drop(TIMES), "sensitive")
+            (column,) = coded_as_asked(plain, schema, one, (name,))
+            found[name] = replace(column, times=cells[TIMES].to_numpy().astype(np.int64))
+    return found

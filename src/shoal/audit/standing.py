@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import interval_ends, read_set
+from shoal.audit.cells import covers_missing, interval_ends, read_set
 from shoal.errors import InputError
 from shoal.table.coded import NOTHING, Coded
-from shoal.table.coding import code_asked, code_column
+from shoal.table.coding import code_asked, code_column, code_lenient
+from shoal.table.grid import read_bounds
 from shoal.table.groupings import Listed
 from shoal.table.missing import MISSING_LABEL
 
@@ -69,9 +70,11 @@ def _column(texts: pl.Series, said: Mapping[str, Any], turn: NDArray[np.int64]) 
     cells = texts.unique(maintain_order=True)
     which = texts.cast(pl.Enum(cells)).to_physical().to_numpy()
     if said["kind"] == "interval":
-        low, high = interval_ends(cells)
-        both = [[a, b] if a != b else [a] for a, b in zip(low, high, strict=True)]
-        return code_column(_dealt(texts.name, both, which, turn), kind=said.get("type", "numeric"))
+        ends = zip(*interval_ends(cells), covers_missing(cells), strict=True)
+        held = [[*dict.fromkeys((a, b))] * (a is not None) + [None] * gap for a, b, gap in ends]
+        dealt = _dealt(texts.name, held, which, turn)
+        bounds = read_bounds(texts.name, said["bounds"]) if "bounds" in said else None
+        return replace(code_lenient(dealt, kind=said.get("type", "numeric")), bounds=bounds)
     if said["kind"] == "set":
         sets = [_labels(cell, texts.name) for cell in cells]
         dealt = _dealt(texts.name, sets, which, turn)
@@ -86,7 +89,10 @@ def _column(texts: pl.Series, said: Mapping[str, Any], turn: NDArray[np.int64]) 
 
 
 def _dealt(
-    name: str, values: Sequence[Sequence[str]], which: NDArray[np.int64], turn: NDArray[np.int64]
+    name: str,
+    values: Sequence[Sequence[str | None]],
+    which: NDArray[np.int64],
+    turn: NDArray[np.int64],
 ) -> pl.Series:
     """Deal what a cell covers to the rows of its group, in turn, and raise where they are few."""
     counts = np.array([len(some) for some in values])

@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.audit.covers import CellCover
-from shoal.audit.exposure import Nearness, band_of, nearness, widths
+from shoal.audit.exposure import Nearness, nearness, relation_of, widths
 from shoal.audit.published import Published, open_published
 from shoal.audit.verify import GUESSED, mixed_groups
-from shoal.distances.relation import near
+from shoal.distances.relation import Band, Unsure, near
 from shoal.errors import UnknownColumn, UsageError, option
 from shoal.principles.groups import Groups
-from shoal.principles.histogram import Histogram
+from shoal.principles.histogram import Histogram, as_worst
 from shoal.principles.outlook import OF_DESCRIPTIONS, OF_GROUPS, of_columns
 from shoal.table.coded import Sensitive
 from shoal.table.people import values_of
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.audit.people import Members
-    from shoal.distances.relation import Band
+    from shoal.distances.relation import Relation
     from shoal.principles.base import Principle
     from shoal.table.schema import Schema
 
@@ -87,7 +87,7 @@ def levels_of_groups(groups: Groups, value: Sensitive) -> dict[str, NDArray[np.f
     """Return some levels of each group, for lists of the riskiest ones."""
     found = {type(one).__name__: 1 / one.measure(groups, value).risks for one in OF_GROUPS}
     if value.columns[0].numeric:
-        histogram = Histogram.of(groups, value.codes)
+        histogram = Histogram.of(groups, as_worst(groups, value))
         ends = value.numbers[histogram.named[histogram.codes]].astype(np.float64)
         with np.errstate(over="ignore"):  # of values that are further apart than any double
             lengths = ends[histogram.ends - 1] - ends[histogram.starts]
@@ -270,13 +270,24 @@ def _riskiest(
 WORST_RECORDS = 10  # records that are named
 
 
-def near_to_each(groups: Groups, value: Sensitive, band: Band) -> NDArray[np.int64]:
-    """Count for each row the members of its group near to it, itself included."""
+def near_to_each(groups: Groups, value: Sensitive, relation: Relation) -> NDArray[np.int64]:
+    """Count for each row the members of its group near to it, itself included.
+
+    Missing values are near to all; only these are near to one of them.
+    """
+    band = relation.values if isinstance(relation, Unsure) else relation
+    assert isinstance(band, Band)
     base = groups.labels * value.distinct
     keys = np.sort(base + value.codes)
     first = np.searchsorted(keys, base + band.first[value.codes], "left")
     last = np.searchsorted(keys, base + band.last[value.codes], "right")
     found: NDArray[np.int64] = (last - first).astype(np.int64)
+    if isinstance(relation, Unsure):
+        missing = value.codes == relation.gap
+        found += (
+            np.bincount(groups.labels, missing, len(groups)).astype(np.int64)[groups.labels]
+            * ~missing
+        )
     return found
 
 
@@ -288,7 +299,7 @@ def riskiest_records(
     Rows are counted from 1, as they stand in the published table.
     """
     groups = published.groups
-    near = near_to_each(groups, value, band_of(value, epsilon))
+    near = near_to_each(groups, value, relation_of(value, epsilon))
     sizes = groups.sizes[groups.labels]
     risks = near / sizes
     return [
@@ -369,7 +380,7 @@ def _records(
     worst: NDArray[np.int64],
 ) -> list[dict[str, Any]]:
     """Name the rows of the highest risk; no others can be than those of the worst candidates."""
-    band = band_of(value, middle.epsilon)
+    relation = relation_of(value, middle.epsilon)
     whom = " people with as many rows" if members.known else " people"
     found: list[dict[str, Any]] = []
     for one in worst.tolist():
@@ -377,7 +388,7 @@ def _records(
         people = members.of_row[rows]
         codes, place = np.unique(value.codes[rows], return_inverse=True)
         for code in range(len(codes)):
-            close = near(band, codes, codes[code])[place]
+            close = near(relation, codes, codes[code])[place]
             count = len(np.unique(people[close]))
             found += [
                 {

@@ -11,6 +11,7 @@ import stat
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -87,6 +88,12 @@ class PartFiles:
         """How many rows they have together."""
         return sum(self.heights)
 
+    def first(self, most: int) -> PartFiles:
+        """Return the first parts, as many as it takes to have so many rows."""
+        reached = accumulate(self.heights)
+        count = next((at for at, rows in enumerate(reached, 1) if rows >= most), len(self.paths))
+        return replace(self, paths=self.paths[:count], heights=self.heights[:count])
+
 
 def find_parts(directory: Path, stem: str, stated: Iterable[str]) -> PartFiles | None:
     """Return the parts of a table among the files that a manifest states, None where it has none.
@@ -103,8 +110,8 @@ def find_parts(directory: Path, stem: str, stated: Iterable[str]) -> PartFiles |
         if not is_ordinary(path):
             msg = f"{directory.name!r} has no {name}, or it is no ordinary file."
             raise InputError(msg)
-        with _whole(path):
-            file = pl.scan_parquet(path, glob=False)
+        with _whole(path), path.open("rb") as raw:  # Polars opens no name that is not UTF-8
+            file = pl.scan_parquet(raw, glob=False)
             found = list(file.collect_schema().items())
             heights.append(int(file.select(pl.len()).collect().item()))
         if first is not None and found != first:
@@ -117,8 +124,8 @@ def find_parts(directory: Path, stem: str, stated: Iterable[str]) -> PartFiles |
 
 def read_part(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
     """Return a part, or some of its columns."""
-    with _whole(path):
-        return pl.read_parquet(path, columns=columns, glob=False)
+    with _whole(path), path.open("rb") as raw:
+        return pl.read_parquet(raw, columns=columns, glob=False)
 
 
 @contextmanager
@@ -150,10 +157,34 @@ def read_tables(
     manifest: dict[str, Any],
     *,
     lean: bool = False,
+    most: int | None = None,
     progress: Progress = silent,
 ) -> Tables:
-    """Read the published tables of a release directory as one, and say what is wrong with them."""
-    found = read_spelled(directory, manifest, lean=lean, progress=progress)
+    """Read the published tables of a release directory as one, and say what is wrong with them.
+
+    Of a table in parts only the first ones are read once they have `most` rows.
+    """
+    found = read_spelled(directory, manifest, lean=lean, most=most, progress=progress)
+    return _with_numbers(found, manifest)
+
+
+def tables_in_memory(
+    spelled: Mapping[str, Iterable[pl.DataFrame]], manifest: dict[str, Any]
+) -> Tables:
+    """Read tables that are not written, from batches of spelled cells, as if they were."""
+    tables = {}
+    for stem, batches in spelled.items():
+        gathered, rows, header = Gathered(lean=manifest["form"] != TWO_TABLES), 0, list[str]()
+        for batch in batches:
+            flat = flat_cells(batch, manifest)
+            gathered.add(flat)
+            rows, header = rows + flat.height, flat.columns
+        tables[stem] = gathered.table(header, rows)
+    return _with_numbers(_assembled(tables, manifest), manifest)
+
+
+def _with_numbers(found: Tables, manifest: dict[str, Any]) -> Tables:
+    """Return tables with the numbers of sensitive columns spelled plainly."""
     schema = manifest_schema(manifest)
     linked = {
         name: schema.linked[name].read_numbers(table, "sensitive")
@@ -167,14 +198,16 @@ def read_spelled(
     manifest: dict[str, Any],
     *,
     lean: bool = False,
+    most: int | None = None,
     progress: Progress = silent,
 ) -> Tables:
     """Read the published tables, quasi cells as text, nothing escaped, all spelled as they are."""
-    form = manifest["form"]
+    form, whole = manifest["form"], True
     tables = {}
     for stem in (*stems(form), *manifest.get("tables", {})):
         if parts := find_parts(directory, stem, manifest["digests"]):
-            tables[stem] = _read_parts(parts, manifest, progress)
+            some = parts if most is None else parts.first(most)
+            tables[stem], whole = _read_parts(some, manifest, progress), some.rows == parts.rows
             continue
         (name,) = (name for name in manifest["digests"] if name in tables_named(stem))
         path = directory / name
@@ -189,6 +222,12 @@ def read_spelled(
             )
         else:
             tables[stem] = flat(read_table(path, delimiter=separator))
+    return replace(_assembled(tables, manifest), whole=whole)
+
+
+def _assembled(tables: dict[str, pl.DataFrame], manifest: dict[str, Any]) -> Tables:
+    """Return the tables of a release as one, with those linked to it."""
+    form = manifest["form"]
     if form == TWO_TABLES:
         return put_together(tables, manifest)
     linked = {}

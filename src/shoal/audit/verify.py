@@ -7,28 +7,33 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
+from shoal.audit.cells import cell_codes
 from shoal.audit.people import Members, rows_of_people
+from shoal.audit.verdict import look, look_at_people
 from shoal.errors import InputError
 from shoal.exact import at_most, upward
+from shoal.principles.base import Pairwise, check_odds
 from shoal.principles.groups import Groups, Measurement
 from shoal.principles.requirement import check_population, check_whose
 from shoal.showing import Shown
 from shoal.table.coded import Sensitive
-from shoal.table.coding import code_column, quantity
-from shoal.table.columns import Handed, is_dictionary, top_code, without_cells
+from shoal.table.coding import code_lenient, quantity
+from shoal.table.columns import Handed, without_cells
 from shoal.table.reading import take_frame
 from shoal.table.schema import RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from shoal.audit.matches import CandidateRisk
     from shoal.audit.presence import Matched
+    from shoal.audit.verdict import Exposed, Valued
     from shoal.principles.requirement import Requirement
+    from shoal.table.column import Column
     from shoal.table.schema import Schema
 
 
@@ -100,7 +105,9 @@ class Audit(Shown):
     one of their group with so many rows, and `rows_known` whether that may be known; groups and
     descriptions are then counted in people.
     `reading` is what the manifest of a release says about how its cells are to be read; `warnings`
-    is what else a reader of the files should know.
+    is what else a reader of the files should know; `shown` is what its tables show by themselves,
+    where that was looked at; `exposed` is what columns that are published unchanged add to what a
+    reader learns, None for a table without a manifest.
     """
 
     rows: int
@@ -116,6 +123,8 @@ class Audit(Shown):
     people: int | None = None
     alone: int | None = None
     rows_known: bool = True
+    shown: dict[str, Any] | None = None
+    exposed: Exposed | None = None
 
     @property
     def holds(self) -> bool:
@@ -123,15 +132,26 @@ class Audit(Shown):
         return not self.problems and all(finding.holds for finding in self.findings)
 
     @property
+    def verdict(self) -> str | None:
+        """What may be said of a release in one word; None for a table without a manifest."""
+        return None if self.exposed is None else self.exposed.verdict(holds=self.holds)
+
+    @property
     def worst_risk(self) -> float:
         """The largest risk over all requirements."""
         return max(upward(finding.measurement.risk) for finding in self.findings)
 
     def measured(self) -> list[dict[str, Any]]:
-        """Return for each requirement what a manifest says of it: the worst of its findings."""
+        """Return for each requirement what a manifest says of it: the worst of its findings.
+
+        How many rows people match is known from the original table alone, so that of such a
+        requirement only the bound is said, and whether it holds.
+        """
         worst: dict[str, dict[str, Any]] = {}
         for finding in self.findings:
             entry = {k: finding.to_dict()[k] for k in ("principle", "holds", "risk", "bound")}
+            if finding.by == "matches" and finding.holds:
+                entry["risk"] = entry["bound"]
             known = worst.get(entry["principle"])
             if known is None or entry["risk"] > known["risk"]:
                 entry["holds"] &= known is None or known["holds"]
@@ -157,7 +177,30 @@ class Audit(Shown):
         if self.matches is not None:
             facts["matches"] = spread(self.matches)
             facts["candidates"] = [one.to_dict() for one in self.candidates]
-        return facts
+        return facts | self.statement()
+
+    def at_odds(self, odds: float) -> list[dict[str, Any]]:
+        """Return what holds for a reader to whom some rows of a group are `odds` times as likely.
+
+        None where a requirement does not hold, or does not bound who is near to whom.
+        """
+        given = check_odds(odds)
+        asked = {repr(one.requirement): one.requirement.principle for one in self.findings}
+        broken = {repr(one.requirement) for one in self.findings if not one.holds}
+        bounds = {
+            name: upward(one.at_odds(given))
+            if isinstance(one, Pairwise) and name not in broken
+            else None
+            for name, one in asked.items()
+        }
+        return [{"principle": name, "bound": bound} for name, bound in bounds.items()]
+
+    def statement(self) -> dict[str, Any]:
+        """Return what a manifest says of exposed columns, with the verdict."""
+        if self.exposed is None:
+            return {}
+        threshold = {"threshold": upward(self.exposed.threshold)}
+        return threshold | self.exposed.to_dict() | {"verdict": self.verdict}
 
     def complaints(self) -> list[str]:
         """Return a sentence for everything that does not hold."""
@@ -180,10 +223,16 @@ def audit_table(
     population: pl.DataFrame | None = None,
     kinds: Mapping[str, str] | None = None,
     linked: Mapping[str, pl.DataFrame] = MappingProxyType({}),
+    exposed: Exposed | None = None,
+    beside: pl.DataFrame | None = None,
+    offered: Mapping[str, Column] = MappingProxyType({}),
 ) -> Audit:
     """Measure requirements on a published table.
 
-    `linked` are the tables linked with it, their columns under both names.
+    `linked` are the tables linked with it, their columns under both names. `exposed` names columns
+    of which it is to be counted what they show, `beside` are the people where they stand apart.
+    Where these rows are some of a published table, `offered` has the columns of all of it that
+    distances are scaled by.
 
     Groups are the rows of one `group`, where there is such a column, and otherwise the rows with
     equal published quasi cells. A principle that survives the union of groups is measured by equal
@@ -217,19 +266,33 @@ def audit_table(
         problems += mixed_groups(by_group, by_cells)
     if schema.person is not None:
         whole = _audit_people(
-            published, schema, requirements, by_group, by_cells, problems, linked, matched
+            published,
+            schema,
+            requirements,
+            by_group,
+            by_cells,
+            problems,
+            linked,
+            matched,
+            exposed,
+            beside,
+            offered,
         )
         return replace(whole, remarks=(*whole.remarks, *remarks))
+    valued: list[Valued] = []
     for one in requirements:
         if one.principle.population:
             measured = one.principle.measure(by_cells, None)
             findings.append(Finding(one, "population", measured))
             continue
-        value = _value(published, schema, one)
+        value = published_value(published, schema, one, offered)
+        valued.append((one, value, None))
         views = [("group", by_group)] if grouped else [("cells", by_cells)]
         if grouped and one.principle.monotone:
             views.append(("cells", by_cells))
         findings += [Finding(one, by, one.principle.measure(rows, value)) for by, rows in views]
+    if exposed is not None:
+        exposed = look(exposed, published, schema, by_group, by_cells, valued, beside)
     return Audit(
         published.height,
         len(by_group),
@@ -237,6 +300,7 @@ def audit_table(
         tuple(problems),
         alike=by_cells.sizes,
         remarks=remarks,
+        exposed=exposed,
     )
 
 
@@ -249,6 +313,9 @@ def _audit_people(
     problems: list[str],
     linked: Mapping[str, pl.DataFrame],
     outside: Matched | None,
+    exposed: Exposed | None,
+    beside: pl.DataFrame | None,
+    offered: Mapping[str, Column],
 ) -> Audit:
     """Measure requirements on the people of a published table, and of those linked with it."""
     assert schema.person is not None
@@ -258,6 +325,7 @@ def _audit_people(
     members = Members.of(by_group, persons, known=known, linked=matched)
     alike = Members.of(by_cells, persons, known=known, linked=matched) if grouped else members
     findings = []
+    valued: list[Valued] = []
     for one in requirements:
         if one.principle.population:
             assert outside is not None
@@ -266,7 +334,8 @@ def _audit_people(
             continue
         table = next((name for name, own in schema.linked.items() if _is_of(one, own)), None)
         rows, own = (published, schema) if table is None else (tables[table], schema.linked[table])
-        value = _value(rows, own, one)
+        value = published_value(rows, own, one, offered)
+        valued.append((one, value, table))
         views = [("group" if grouped else "cells", members)]
         if grouped and one.principle.monotone:
             views.append(("cells", alike))
@@ -274,6 +343,8 @@ def _audit_people(
             Finding(one, by, whom.measure(one.principle, value, table), "person")
             for by, whom in views
         ]
+    if exposed is not None:
+        exposed = look_at_people(exposed, published, schema, members, alike, tables, valued, beside)
     return Audit(
         published.height,
         len(by_group),
@@ -284,6 +355,7 @@ def _audit_people(
         people=members.people,
         alone=members.alone,
         rows_known=known,
+        exposed=exposed,
     )
 
 
@@ -314,19 +386,32 @@ def check_rows(published: pl.DataFrame) -> None:
         raise InputError(msg)
 
 
-def _value(published: pl.DataFrame, schema: Schema, one: Requirement) -> Sensitive | None:
+def published_value(
+    published: pl.DataFrame,
+    schema: Schema,
+    one: Requirement,
+    offered: Mapping[str, Column] = MappingProxyType({}),
+) -> Sensitive | None:
     """Code the published columns that a requirement is about."""
     if not one.columns:
         return None
-    numbers, types = one.principle.numbers_of(len(one.columns)), schema.types
+    coded = coded_as_asked(published, schema, one, one.columns)
+    return Sensitive.of(tuple(replace(each, offered=offered.get(each.name)) for each in coded))
+
+
+def coded_as_asked(
+    published: pl.DataFrame, schema: Schema, one: Requirement, names: Sequence[str]
+) -> list[Column]:
+    """Code some of the columns that a requirement is about as it takes them."""
+    numbers = dict(zip(one.columns, one.principle.numbers_of(len(one.columns)), strict=True))
     coded = []
-    for name, number in zip(one.columns, numbers, strict=True):
-        kind = quantity(types.get(name)) if number else types.get(name)
-        coded.append(code_column(published[name], kind=kind))
-        if number and coded[-1].values is None:
+    for name in names:
+        said = schema.types.get(name)
+        coded.append(code_lenient(published[name], kind=quantity(said) if numbers[name] else said))
+        if numbers[name] and coded[-1].values is None:
             msg = f"Column {name!r} has no value, and {one.principle!r} is about numbers."
             raise InputError(msg)
-    return Sensitive.of(tuple(coded))
+    return coded
 
 
 def _by_cells(rows: int, columns: list[pl.Series]) -> Groups:
@@ -337,15 +422,6 @@ def _by_cells(rows: int, columns: list[pl.Series]) -> Groups:
 def alike(published: pl.DataFrame, columns: Sequence[str]) -> Groups:
     """Group rows with equal cells; a missing cell is a value like any other."""
     return Groups.alike(published.height, (cell_codes(published[name]) for name in columns))
-
-
-def cell_codes(column: pl.Series) -> tuple[NDArray, int]:
-    """Return the codes of cells, and how many there are; a missing cell has the last."""
-    if not is_dictionary(column):
-        column = column.cast(pl.String)
-        column = column.cast(pl.Enum(column.unique().drop_nulls()))
-    missing = top_code(column) + 1
-    return column.to_physical().cast(pl.UInt32).fill_null(missing).to_numpy(), missing + 1
 
 
 def mixed_groups(by_group: Groups, by_cells: Groups) -> list[str]:

@@ -32,6 +32,7 @@ def anonymize(
     ] = None,
     identifying: show.Identifying = None,
     other: show.Other = None,
+    nobody_knows: show.NobodyKnows = None,
     person: show.Person = None,
     most_rows: show.MostRows = None,
     rows: show.RowsKnown = None,
@@ -59,6 +60,12 @@ def anonymize(
     keep_other: Annotated[
         bool, typer.Option("--keep-other", help="Keep other columns in two tables.")
     ] = False,
+    cells: Annotated[
+        str | None,
+        typer.Option(
+            help="What a cell spans: tight (its own group, the default) or regions (public cuts)."
+        ),
+    ] = None,
     date_format: show.DateFormats = None,
     round: show.Rounds = None,
     bottom: show.Bottoms = None,
@@ -75,12 +82,12 @@ def anonymize(
     trials: Annotated[
         bool,
         typer.Option(
-            "--trials", help="Show in the report what other methods and parameters would lose."
+            "--trials", help="With --owner-report: what other methods and parameters would lose."
         ),
     ] = False,
     owner_report: Annotated[
         str | None,
-        typer.Option(help="Private HTML file: riskiest groups, frontier, methods compared."),
+        typer.Option(help="Private HTML file: the table before, riskiest groups, what was lost."),
     ] = None,
     ledger: Annotated[
         str | None,
@@ -92,7 +99,7 @@ def anonymize(
     ] = None,
     least_real: Annotated[
         int | None,
-        typer.Option(min=1, help="With --ledger: a group with fewer real people is dropped whole."),
+        typer.Option(min=1, help="With --ledger: the least number of real people in a group."),
     ] = None,
     threshold: Annotated[
         str, typer.Option(help="Risk of being found that the report compares with, as 0.2 or 1/11.")
@@ -123,6 +130,21 @@ def anonymize(
     title: Annotated[
         str | None, typer.Option(help="What the release is called, in manifest and report.")
     ] = None,
+    institution: Annotated[
+        str | None, typer.Option(help="Who publishes it; public, on report and certificate.")
+    ] = None,
+    purpose: Annotated[str | None, typer.Option(help="Why it is published; public.")] = None,
+    recipients: Annotated[str | None, typer.Option(help="Who may read it; public.")] = None,
+    legal_basis: Annotated[
+        str | None, typer.Option(help="On which legal basis it is published; public.")
+    ] = None,
+    review_date: Annotated[
+        str | None, typer.Option(help="When it is reviewed, for example 2027-01-31; public.")
+    ] = None,
+    withhold_counts: Annotated[
+        bool,
+        typer.Option("--withhold-counts", help="Do not publish how many rows were left out."),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done, and whether it can be.")
     ] = False,
@@ -144,6 +166,7 @@ def anonymize(
         method=method,
         identifying=identifying,
         other=other,
+        nobody_knows=nobody_knows,
         never_mix=never_mix,
         survey_weight=survey_weight,
         person=person,
@@ -158,6 +181,7 @@ def anonymize(
         decimal=decimal,
         form=form,
         keep_other=keep_other,
+        cells=cells,
         date_format=date_format,
         round=round,
         bottom=bottom,
@@ -182,6 +206,12 @@ def anonymize(
         seed=seed,
         escape_formulas=escape_formulas,
         title=title,
+        institution=institution,
+        purpose=purpose,
+        recipients=recipients,
+        legal_basis=legal_basis,
+        review_date=review_date,
+        withhold_counts=withhold_counts,
         force=force,
     )
     to_stdout = run.output == STDOUT
@@ -195,7 +225,13 @@ def anonymize(
             facts = run.rehearse(progress, say)
             show.print_json(facts) if json else print_rehearsal(facts)
             return
+        started = show.worked()
         outcome = run.go(progress, say)
+        outcome.release.settings["seconds"] = {
+            "start": started,
+            **outcome.release.settings["seconds"],
+        }
+    show.settle(0)
     if json:
         show.print_json(outcome.facts)
     elif not to_stdout:

@@ -24,18 +24,25 @@ def attack(
     hierarchy: show.Hierarchies = None,
     original: Annotated[
         str | None,
-        typer.Option(help="The original table, as what the attacker knows of people; owners only."),
+        typer.Option(help="The original table: what the attacker knows of people. Owners only."),
     ] = None,
     group: Annotated[
         str | None, typer.Option(help="Column that names the groups of plain tables.")
     ] = None,
     epsilon: Annotated[
-        str | None, typer.Option(help="Widths to try, as 500,1000; else from the column.")
+        str | None,
+        typer.Option(
+            help="How near a guess must be, for example 500,1000. Default: as near as the "
+            "release's own requirements say."
+        ),
     ] = None,
-    delta: Annotated[str | None, typer.Option(help="Shares to try, as 0.5,0.8.")] = None,
+    delta: Annotated[
+        str | None,
+        typer.Option(help="Shares of the grid of the vulnerability, for example 0.5,0.8."),
+    ] = None,
     distance: Annotated[
         str | None,
-        typer.Option(help="Distance over all sensitive columns together, as 'Lp(p=1)'."),
+        typer.Option(help="Distance over all sensitive columns together, for example 'Lp(p=1)'."),
     ] = None,
     knows_method: Annotated[
         bool,
@@ -58,7 +65,7 @@ def attack(
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
-    """Say in numbers what an attacker learns: vulnerability, linking, learning, intersection."""
+    """Report what attackers learn: by guessing, inference, linking, learning, intersection."""
     import shoal
     from shoal.views.pages import attack_page, check_page, write_page
     from shoal.views.text import print_attack

@@ -46,6 +46,7 @@ def audit(
         str | None,
         typer.Option(help="The ledger of a series, to check what its files cannot; owners only."),
     ] = None,
+    odds: show.Odds = None,
     query: show.Query = None,
     sheet: show.Sheet = None,
     delimiter: show.Delimiter = None,
@@ -64,7 +65,7 @@ def audit(
     import shoal
 
     if len(sources) > 1 or ledger is not None:
-        given = (require, original, group, report, quasi, sensitive, schema, engine)
+        given = (require, original, group, report, quasi, sensitive, schema, engine, odds)
         audit_together(sources, ledger, alone=not any(given), quiet=quiet, json=json)
         return
     (source,) = sources
@@ -83,6 +84,9 @@ def audit(
     asked: Any = run.require or None
     released = Path(source).is_dir()
     levels = not released and not asked
+    if levels and odds is not None:
+        msg = "--odds needs a release directory, or --require: there is no requirement to bound."
+        raise shoal.UsageError(msg)
     if not levels and (group or report):
         msg = "--group and --report are for a plain table without --require."
         raise shoal.UsageError(msg)
@@ -120,18 +124,27 @@ def audit(
             population=population,
             engine=engine,
         )
-    tell(found, quiet=quiet, json=json)
+    tell(found, odds, quiet=quiet, json=json)
 
 
-def tell(found: Any, *, quiet: bool, json: bool) -> None:
+def tell(found: Any, odds: float | None = None, *, quiet: bool, json: bool) -> None:
     """Show what was measured, and leave with 1 where something does not hold."""
-    from shoal.views.text import print_audit
+    from shoal.views.text import print_audit, print_odds
 
+    at_odds = [] if odds is None else found.at_odds(odds)
+    if not found.holds:
+        show.settle(1)
     for warning in found.warnings:
         show.note(f"Warning: {warning}", quiet=quiet)
     for remark in found.remarks:
         show.note(remark)
-    show.print_json(found.to_dict()) if json else print_audit(found)
+    if json:
+        more = {} if odds is None else {"odds": {"odds": odds, "bounds": at_odds}}
+        show.print_json(found.to_dict() | more)
+    else:
+        print_audit(found)
+        if odds is not None:
+            print_odds(odds, at_odds)
     if not found.holds:
         raise typer.Exit(1)
 
@@ -147,6 +160,8 @@ def audit_together(
         msg = "Several releases are audited by what their manifests say, and by nothing else."
         raise shoal.UsageError(msg)
     found = shoal.audit_series(sources, ledger=ledger)
+    if not found.holds:
+        show.settle(1)
     for warning in found.warnings:
         show.note(f"Warning: {warning}", quiet=quiet)
     show.print_json(found.to_dict()) if json else print_series_audit(

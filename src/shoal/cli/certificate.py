@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from shoal.cli import show
-from shoal.views.usual import THRESHOLD
 
 
 def certificate(
@@ -27,9 +26,9 @@ def certificate(
     population: show.Population = None,
     person: show.Person = None,
     threshold: Annotated[
-        str,
-        typer.Option(help="Risk of being found that it compares with, as 0.2 or 1/11."),
-    ] = THRESHOLD,
+        str | None,
+        typer.Option(help="Risk to compare with, for example 0.2; default: that of the release."),
+    ] = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
@@ -49,6 +48,7 @@ def certificate(
         person=person,
         threshold=threshold,
     )
+    show.settle(0 if found.holds else 1)
     for warning in found.warnings:
         show.note(f"Warning: {warning}", quiet=quiet)
     show.print_json(found.to_dict()) if json else print_audit(found)

@@ -62,13 +62,14 @@ def coarsen(
         made.write(
             output, format=format or "csv", force=force, threshold=threshold, progress=progress
         )
+    show.settle(0)
     if seed is not None:
         show.note(
             "Warning: made with a seed, so the order of rows can be worked out. For testing only.",
             quiet=quiet,
         )
     if json:
-        show.print_json(made.manifest)
+        show.print_json(made.facts)
         return
     print_release(made, Path(output).name)
     show.note(f"Before you pass it on, read {Path(output) / 'report.html'}.", quiet=quiet)

@@ -19,28 +19,55 @@ def demo(
     output: Annotated[
         str, typer.Option("--output", "-o", help="Directory to make.")
     ] = "shoal-demo",
+    table: Annotated[
+        Path | None,
+        typer.Option("--table", help="Only write the table that goes in, as CSV, to this file."),
+    ] = None,
     quiet: show.Quiet = False,
 ) -> None:
     """Plan, anonymize and audit a census-like table of 60,000 people who do not exist."""
     import shoal
     from shoal.views.text import print_audit, print_head, print_plan, print_release
 
+    if table is not None:
+        _write(table)
+        return
     if not _may_be_replaced(Path(output)):
         msg = f"{Path(output).name!r} exists, and no demo made it. Choose another --output."
         raise shoal.OutputError(msg)
-    shoal.Run(output=output, force=True).check_places()
+    private = f"{output.rstrip('/')}-owner.html"
+    shoal.Run(output=output, owner_report=private, force=True).check_places()
     show.announce_compiling(quiet=quiet)
-    table = shoal.census()
+    people = shoal.census()
     schema = shoal.Schema(quasi=QUASI, sensitive=SENSITIVE)
-    print_head("The table that goes in", table)
-    print_plan(shoal.plan(table, schema))
+    print_head("The table that goes in", people)
+    print_plan(shoal.plan(people, schema))
     with show.bar(quiet=quiet) as progress:
-        release = shoal.anonymize(table, schema, require=REQUIRE, progress=progress)
-        release.write(output, force=True, trials=True, progress=progress)
+        release = shoal.anonymize(people, schema, require=REQUIRE, progress=progress)
+        release.write(output, force=True, progress=progress)
+        show.settle(0)
+        release.owner_report(private, trials=False, force=True, progress=progress)
     print_head("The table that comes out", release.table)
     print_release(release, output)
     print_audit(shoal.audit(output))
-    show.note(f"Open {output}/report.html in a browser to see the evidence.", quiet=quiet)
+    show.note(
+        f"Open {output}/report.html in a browser: it is made from the published files alone, and "
+        f"goes with them. {private} is the owner's report, which compares the release with the "
+        "original table: keep it private.",
+        quiet=quiet,
+    )
+
+
+def _write(place: Path) -> None:
+    """Write the table that goes in to a file that is not there yet."""
+    import shoal
+
+    try:
+        with place.open("x", encoding="utf-8") as file:
+            file.write(shoal.census().write_csv())
+    except OSError as problem:
+        msg = f"Cannot write {place.name!r}: {problem.strerror}. Choose another --table."
+        raise shoal.OutputError(msg) from None
 
 
 def _may_be_replaced(place: Path) -> bool:

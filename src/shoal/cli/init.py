@@ -26,7 +26,7 @@ def init(
     encoding: show.Encoding = None,
     quiet: show.Quiet = False,
 ) -> None:
-    """Write a commented schema file for a table: roles, types, a requirement, and why."""
+    """Write a commented schema file for a table: roles, types, requirements, and why."""
     import shoal
     from shoal.views.commands import Command
 
@@ -42,9 +42,9 @@ def init(
         ask=answer if ask else None,
     )
     next_step = (
-        f"Look it over, then: {Command('anonymize', (), (('schema', output),)).line}"
+        f"Check it, then: {Command('anonymize', (), (('schema', output),)).line}"
         if complete
-        else "No usable quasi column was found: name some in it, and what must hold."
+        else "No usable quasi column was found: name some there, and what must hold."
     )
     show.note(f"Wrote {output}. {next_step}", quiet=quiet)
 

@@ -13,7 +13,7 @@ def inspect(
     encoding: show.Encoding = None,
     json: show.Json = False,
 ) -> None:
-    """Say what each column is: type, values, a role with the reason, and what looks wrong."""
+    """Report what each column is: type, values, a role with the reason, and what looks wrong."""
     import shoal
     from shoal.views.commands import Command
     from shoal.views.terminal import print_inspection

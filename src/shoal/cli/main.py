@@ -11,27 +11,14 @@ import time
 from contextlib import suppress
 from copy import copy
 from functools import cache
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
 from shoal import ShoalError, __version__
 from shoal.cli import show
-from shoal.cli.anonymize import anonymize
-from shoal.cli.attack import attack
-from shoal.cli.audit import audit
-from shoal.cli.certificate import certificate
-from shoal.cli.coarsen import coarsen
-from shoal.cli.compare import compare
-from shoal.cli.count import count
-from shoal.cli.demo import demo
-from shoal.cli.init import init
-from shoal.cli.inspect import inspect
 from shoal.cli.panels import PanelledCommand, PlainGroup
-from shoal.cli.plan import plan
-from shoal.cli.scripts import scripts
-from shoal.cli.serve import serve
-from shoal.cli.tune import tune
 from shoal.views.commands import as_typed
 from shoal.views.terminal import plain_lines
 
@@ -49,23 +36,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Publish tables about people so that nobody's sensitive value can be nearly known.",
 )
-for command in (
-    inspect,
-    init,
-    anonymize,
-    coarsen,
-    plan,
-    audit,
-    certificate,
-    attack,
-    count,
-    scripts,
-    compare,
-    tune,
-    demo,
-    serve,
-):
-    app.command(cls=PanelledCommand, no_args_is_help=command not in {demo, serve})(command)
+COMMANDS = (  # each in a module of its name, in the order of the help
+    *("inspect", "init", "anonymize", "coarsen", "plan", "audit", "report", "certificate"),
+    *("attack", "count", "estimate", "complete", "scripts", "compare", "tune", "demo", "serve"),
+)
+BARE = {"demo", "serve"}  # which go without any option
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - Typer's callback
@@ -87,9 +62,10 @@ def options(
 def commands(asked: str) -> Any:
     """Return the command asked for alone, since options take time to be made; else all of them."""
     one = copy(app)
-    every = app.registered_commands
-    alone = [o for o in every if getattr(o.callback, "__name__", "") == asked]
-    one.registered_commands = alone or every
+    one.registered_commands = []
+    for name in [asked] if asked in COMMANDS else COMMANDS:
+        function = getattr(import_module(f"shoal.cli.{name}"), name)
+        one.command(cls=PanelledCommand, no_args_is_help=name not in BARE)(function)
     return typer.main.get_command(one)
 
 
@@ -98,7 +74,9 @@ def main() -> None:
     # What is loaded stays: to look through it for garbage again and again takes a tenth of the
     # time of a small run, and of compiling.
     gc.set_threshold(200_000, 50, 50)
+    open_streams()
     show.interrupted.clear()
+    show.Settled.code = None
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, interrupt)
         for stop in STOPS:
@@ -110,14 +88,29 @@ def main() -> None:
         code = command(prog_name="shoal", standalone_mode=False)
         sys.stdout.flush()
     except SystemExit as end:  # Typer leaves by itself for a closed pipe (1) and completion (0)
-        finish("", 0 if end.code in {None, 1} else int(end.code or 0))
-    except (Exception, KeyboardInterrupt) as problem:
+        finish("", show.Settled.code or 0 if end.code in {None, 1} else int(end.code or 0))
+    except BaseException as problem:
         if os.environ.get("SHOAL_DEBUG"):
             raise
         # An interrupt may be lost in foreign code, and what came of it be heard of first.
         finish(*explain(KeyboardInterrupt() if show.interrupted.is_set() else problem))
     else:
         finish(INTERRUPTED if code == 130 else "", code if isinstance(code, int) else 0)
+
+
+def open_streams() -> None:
+    """Let every stream be there and take any text.
+
+    One that was closed from the start leaves its number to the next file that is opened, which
+    whatever is printed would then be written into. In its place comes one that is at its end, and
+    cannot be written to. What an encoding lacks is spelled out.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDONLY)
+            setattr(sys, name, open(nowhere, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+        if mode == "w" and hasattr(stream := getattr(sys, name), "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 class Heard:
@@ -153,9 +146,14 @@ def explain(problem: BaseException) -> tuple[str, int]:
         case KeyboardInterrupt() | typer.Abort():
             return INTERRUPTED, 130
         case BrokenPipeError():
-            return "", 0
+            return "", show.Settled.code or 0
         case MemoryError():
             return "shoal: this machine has too little memory for the table.", 2
+        case OSError() if show.Settled.code is not None:
+            said = "complete" if show.Settled.code == 0 else "audited, and does not hold"
+            return f"shoal: cannot print: {problem.strerror}. The release is {said}.", (
+                show.Settled.code
+            )
         case OSError():
             return f"shoal: cannot write: {problem.strerror}.", 4
     if hasattr(problem, "format_message") and hasattr(problem, "exit_code"):  # bad usage

@@ -23,6 +23,7 @@ def plan(
     require: Annotated[
         str | None, typer.Option(help="Any requirement to plan for instead.")
     ] = None,
+    odds: show.Odds = None,
     schema: show.SchemaFile = None,
     decimal: show.Decimal = None,
     date_format: show.DateFormats = None,
@@ -64,9 +65,9 @@ def plan(
     )
     show.announce_compiling(quiet=quiet)
     if require is not None:
-        known = run.plan(require=require)
+        known = run.plan(require=require, odds=odds)
         show.print_json(known.to_dict()) if json else print_known(known)
         return
     width = int(epsilon) if epsilon is not None and epsilon.is_integer() else epsilon
-    found = run.plan(epsilon=width, m=m, relative=relative)
+    found = run.plan(epsilon=width, m=m, relative=relative, odds=odds)
     show.print_json(found.to_dict()) if json else print_plan(found)

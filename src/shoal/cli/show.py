@@ -6,7 +6,7 @@ import json
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -70,6 +70,13 @@ RowsKnown = Annotated[
     str | None,
     typer.Option(help="Whether a reader may know how many rows a person has: known or unknown."),
 ]
+Odds = Annotated[
+    float | None,
+    typer.Option(
+        metavar="C",
+        help="Also give bounds for readers to whom some rows seem C times as likely as others.",
+    ),
+]
 Linked = Annotated[
     list[str] | None,
     typer.Option(
@@ -79,6 +86,10 @@ Linked = Annotated[
     ),
 ]
 Other = Annotated[str | None, typer.Option(help="Columns to publish unchanged.")]
+NobodyKnows = Annotated[
+    str | None,
+    typer.Option(help="Published columns of which you state that no reader knows them."),
+]
 SchemaFile = Annotated[
     str | None, typer.Option("--schema", help="TOML file with all of this; shoal init writes one.")
 ]
@@ -134,10 +145,25 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no r
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
 
 
+class Settled:
+    """The exit code that stands whatever becomes of the words about it, None where none does."""
+
+    code: int | None = None
+
+
+def settle(code: int) -> None:
+    """Say what has become of a release: what can no longer be printed changes nothing about it."""
+    Settled.code = code
+
+
 def note(message: str, *, quiet: bool = False) -> None:
-    """Say something to the person at the terminal, not to the next program."""
+    """Say something to the person at the terminal, not to the next program.
+
+    Where nobody can be told (a full disk, a closed terminal), the work goes on.
+    """
     if not quiet:
-        sys.stderr.write(plain(message) + "\n")
+        with suppress(OSError):
+            sys.stderr.write(plain(message) + "\n")
 
 
 def say(remark: Remark, *, quiet: bool) -> None:
@@ -147,8 +173,9 @@ def say(remark: Remark, *, quiet: bool) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON object on stdout."""
-    sys.stdout.write(plain_json(json.dumps(value, ensure_ascii=False)) + "\n")
+    """Print one JSON object on stdout; where that is not UTF-8, in ASCII."""
+    unicode = (sys.stdout.encoding or "utf-8").lower().replace("-", "") == "utf8"
+    sys.stdout.write(plain_json(json.dumps(value, ensure_ascii=not unicode)) + "\n")
 
 
 def names(text: str | None) -> list[str] | None:
@@ -156,7 +183,11 @@ def names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
-ROLES = ("quasi", "sensitive", "identifying", "other", "pseudonymize", "never_mix")
+LISTS = (
+    *("quasi", "sensitive", "identifying", "other", "pseudonymize", "never_mix"),
+    "nobody_knows",
+)
+CONTEXT = ("institution", "purpose", "recipients", "legal_basis", "review_date")
 BY_COLUMN = {
     "type": "types",
     "hierarchy": "hierarchies",
@@ -174,11 +205,13 @@ def asked(schema: str | None, **options: Any) -> Run:
     import shoal
 
     read: dict[str, Any] = {
-        name: names(text) if name in ROLES else text for name, text in options.items()
+        name: names(text) if name in LISTS else text for name, text in options.items()
     }
     for flag, parameter in BY_COLUMN.items():
         said = by_column(f"--{flag.replace('_', '-')}", read.pop(flag, None))
         read[parameter] = said if flag != "weight" else {c: weight(c, w) for c, w in said.items()}
+    told = {name: read.pop(name, None) for name in CONTEXT}
+    read["context"] = {name: text for name, text in told.items() if text is not None}
     policies = read.pop("missing", None)
     read["missing"] = policy([text for text in policies or () if "=" not in text])
     read["missing_cells"] = by_column("--missing", [one for one in policies or () if "=" in one])
@@ -281,6 +314,11 @@ def heed() -> None:
     """Raise where the person has asked to stop."""
     if interrupted.is_set():
         raise KeyboardInterrupt
+
+
+def worked() -> float:
+    """Return the seconds that the processor has worked for this command so far."""
+    return round(time.process_time(), 3)
 
 
 @contextmanager

@@ -27,13 +27,21 @@ HUGE, HALVED = 1e300, 16
 def band_of_column(column: Column, below: Fraction, above: Fraction) -> Band:
     """Return the band of a column's values; widths of dates are in days, and compared exactly."""
     assert column.values is not None
-    return absolute_band(column.values, below * column.per_day, above * column.per_day)
+    band = absolute_band(column.values, below * column.per_day, above * column.per_day)
+    return with_missing(band, column)
 
 
 def relative_band_of_column(column: Column, ratio: Fraction) -> Band:
     """Return the relative band of a column's values, whatever unit they have."""
     assert column.values is not None
-    return relative_band(column.values, ratio)
+    return with_missing(relative_band(column.values, ratio), column)
+
+
+def with_missing(band: Band, column: Column) -> Band:
+    """Return the band of numbers with a place for missing ones, which are near to these alone."""
+    if column.gap is None:
+        return band
+    return Band(*(np.append(end, np.int32(column.gap)) for end in (band.first, band.last)))
 
 
 def absolute_band(values: NDArray, below: Fraction, above: Fraction) -> Band:
@@ -89,7 +97,7 @@ def ordered(relation: Relation) -> tuple[NDArray[np.int64], Band] | None:
         rows, classes = np.unique(relation.rows, axis=0, return_inverse=True)
         alike = (np.bitwise_count(rows).sum(axis=1) == np.bincount(classes)).all()
         return (classes, equality(len(rows))) if alike else None
-    return _on_a_line(relation)
+    return _on_a_line(relation) if isinstance(relation, Points) else None
 
 
 def _on_a_line(relation: Points) -> tuple[NDArray[np.int64], Band] | None:

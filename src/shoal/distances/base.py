@@ -33,6 +33,7 @@ class Distance(Term):
     role = "distance"
     metric: ClassVar[bool]
     needs_numbers: ClassVar[bool] = False
+    scaled: ClassVar[bool] = False  # whether the rest of the table decides how far two values are
     fewest: ClassVar[int] = 1
     most: ClassVar[int | None] = 1
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,6 +67,11 @@ class Composite(Distance):
         return all(one.metric for one in self.distances)
 
     @property
+    def scaled(self) -> bool:  # type: ignore[override]
+        """Whether any of the distances is scaled."""
+        return any(one.scaled for one in self.distances)
+
+    @property
     def needs(self) -> int:
         """How many columns it takes at least."""
         return sum(one.needs for one in self.distances)
@@ -124,10 +129,8 @@ class Composite(Distance):
         self, sensitive: Sensitive
     ) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float64]]:
         """Return `between`, with the values of every part worked out once."""
-        first = np.full(sensitive.distinct, len(sensitive.codes), np.int64)
-        np.minimum.at(first, sensitive.codes, np.arange(len(sensitive.codes)))
         known = [
-            (weight, one.lengths(part), part.codes[first].astype(np.int64))
+            (weight, one.lengths(part), part.codes.astype(np.int64))
             for weight, one, part in zip(
                 self._weights(), self.distances, self._parts(sensitive), strict=True
             )
@@ -145,9 +148,11 @@ class Composite(Distance):
         return (1.0,) * len(self.distances) if self.weights is None else self.weights
 
     def _parts(self, sensitive: Sensitive) -> list[Sensitive]:
-        """Return the columns of each distance, taken together."""
+        """Return the columns of each distance, taken together, of every distinct value."""
         found, begin = [], 0
         for share in self.shares(len(sensitive.columns)):
-            found.append(Sensitive.of(sensitive.columns[begin : begin + share]))
+            own = slice(begin, begin + share)
+            columns = zip(sensitive.columns[own], sensitive.places.T[own], strict=True)
+            found.append(Sensitive.of(tuple(replace(one, codes=at) for one, at in columns)))
             begin += share
         return found

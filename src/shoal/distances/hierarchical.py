@@ -64,6 +64,11 @@ class Hierarchical(Distance):
         object.__setattr__(self, "levels", check_levels(levels, "levels"))
 
     @property
+    def scaled(self) -> bool:  # type: ignore[override]
+        """Whether the hierarchy is built from the values of the table."""
+        return self.hierarchy is not None
+
+    @property
     def needs_numbers(self) -> bool:  # type: ignore[override]
         """Whether the hierarchy gathers numbers or dates by their size."""
         return self.hierarchy is not None and self.hierarchy.needs_numbers
@@ -92,10 +97,14 @@ class Hierarchical(Distance):
         """Return for each level, from the labels to the root, the node of every distinct value."""
         self.check(sensitive)
         levels = self.levels
-        if self.hierarchy is not None:
-            levels = levels_of(sensitive.column, self.hierarchy)
+        labels = [label for (label,) in sensitive.texts()]
+        if self.hierarchy is not None:  # by all rows that were offered, and as they spell numbers
+            column, whole = sensitive.column, sensitive.column.whole
+            levels = levels_of(whole, self.hierarchy)
+            if column.numeric:
+                ranks = np.searchsorted(whole.exact, column.exact)
+                labels = whole.spellings.gather(ranks).to_list()
         known = {path[0]: path for path in levels}
-        labels = [label for (label,) in sensitive.labels()]
         lacking = [label for label in labels if label not in known]
         if lacking:
             msg = f"The hierarchy lacks the label {lacking[0]!r} of {sensitive.name}."

@@ -57,7 +57,7 @@ class Edit(Distance):
         """Return the number of edits between each pair."""
         from shoal.kernels.text import edit_distances
 
-        texts = [label for (label,) in sensitive.labels()]
+        texts = [label for (label,) in sensitive.texts()]
         long = max(texts, key=len)
         if len(long) > LONGEST:
             msg = (
@@ -121,7 +121,7 @@ class Lookup(Distance):
         self, sensitive: Sensitive, left: NDArray[np.int64], right: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the listed distance of each pair, 0 for a label and itself."""
-        labels = [label for (label,) in sensitive.labels()]
+        labels = [label for (label,) in sensitive.texts()]
         code = {label: place for place, label in enumerate(labels)}
         matrix = np.full((len(labels), len(labels)), np.nan)
         np.fill_diagonal(matrix, 0)
@@ -239,6 +239,7 @@ class Function(Distance):
 
 def _values(sensitive: Sensitive) -> list[Any]:
     """Return the distinct values as Python numbers, strings, or tuples of them."""
+    sensitive.texts()
     parts = [
         [column.numbers[p].item() if column.numeric else column.spellings[int(p)] for p in places]
         for column, places in zip(sensitive.columns, sensitive.places.T, strict=True)

@@ -140,7 +140,9 @@ class Lp(_Vector):
     ----------
     p : a number of at least 1, or "max" for the largest weighted difference.
     weights : one number a column; 1 for each by default.
-    scale : "domain" divides each column by its range in the table, "none" leaves it as it is.
+    scale : "domain" divides each column by its range in the table, "none" leaves it as it is. A
+        search takes the range of all rows that were offered, an audit that of the published ones;
+        that is no wider, so what is near there is near here.
     """
 
     p: float | str = 1
@@ -159,6 +161,11 @@ class Lp(_Vector):
             if not weights or not all(is_number(w) and w >= 0 for w in weights):
                 raise BadParameter("Lp", "weights", "a list of numbers of at least 0", self.weights)
             object.__setattr__(self, "weights", tuple(weights))
+
+    @property
+    def scaled(self) -> bool:  # type: ignore[override]
+        """Whether columns are divided by their range."""
+        return self.scale == "domain"
 
     @property
     def needs(self) -> int:
@@ -186,12 +193,11 @@ class Lp(_Vector):
 
     def factors(self, sensitive: Sensitive) -> NDArray[np.float64]:
         """Return the weights, to the power that the norm undoes, over the ranges."""
-        points = _points(sensitive)
-        weights = np.array(self.weights or [1.0] * points.shape[1])
+        weights = np.array(self.weights or [1.0] * len(sensitive.columns))
         powers = weights if self.p == "max" else weights ** (1 / float(self.p))
         if self.scale == "none":
             return powers
-        span = points.max(axis=0) - points.min(axis=0)
+        span = np.array([column.width for column in sensitive.columns])
         return powers / np.where(span > 0, span, 1.0)
 
     def norm(self) -> int:

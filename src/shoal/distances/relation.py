@@ -12,7 +12,7 @@ what is compared counts as a tie, and a tie is near: the private side.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -86,6 +86,19 @@ class Bits:
 
 
 @dataclass(frozen=True, eq=False)
+class Unsure:
+    """Values some of which are missing: these are proximate to every value.
+
+    A missing value may be any, so whoever has one is near to everybody. To a missing value itself
+    only missing ones are near: it is no value that anybody could guess. `values` says of all codes
+    who is near, the last one, `gap`, being near to itself alone there.
+    """
+
+    values: Band | Points | Bits
+    gap: int
+
+
+@dataclass(frozen=True, eq=False)
 class Several:
     """Members with several values each: near when some value of the one is near to some of v's.
 
@@ -115,6 +128,8 @@ class Several:
         common, no value is near.
         """
         band, codes, ends = self.values, self.codes, self.part_ends
+        if isinstance(band, Unsure):
+            band = band.values
         if not isinstance(band, Band) or not len(codes):
             none = np.zeros(len(ends), np.uint64)
             return {"lows": codes, "highs": codes, "own": none, "near": none}
@@ -141,7 +156,7 @@ def _united(bits: NDArray[np.uint64], ends: NDArray[np.int64]) -> NDArray[np.uin
 BINS = 64  # as many as a word has bits
 PIECES = 32  # jobs that counting neighbours is cut into
 
-Relation = Band | Points | Bits
+Relation = Band | Points | Bits | Unsure
 BetweenMembers = Relation | Several
 
 
@@ -154,6 +169,11 @@ def near(relation: BetweenMembers, u: NDArray, v: NDArray) -> NDArray[np.bool_]:
             for own, others in zip(*both, strict=True)
         ]
         return np.array(pairs, np.bool_).reshape(np.broadcast_shapes(u.shape, v.shape))
+    if isinstance(relation, Unsure):
+        if not relation.gap:
+            return np.broadcast_to(np.True_, np.broadcast_shapes(u.shape, v.shape))
+        one, two = (np.minimum(some, relation.gap - 1) for some in (u, v))
+        return (near(relation.values, one, two) & (v < relation.gap)) | (u == relation.gap)
     if isinstance(relation, Band):
         return (relation.first[v] <= u) & (u <= relation.last[v])
     if isinstance(relation, Bits):
@@ -194,6 +214,26 @@ def parts_of(relation: BetweenMembers) -> int:
     return relation.parts if isinstance(relation, Several) else 1
 
 
+def unsure(relation: Relation, sensitive: Sensitive) -> Relation:
+    """Return a relation of the values that are not missing with a place for those that are."""
+    gap = sensitive.gap
+    if gap is None:
+        return relation
+    alone = np.array([gap], np.int32)
+    if isinstance(relation, Band):
+        if len(relation.first) == gap:
+            relation = Band(np.append(relation.first, alone), np.append(relation.last, alone))
+        return Unsure(relation, gap)
+    if isinstance(relation, Points):
+        nowhere = np.full((1, relation.points.shape[1]), np.inf)  # near to no point, nor to itself
+        return Unsure(replace(relation, points=np.vstack([relation.points, nowhere])), gap)
+    assert isinstance(relation, Bits)
+    rows = np.zeros((gap + 1, gap // 64 + 1), np.uint64)
+    rows[:-1, : relation.rows.shape[1]] = relation.rows
+    rows[gap, gap >> 6] = np.uint64(1) << np.uint64(gap & 63)
+    return Unsure(Bits(rows), gap)
+
+
 def equality(distinct: int) -> Band:
     """Return the relation in which every value is near to itself alone."""
     codes = np.arange(distinct, dtype=np.int32)
@@ -209,16 +249,35 @@ def most_near(relation: Relation, groups: Groups, sensitive: Sensitive) -> NDArr
     """
     if sensitive.sets is not None:
         return most_people(relation, groups, sensitive.sets)
+    known = relation.values if isinstance(relation, Unsure) else relation
+    return beside_missing(groups, sensitive, partial(_most, known))
+
+
+def beside_missing(
+    groups: Groups, sensitive: Sensitive, count: Callable[[NDArray, NDArray], NDArray[np.int64]]
+) -> NDArray[np.int64]:
+    """Count something among the known values of each group, and add all that are missing.
+
+    `count` takes codes, ascending in each group, and where groups begin; some may be empty.
+    """
     codes = groups.sorted_codes(sensitive)
-    counts = np.empty(len(groups), np.int64)
+    if sensitive.gap is None:
+        return count(codes, groups.starts)
+    missing = codes == sensitive.gap
+    before = np.concatenate([[0], np.cumsum(missing)])[groups.starts]
+    return count(codes[~missing], groups.starts - before) + np.diff(before)
+
+
+def _most(relation: Relation, codes: NDArray, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    counts = np.zeros(len(starts) - 1, np.int64)
     if isinstance(relation, Band):
         from shoal.kernels.windows import most_proximate
 
-        most_proximate(codes, groups.starts, relation.first, relation.last, counts)
+        most_proximate(codes, starts, relation.first, relation.last, counts)
     else:
         from shoal.kernels.relations import largest_neighbourhoods
 
-        largest_neighbourhoods(pack([relation]), codes, groups.starts, counts)
+        largest_neighbourhoods(pack([relation]), codes, starts, counts)
     return counts
 
 
@@ -230,12 +289,18 @@ def most_people(relation: Relation, groups: Groups, sets: ValueSets) -> NDArray[
     entries = np.bincount(groups.labels, weights=np.diff(sets.ends), minlength=len(groups))
     starts = np.concatenate([[0], np.cumsum(entries)]).astype(np.int64)
     counts = np.empty(len(groups), np.int64)
-    if isinstance(relation, Band):
+    lacking = np.zeros(len(groups.labels), np.bool_)
+    known: Relation = relation
+    if isinstance(relation, Unsure) and isinstance(relation.values, Band):
+        lacking[owners[sets.codes == relation.gap]] = True
+        known = relation.values
+    if isinstance(known, Band):
         from shoal.kernels.windows import most_people_proximate
 
-        inside = np.zeros(len(groups.labels), np.int64)
-        first, last = relation.first, relation.last
-        most_people_proximate(codes, members, starts, first, last, inside, counts)
+        # Whoever lacks a value is near to all, so is counted beforehand and not again.
+        inside = lacking.astype(np.int64)
+        most_people_proximate(codes, members, starts, known.first, known.last, inside, counts)
+        counts += np.bincount(groups.labels, lacking, len(groups)).astype(np.int64)
     else:
         from shoal.kernels.relations import most_people_near
 
@@ -247,6 +312,12 @@ def most_people(relation: Relation, groups: Groups, sets: ValueSets) -> NDArray[
 def neighbourhood_sizes(relation: Relation, sensitive: Sensitive) -> NDArray[np.int64]:
     """Count, for each distinct value, the rows of the whole table near to it, itself included."""
     weights = np.bincount(sensitive.codes, minlength=sensitive.distinct).astype(np.int64)
+    if isinstance(relation, Unsure):
+        missing = int(weights[relation.gap])
+        known = replace(sensitive, codes=sensitive.codes[sensitive.codes != relation.gap])
+        sizes = neighbourhood_sizes(relation.values, known) + missing
+        sizes[relation.gap] = missing
+        return sizes
     if isinstance(relation, Band):
         below = np.concatenate([[0], np.cumsum(weights)])
         return below[relation.last + 1] - below[relation.first]
@@ -264,6 +335,8 @@ def neighbourhood_sizes(relation: Relation, sensitive: Sensitive) -> NDArray[np.
 
 def counting_work(relation: Relation) -> int:
     """Return about how many steps `neighbourhood_sizes` takes."""
+    if isinstance(relation, Unsure):
+        relation = relation.values
     if isinstance(relation, Band):
         return len(relation.first)
     if isinstance(relation, Bits):
@@ -323,7 +396,7 @@ def pack(
     forms, metrics = np.zeros(count, np.int8), np.zeros(count, np.int8)
     starts, widths = np.zeros(count, np.int64), np.zeros(count, np.int64)
     thresholds, symmetric = np.zeros(count), np.ones(count, np.bool_)
-    sets = np.full(count, -1, np.int64)
+    sets, gaps = np.full((2, count), -1, np.int64)
     begins = np.cumsum(each) - each
     names = ("first", "last", "points", "bits", "ends", "codes", "lows", "highs", "own", "near")
     flat: dict[str, list[NDArray]] = {name: [] for name in names}
@@ -341,6 +414,9 @@ def pack(
             for name, laid in relation.looked_up().items():
                 lay(name, laid)
             relation = relation.values
+        if isinstance(relation, Unsure):
+            gaps[r] = relation.gap
+            relation = relation.values
         if isinstance(relation, Band):
             forms[r], starts[r] = BAND, lay("first", relation.first)
             lay("last", relation.last)
@@ -354,6 +430,7 @@ def pack(
             forms[r], starts[r] = MATRIX, lay("bits", relation.rows)
             widths[r] = relation.rows.shape[1]
             symmetric[r] = parts_of(given) == 1
+        symmetric[r] &= gaps[r] < 0
 
     def join(name: str, kind: type) -> NDArray:
         return np.concatenate([np.zeros(0, kind), *flat[name]]).astype(kind)
@@ -376,6 +453,7 @@ def pack(
         own_bits=join("own", np.uint64),
         near_bits=join("near", np.uint64),
         symmetric=symmetric,
+        gaps=gaps,
         metrics=metrics,
         thresholds=thresholds,
         bounds=np.zeros((count, 1), np.int64) if bounds is None else bounds,

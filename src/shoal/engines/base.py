@@ -7,15 +7,19 @@ what shards measure adds up to what is said of the table.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
 from shoal.notation import Term
+
+if TYPE_CHECKING:
+    from shoal.engines.spark.engine import Spark
 
 
 class Engine(Term):
     """A place where the work of a run is done."""
 
     role = "engine"
+    spreads: ClassVar[bool] = False  # whether over workers that see files, and not here
 
     def domains(self, *what: Any, **how: Any) -> Any:
         """Return what the columns of a table hold, and its rows as ranks over that."""
@@ -36,3 +40,8 @@ class Engine(Term):
     def measure(self, *what: Any, **how: Any) -> Any:
         """Measure every requirement in the groups of one shard."""
         raise NotImplementedError
+
+
+def is_spark(engine: Engine) -> TypeGuard[Spark]:
+    """Return whether Spark does the work; nothing of it is loaded to ask."""
+    return engine.spreads

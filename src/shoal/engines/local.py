@@ -1,20 +1,26 @@
 """Work on this machine: a table is searched whole, or shard by shard on all cores.
 
 What is searched by itself is what is never mixed, and the parts of a large table. Cutting looks at
-quasi columns alone, so that where a cut lies tells nothing about sensitive values, and every part
-is checked to be achievable on its own; where one is not, it stays with its sibling.
+quasi columns alone, so that where a cut lies tells nothing about sensitive values. Whether a cut is
+made is the method's decision: most check that every part is achievable on its own, and where one is
+not, it stays with its sibling; `Oblivious()` cuts where any parts of these sizes would do.
+
+What compares values by the rest of the table has one scale in all parts, that of all rows offered.
+What is published is judged by its own. Where rows were left out and that makes a difference, the
+rest is searched again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.engines.base import Engine
-from shoal.engines.people import as_people, search_people
+from shoal.engines.people import as_people, grouped_people, search_people
 from shoal.errors import NotAchievable, UsageError, option
 from shoal.methods.choice import check_task
 from shoal.methods.suppression import (
@@ -31,10 +37,10 @@ from shoal.release.building import build_release
 from shoal.release.graph import GeneralizationGraph
 from shoal.release.layout import Suppression
 from shoal.table.coded import code_table
+from shoal.table.grid import REGIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from fractions import Fraction
 
     from numpy.typing import NDArray
 
@@ -43,6 +49,9 @@ if TYPE_CHECKING:
     from shoal.release.layout import Found
     from shoal.release.release import ReleaseData
     from shoal.table.coded import Coded
+
+
+AGAIN = 3  # searches by what the one before left
 
 
 def apart(coded: Coded) -> list[NDArray[np.int64]]:
@@ -54,8 +63,10 @@ def apart(coded: Coded) -> list[NDArray[np.int64]]:
     return np.split(order, ends)
 
 
-def cut(task: Task, rows: NDArray[np.int64], largest: int) -> list[NDArray[np.int64]]:
-    """Return parts of at most `largest` rows, as far as the requirements allow.
+def cut(
+    task: Task, method: Method, rows: NDArray[np.int64], largest: int
+) -> list[NDArray[np.int64]]:
+    """Return parts of at most `largest` rows, as far as the method allows.
 
     A part is halved at a value of the quasi column in which it spreads most, of all columns in
     which it can be; rows with equal values stay together.
@@ -63,7 +74,7 @@ def cut(task: Task, rows: NDArray[np.int64], largest: int) -> list[NDArray[np.in
     done, waiting = [], [rows]
     while waiting:
         part = waiting.pop()
-        halves = _halves(task, part) if len(part) > largest else None
+        halves = _halves(task, method, part) if len(part) > largest else None
         if halves is None:
             done.append(part)
         else:
@@ -72,22 +83,22 @@ def cut(task: Task, rows: NDArray[np.int64], largest: int) -> list[NDArray[np.in
 
 
 def _halves(
-    task: Task, rows: NDArray[np.int64]
+    task: Task, method: Method, rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Return two achievable halves, None where no column gives any."""
+    """Return two halves that may be searched apart, None where no column gives any."""
     space = task.coded.line
     spreads = []
     for place, codes in enumerate(space.codes):
         some = codes[rows]
         coords = space.coords[space.offsets[place] : space.offsets[place + 1]]
-        spreads.append(float(coords[some.max()] - coords[some.min()]))
+        spreads.append(min(float(coords[some.max()] - coords[some.min()]), space.units[place]))
     for place in np.argsort(spreads)[::-1]:
         if not spreads[place] > 0:
             break
         codes = space.codes[place][rows]
         first = codes < _boundary(codes)
         halves = rows[first], rows[~first]
-        if all(_achievable(task, half) for half in halves):
+        if method.divides(task, halves, check_task):
             return halves
     return None
 
@@ -97,14 +108,6 @@ def _boundary(codes: NDArray[np.int32]) -> int:
     counts = np.bincount(codes - codes.min())
     below = np.cumsum(counts)[:-1]
     return int(codes.min()) + 1 + int(np.argmin(np.abs(below - len(codes) / 2)))
-
-
-def _achievable(task: Task, rows: NDArray[np.int64]) -> bool:
-    try:
-        check_task(task.part(rows))
-    except NotAchievable:
-        return False
-    return True
 
 
 @dataclass(frozen=True)
@@ -131,9 +134,11 @@ class Local(Engine):
         """Return rows that are never mixed apart, and large parts cut by quasi columns alone."""
         largest = self.shard or method.at_once or len(task.coded)
         parts = _parts(task)
+        if task.coded.cells == REGIONS:
+            return parts  # shards are cut without regard to children of nodes and to people's rows
         if not all(one.principle.by_itself for one in task.requirements):
             return parts
-        return [part for rows in parts for part in cut(task, rows, largest)]
+        return [part for rows in parts for part in cut(task, method, rows, largest)]
 
     def search(self, shard: Task, method: Method, limit: int) -> Solved:
         """Search one shard."""
@@ -150,6 +155,25 @@ class Local(Engine):
     def solve(self, task: Task, method: Method, share: Fraction) -> tuple[Task, Found, Suppression]:
         """Search a whole table; returns the task without the rows left out, and what was found."""
         check_share(method, share)
+        solved = self._once(task, method, share)
+        if _scaled_by_itself(task) and method.chooses_rows:
+            for _ in range(AGAIN):
+                left, found, gone = solved
+                left = replace(left, coded=left.coded.afresh())
+                if len(left.coded) == len(task.coded) or _holds(left, found):
+                    break
+                again, found, more = self._once(left, method, Fraction(0))
+                solved = again, found, gone.again(more)
+        left, found, gone = solved
+        left = replace(left, coded=left.coded.afresh())
+        if task.coded.cells == REGIONS and len(left.coded) < len(task.coded):
+            # Cuts follow from published rows alone: those left out had a say in these.
+            left, found, more = self._once(left, method, Fraction(0))
+            gone = gone.again(more)
+        return left, found, gone
+
+    def _once(self, task: Task, method: Method, share: Fraction) -> tuple[Task, Found, Suppression]:
+        """Search a table by the scale of all of its rows."""
         if task.coded.people is not None:
             return search_people(self._solve, task, method, share)
         return self._solve(task, method, share)
@@ -159,7 +183,7 @@ class Local(Engine):
     ) -> tuple[Task, Found, Suppression]:
         shards = self.shards(task, method)
         if len(shards) == 1:
-            return search_within(method, task, check_task, share)
+            return search_within(method, task, _check(task), share)
         limit = int(len(task.coded) * share)
         solved = (
             _within(partial(self.search, method=method), task, shards, limit)
@@ -202,6 +226,24 @@ class Local(Engine):
 
         in_threads([partial(search, place) for place in range(len(shards))], watch)
         return [(rows, one) for rows, one in zip(shards, found, strict=True) if one is not None]
+
+
+def _scaled_by_itself(task: Task) -> bool:
+    """Return whether something is compared by the rows of this table, and no larger one."""
+    scaled = any(one.principle.scaled or not one.principle.by_itself for one in task.requirements)
+    return scaled and all(one.whole.rows == len(task.coded) for one in task.coded.sensitive)
+
+
+def _holds(task: Task, found: Found) -> bool:
+    """Return whether groups hold by the scale of the rows that are left, where it matters."""
+    if not isinstance(found, Groups):
+        return True
+    task, groups = grouped_people(task, found)
+    return all(
+        one.principle.measure(groups, value).holds
+        for one, value in zip(task.requirements, task.values, strict=True)
+        if one.principle.scaled or not one.principle.by_itself
+    )
 
 
 def _parts(task: Task) -> list[NDArray[np.int64]]:
@@ -256,8 +298,14 @@ def _foreseen(task: Task, _method: Method, share: Fraction) -> tuple[Task, Found
     limit, parts = int(len(task.coded) * share), _parts(task)
     look = partial(unsearched_part, check=check_task)
     if len(parts) == 1:
-        return _joined(task, [(parts[0], look(task, limit=limit))])
+        whole = unsearched_part(task, check=_check(task), limit=limit)
+        return _joined(task, [(parts[0], whole)])
     return _joined(task, _within(look, replace(task, progress=silent), parts, limit))
+
+
+def _check(task: Task) -> Callable[[Task], None]:
+    """Return what checks that a task can be kept, by a table that is not parted."""
+    return partial(check_task, whole=task.coded.whom == "rows")
 
 
 def _of_rows(task: Task, rows: NDArray[np.int64]) -> Task:

@@ -5,6 +5,9 @@ rows: each number is searched alone. Where one cannot keep what is required, its
 published with fewer rows, as many as those of the next lower number have; which rows stay is left
 to chance. With linked tables, it is a number for each table, and a lower one is lower in some table
 and higher in none.
+
+A method that may not look at values to choose rows lowers a number only where its people are too
+few for a group, whatever their values are.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from shoal.principles.groups import Groups
 from shoal.principles.requirement import check_whose
 from shoal.progress import untold
 from shoal.release.layout import Suppression
-from shoal.table.people import CodedPeople, torn_people
+from shoal.table.people import CodedPeople, places_among, torn_people
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,14 +52,37 @@ def check_method(method: Method, task: Task) -> None:
         if not method.grouped:
             raise UsageError(WITHOUT_GROUPS.format(method))
         task = as_people(task)
+    method.check_cells(task.coded.cells)
     method.check(task)
 
 
 def as_people(task: Task) -> Task:
-    """Return what is searched in the end: people, where rows are about them."""
-    if task.coded.people is None:
+    """Return what is searched in the end: people, where rows are about them.
+
+    Where one row of each is published, chance says which; here it is the first.
+    """
+    coded = task.coded
+    if coded.people is None:
         return task
-    return replace(task, coded=CodedPeople.of(task.coded))
+    if coded.most_rows == 1:
+        firsts = _first_rows(coded.people)
+        coded = coded.linking([_first_rows(one.people) for one in coded.linked]).part(firsts)
+    return replace(task, coded=CodedPeople.of(coded))
+
+
+def _first_rows(people: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the first row of each person, in the order of the rows."""
+    return np.sort(np.unique(people, return_index=True)[1])
+
+
+def grouped_people(task: Task, groups: Groups) -> tuple[Task, Groups]:
+    """Return what is judged in the end, people where rows are about them, and its groups."""
+    if task.coded.people is None:
+        return task, groups
+    people = as_people(task)
+    labels = np.empty(len(people.coded), np.int64)
+    labels[task.coded.people] = groups.labels
+    return people, Groups(labels)
 
 
 def search_people(
@@ -76,7 +102,9 @@ def search_people(
     most = task.coded.most_rows
     published = counts if most is None else np.minimum(counts, most)
     orders = task.orders(*map(len, whom))
-    places = tuple(map(_places, whom, orders))
+    places = tuple(map(places_among, whom, orders))
+    if task.coded.turns is not None:
+        places = (task.coded.turns, *places[1:])
     search = _Search(solve, method, task, share, whom, places)
     torn = search.torn(published)
     if not len(torn):
@@ -97,12 +125,8 @@ def _check_together(task: Task, groups: Groups, fewest: int) -> None:
     """
     if all(one.principle.by_itself for one in task.requirements):
         return
-    people = as_people(task)
-    assert task.coded.people is not None
-    labels = np.empty(len(people.coded), np.int64)
-    labels[task.coded.people] = groups.labels
-    measured = people.measure(Groups(labels))
-    for one, found in zip(task.requirements, measured, strict=True):
+    people, groups = grouped_people(task, groups)
+    for one, found in zip(task.requirements, people.measure(groups), strict=True):
         if not one.principle.by_itself and not found.holds:
             msg = (
                 f"{one!r} compares groups with the whole table, and people with different numbers "
@@ -230,7 +254,7 @@ class _Search:
     ) -> tuple[list[_Part], NDArray[np.int64], NotAchievable]:
         """Search from the largest numbers of rows down; whoever cannot stay joins the next.
 
-        Returns also those with the fewest rows, where these cannot stay, and why the last search
+        Returns also those who cannot stay, mostly with the fewest rows, and why the last search
         failed.
         """
         rows = published.copy()
@@ -242,17 +266,29 @@ class _Search:
             if not len(people):
                 continue  # nobody has as few as the least of every table
             rows[people] = level
+            few = self.fewest(people)
             try:
-                if len(people) < self.task.least:
-                    raise self.too_few(len(people), level)
+                if few < self.task.least:
+                    raise self.too_few(few, level)
                 parts.append(self.on(people, rows, share))
             except NotAchievable as problem:
                 reason = problem
-                if place + 1 == len(levels):
+                by_values = few >= self.task.least and not self.method.chooses_rows
+                if place + 1 == len(levels) or by_values:
                     return parts, people, reason
                 lower = (levels[place + 1 :] <= level).all(axis=1)
                 there[place + 1 + int(np.argmax(lower))].append(people)
         return parts, np.empty(0, np.int64), reason
+
+    def fewest(self, people: NDArray[np.int64]) -> int:
+        """Return how many people there are, or of those who may be mixed where that decides."""
+        apart = self.task.coded.apart
+        if self.method.chooses_rows or apart is None:
+            return len(people)
+        firsts = self.places[0] == 0  # the row of each person that is published in any case
+        own = np.empty(int(self.whom[0].max()) + 1, np.int64)
+        own[self.whom[0][firsts]] = apart[firsts]
+        return int(np.unique(own[people], return_counts=True)[1].min())
 
     def too_few(self, people: int, level: NDArray[np.int64]) -> NotAchievable:
         """Say that nobody can hide among so few."""
@@ -313,7 +349,7 @@ class _Search:
                 advice.append(
                     f"Publish fewer rows of everybody: {option('most_rows', fewest)} works."
                 )
-        few = self.enough_gone(published, waiting)
+        few = self.enough_gone(published, waiting) if self.method.chooses_rows else None
         if few is not None:
             advice.append(f"{option('suppress', few)} works.")
         if not advice and self.hides_whole_groups(published):
@@ -321,6 +357,13 @@ class _Search:
                 "Where nobody can know how many rows a person has, whole groups may be judged: "
                 f"{option('rows', 'unknown')} works."
             )
+        if not self.method.chooses_rows and self.fewest(waiting) >= self.task.least:
+            advice.insert(
+                0,
+                f"{self.method!r} does not publish fewer rows of people because of their values: "
+                "that would tell something of them.",
+            )
+            return NotAchievable(" ".join([reason.sentence, *advice]))
         if few is not None or f"{option('suppress')} allows" in reason.sentence:
             return NotAchievable(" ".join([reason.sentence, *advice]))  # it has said so
         share = percent(len(waiting) / len(published), 2)
@@ -429,13 +472,3 @@ def _levels(
         levels = np.vstack([levels, bottom])
         there.append([np.empty(0, np.int64)])
     return levels, there
-
-
-def _places(people: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the place of each row among the rows of its person, taken in the given order."""
-    by = order[np.argsort(people[order], kind="stable")]
-    counts = np.bincount(people)
-    starts = np.cumsum(counts) - counts
-    found = np.empty(len(people), np.int64)
-    found[by] = np.arange(len(people)) - starts[people[by]]
-    return found

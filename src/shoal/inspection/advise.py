@@ -1,69 +1,76 @@
 """Which role a column should have, and why: by its name first, by its values where that is silent.
 
 No column is ever suggested to be published unchanged: only its owner can know that nobody else
-knows it. What has no role is left out.
+knows it. What has no role is left out. Where a name or the cells leave a doubt, there is a question
+for the owner beside the role; until it is answered, the role is the safer one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.inspection.infer import (
-    CORE,
-    HOUSEHOLDS,
-    IDENTIFIERS,
-    IDENTIFYING,
-    NOT_IDS,
-    PERSONS,
-    QUASI,
-    QUASI_STEMS,
-    SENSITIVE,
-    SENSITIVE_STEMS,
-    STRONG,
-    VITAL,
-    WEIGHTS,
+from shoal.inspection.lexicon import (
+    lexicon,
+    parts_of,
+    quasi_name,
+    sensitive_name,
+    without_beginning,
     word_among,
     words_of,
 )
+from shoal.inspection.private import FEW, PER_PERSON, identity, is_money, sensitive_cells, unique
 from shoal.table.schema import PERSON, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shoal.inspection.infer import Inferred
+    from shoal.inspection.lexicon import Meaning
     from shoal.inspection.profile import Kinship, Profile
 
 MOST_GUESSED = 8  # quasi columns with which those that are only guessed to be known are added
-NEAR_UNIQUE = 0.95  # distinct values per filled cell
-ENOUGH = 10  # rows from which uniqueness tells anything
-PER_PERSON = 0.05  # distinct values per row from which an id is of people, not of categories
+MOST_PROTECTED = 3  # sensitive columns that are suggested to be published, each with a requirement
 SPARSE = 0.5  # share of missing cells above which a column is left out
-FEW = 100  # values
 GUESSES = 4  # quasi columns that are guessed where nothing tells
 QUANTITY = 20  # values from which a number is a quantity
-LONG_TEXT = 40  # mean characters of free text
 REPEATED = 1.02  # rows per value from which several rows are about one person
+ENOUGH = 10  # values from which those that repeat are people
+MEDICAL = 2  # columns about health or death from which a table is about patients
 IDENTITY, QUASI_ROLE, PROTECTED = "identifying", "quasi", "sensitive"
+WHEN = {"date", "day", "days", "mon", "month", "year", "yr", "dt", "datum", "fecha", "tag", "jour"}
+WEIGHTS = {"wgt", "fnlwgt", "weights"}
+OF_BODIES = {"body", "birth", "fetal", "infant", "dry", "ideal", "patient"}  # no survey weights
+UNEXPLAINED = (
+    "Nothing explains this column. May others know it (quasi), is it private (sensitive), or can "
+    "it be left out?"
+)
 
 
 @dataclass(frozen=True)
 class Advice:
-    """A role (None: leave the column out) and why; `strength` orders rivals for the same role."""
+    """A role (None: leave the column out) and why; `strength` orders rivals for the same role.
+
+    `question` is what only the owner can answer, `topic` what a sensitive column is about.
+    """
 
     role: str | None
     why: str
     strength: float = 0.0
+    question: str | None = None
+    topic: str | None = None
 
 
 def advise(
     profiles: Sequence[Profile], types: Sequence[Inferred], kinship: Sequence[Kinship]
 ) -> list[Advice]:
     """Return a role for every column."""
-    found = [_alone(profile, kind) for profile, kind in zip(profiles, types, strict=True)]
+    names = without_beginning([profile.name for profile in profiles])
+    found = [_alone(*one) for one in zip(profiles, types, names, strict=True)]
     _one_person(found, profiles)
+    _mind_patients(found)
     _guess_sensitive(found, profiles, types)
     _guess_quasi(found, profiles)
     _heed_kinship(found, [profile.name for profile in profiles], kinship)
@@ -71,33 +78,99 @@ def advise(
     return found
 
 
-def _alone(profile: Profile, kind: Inferred) -> Advice:
+def _alone(profile: Profile, kind: Inferred, name: str) -> Advice:
+    """Return the role of a column by itself, which is called `name` but for how all names begin."""
     if why := _useless(profile):
         return Advice(None, why)
     if kind.ways and kind.kind != "date":
-        return Advice(None, f"{kind.reason}; say which, as date_format, and it can have a role")
-    if advice := _of_somebody(profile, kind):
+        return Advice(None, f"{kind.reason}; say which (date_format), and it can have a role")
+    if advice := _of_somebody(profile, kind, name):
         return advice
     if why := _unfit(profile):
         return Advice(None, why)
-    name = profile.name
-    if word := word_among(name, SENSITIVE, SENSITIVE_STEMS):
-        why = f"{word!r} in its name speaks of something private"
-        return Advice(PROTECTED, why, 2 + (word in STRONG))
-    if word := word_among(name, QUASI, QUASI_STEMS):
-        why = f"{word!r} in its name speaks of what others know"
-        return Advice(QUASI_ROLE, why, 2 + (word in CORE))
-    if kind.kind in {"date", "latitude", "longitude"}:
-        return Advice(QUASI_ROLE, "when and where are known to others", 1)
-    if word := word_among(name, VITAL):
-        return Advice(
-            None, f"{word!r} in its name speaks of what is measured, and no stranger knows"
+    if is_money(profile):
+        why = "its cells are amounts of money written as text"
+        return Advice(None, why, question="Remove the currency signs to protect it as a number.")
+    meaning = sensitive_name(name) or sensitive_name(profile.name)
+    if advice := _surely(profile, kind, name, meaning):
+        return advice
+    if advice := _known_to_others(name, kind, meaning):
+        return advice
+    if meaning is not None:
+        question = (
+            f"Is it private, for example about {meaning.said}? If not: may others know it (quasi)?"
         )
+        return replace(_suggested(meaning, 1), question=question)
+    return _unexplained(profile, kind)
+
+
+def _surely(profile: Profile, kind: Inferred, name: str, meaning: Meaning | None) -> Advice | None:
+    """Return that a column is private, by its name or its cells, or points at people; or None."""
+    cells = sensitive_cells(profile, kind)
+    sure = meaning is not None and meaning.sure
+    if cells is None and not (sure and profile.numbers is not None):
+        why = unique(profile, kind)
+        if why is not None:
+            return Advice(IDENTITY, why)
+    if meaning is not None and sure:
+        return _private(meaning, profile, kind, name)
+    if cells is not None:
+        why = f"its cells suggest information about {cells.said} ({cells.word})"
+        return Advice(PROTECTED, why, 2, topic=cells.topic)
+    return None
+
+
+def _suggested(meaning: Meaning, strength: float) -> Advice:
+    why = f"the name suggests information about {meaning.said} ({meaning.word})"
+    return Advice(PROTECTED, why, strength, topic=meaning.topic)
+
+
+def _private(meaning: Meaning, profile: Profile, kind: Inferred, name: str) -> Advice:
+    """Return that a column is to be protected; of the day of a death others may know."""
+    advice = _suggested(meaning, 2 + meaning.leading)
+    dated = kind.kind == "date" or not WHEN.isdisjoint(parts_of(name))
+    if meaning.topic == "death" and dated and not profile.missing:
+        question = "Is the date of death private? Then protect it (sensitive)."
+        why = "the name suggests a date of death, which others may know"
+        return Advice(QUASI_ROLE, why, 1, question)
+    if meaning.topic == "origin":
+        question = "May others know it? Then it is a quasi-identifier, too: choose one role."
+        return replace(advice, question=question)
+    return advice
+
+
+def _known_to_others(name: str, kind: Inferred, meaning: Meaning | None) -> Advice | None:
+    if word := quasi_name(name):
+        question = None
+        if meaning is not None and meaning.topic == "origin":
+            question = "Is it private (sensitive) rather than known to others (quasi)?"
+        why = f"the name suggests that others know it ({word})"
+        return Advice(QUASI_ROLE, why, 2 + (word in lexicon().core), question)
+    if kind.kind in {"date", "latitude", "longitude"}:
+        return Advice(QUASI_ROLE, "others may know times and places", 1)
+    return None
+
+
+def _unexplained(profile: Profile, kind: Inferred) -> Advice:
+    """Return what to do with a column that neither name nor cells explain."""
+    if kind.kind == "boolean":
+        why = "a yes or no that nothing explains"
+        return Advice(None, why, question=UNEXPLAINED)
     if profile.distinct <= FEW and profile.distinct < profile.rows:
         strength = 1 - profile.mode_share  # what is nearly always the same singles nobody out
-        why = f"few values ({profile.distinct:,}), so it may be known"
-        return Advice(QUASI_ROLE, why, strength)
-    return Advice(None, "many values, and nothing tells whether others know them")
+        why = f"a guess: it has few values ({profile.distinct:,}), so others may know it"
+        return Advice(QUASI_ROLE, why, strength, UNEXPLAINED)
+    return Advice(None, "many values, and nothing explains them", question=UNEXPLAINED)
+
+
+def _mind_patients(found: list[Advice]) -> None:
+    """Leave out what nothing explains where a table is about patients: it may be a finding."""
+    if sum(one.topic in {"health", "death"} for one in found) < MEDICAL:
+        return
+    for place, advice in enumerate(found):
+        if advice.role == QUASI_ROLE and advice.strength < 1:
+            why = "nothing explains it, and the table is about health: it may be a finding"
+            found[place] = Advice(None, why, question=UNEXPLAINED)
 
 
 def whom_rows_are_about(name: str, distinct: int, filled: int) -> Advice | None:
@@ -126,9 +199,10 @@ def may_say_whom(name: str) -> bool:
 def _speaks_of(name: str) -> tuple[str | None, str | None, str | None]:
     """Return the words of a name that speak of people, of households, and of either or any id."""
     words = [one for part in words_of(name) for one in (part, part.removesuffix("id"))]
-    person = next((word for word in words if word in PERSONS), None)
-    household = next((word for word in words_of(name) if word in HOUSEHOLDS), None)
-    return person, household, person or household or word_among(name, IDENTIFIERS)
+    known = lexicon()
+    person = next((word for word in words if word in known.persons), None)
+    household = next((word for word in words_of(name) if word in known.households), None)
+    return person, household, person or household or word_among(name, known.identifiers)
 
 
 def _one_person(found: list[Advice], profiles: Sequence[Profile]) -> None:
@@ -142,12 +216,12 @@ def _one_person(found: list[Advice], profiles: Sequence[Profile]) -> None:
             found[place] = Advice(IDENTITY, found[place].why)
 
 
-def _of_somebody(profile: Profile, kind: Inferred) -> Advice | None:
+def _of_somebody(profile: Profile, kind: Inferred, name: str) -> Advice | None:
     """Return that a column says whom a row is about, one or several of them, None where not."""
     whom = whom_rows_are_about(profile.name, profile.distinct, profile.filled)
     if whom is not None and kind.kind != "date" and (profile.whole or profile.numbers is None):
         return whom
-    why = _identity(profile, kind)
+    why = identity(profile, kind, name)
     return Advice(IDENTITY, why) if why else None
 
 
@@ -157,7 +231,7 @@ def _useless(profile: Profile) -> str | None:
         what = "every cell is the same" if profile.distinct else "no cell has a value"
         return f"{what}: nothing is lost without it"
     if word := weighing(profile.name):
-        return f"{word!r} in its name speaks of survey weights, which point at groups"
+        return f"the name suggests a survey weight ({word}), which points at groups"
     return None
 
 
@@ -176,42 +250,8 @@ def weighing(name: str) -> str | None:
     """Return the word of a name that speaks of survey weights, if there is one."""
     words = words_of(name)
     if words[-1:] in (["weight"], ["weights"]) and len(words) > 1:
-        return words[-1]
+        return None if set(words) & OF_BODIES else words[-1]
     return next((word for word in words if word in WEIGHTS or word.endswith("wgt")), None)
-
-
-def _identity(profile: Profile, kind: Inferred) -> str | None:
-    """Return why a column names people, None where it does not."""
-    share = profile.distinct / max(profile.filled, 1)
-    name = profile.name
-    if kind.kind in {"date", "latitude", "longitude", "boolean"}:
-        return None
-    word = word_among(name, IDENTIFYING) or next(
-        (word for word in words_of(name) if word.endswith("name")), None
-    )
-    if word and (share > PER_PERSON or profile.distinct > FEW):
-        return f"{word!r} in its name speaks of somebody in person"
-    word = word_among(name, IDENTIFIERS) or next(
-        (w for w in words_of(name) if w.endswith("id") and len(w) > 3 and w not in NOT_IDS), None
-    )
-    if word and share > PER_PERSON and (profile.whole or profile.numbers is None):
-        return f"{word!r} in its name speaks of an identifier, and it has many values"
-    if profile.filled < ENOUGH or share < NEAR_UNIQUE:
-        return None
-    if profile.numbers is None:
-        lengths = profile.cells.str.len_chars().mean()
-        if isinstance(lengths, float) and lengths > LONG_TEXT:
-            return "free text, which may name anybody"
-        return "nearly every cell is unique"
-    if profile.whole and share == 1 and _serial(profile):
-        return "whole numbers in a row, one for every row: a serial number"
-    return None
-
-
-def _serial(profile: Profile) -> bool:
-    numbers = profile.numbers
-    assert numbers is not None
-    return bool(numbers.max() - numbers.min() <= 1.5 * profile.distinct)
 
 
 def _guess_sensitive(
@@ -235,26 +275,34 @@ def _guess_sensitive(
     ]
     if quantities:
         best = min(quantities, key=lambda place: (round(profiles[place].mode_share, 1), -place))
-        found[best] = Advice(PROTECTED, "a guess: a quantity with many values; no name tells more")
+        why = "a guess: a quantity with many values, and no name tells more"
+        found[best] = Advice(PROTECTED, why, question=UNEXPLAINED)
         return
     labels = [place for place in open_ones if profiles[place].distinct > 2]
     if labels and sum(advice.role == QUASI_ROLE for advice in found) > 1:
-        found[labels[-1]] = Advice(PROTECTED, "a guess: the last column that no name explains")
+        why = "a guess: the last column that no name explains"
+        found[labels[-1]] = Advice(PROTECTED, why, question=UNEXPLAINED)
 
 
 def _guess_quasi(found: list[Advice], profiles: Sequence[Profile]) -> None:
-    """Guess what people may be known by where nothing tells, as every release needs it."""
+    """Guess what people may be known by where nothing tells, as every release needs it.
+
+    What a name says is private is guessed last, and what is to be protected first never.
+    """
     if any(advice.role == QUASI_ROLE for advice in found):
         return
-    kept = primary(found, profiles)
-    for place, advice in enumerate(found):
-        if advice.role in {IDENTITY, PERSON} or place == kept:
-            continue
-        if _useless(profiles[place]) or _unfit(profiles[place]):
-            continue
-        if sum(one.role == QUASI_ROLE for one in found) == GUESSES:
-            return
-        found[place] = Advice(QUASI_ROLE, "a guess: nothing else tells what others may know", 0.5)
+    first = primary(found, profiles)
+    able = [
+        place
+        for place, advice in enumerate(found)
+        if advice.role not in {IDENTITY, PERSON}
+        and place != first
+        and not (_useless(profiles[place]) or _unfit(profiles[place]))
+    ]
+    open_ones = [place for place in able if found[place].role != PROTECTED]
+    for place in (open_ones or able)[:GUESSES]:
+        why = "a guess: nothing tells what others may know"
+        found[place] = Advice(QUASI_ROLE, why, 0.5, UNEXPLAINED)
 
 
 def _heed_kinship(found: list[Advice], names: Sequence[str], kinship: Sequence[Kinship]) -> None:
@@ -265,7 +313,7 @@ def _heed_kinship(found: list[Advice], names: Sequence[str], kinship: Sequence[K
             continue
         advice = found[right]
         if one.kind == "function":
-            found[right] = Advice(QUASI_ROLE, advice.why, advice.strength - 1)
+            found[right] = replace(advice, strength=advice.strength - 1)
         else:
             found[right] = Advice(None, f"{advice.why}; it says the same as {one.left!r}")
 
@@ -282,18 +330,23 @@ def _leave_unknown(found: list[Advice]) -> None:
         key=lambda place: (-found[place].strength, place),
     )
     for place in guessed[max(MOST_GUESSED - len(known), 0) :]:
-        why = f"{found[place].why}; left out, as nothing tells that others do: add it if they may"
-        found[place] = Advice(None, why)
+        why = f"{found[place].why}; left out because {MOST_GUESSED} others are there"
+        found[place] = replace(found[place], role=None, why=why)
 
 
 def primary(found: Sequence[Advice], profiles: Sequence[Profile]) -> int | None:
-    """Return which of the sensitive columns to protect first.
+    """Return which of the sensitive columns to protect first, None where there are none."""
+    return next(iter(by_need(found, profiles)), None)
+
+
+def by_need(found: Sequence[Advice], profiles: Sequence[Profile]) -> list[int]:
+    """Return the sensitive columns, the one to protect first before all others.
 
     Not one that has the same value in most rows; then by its name; then the one whose most
     frequent value is rarest, to a tenth: the more a column varies, the more can be promised.
     """
     places = [place for place, advice in enumerate(found) if advice.role == PROTECTED]
-    return min(
+    return sorted(
         places,
         key=lambda place: (
             profiles[place].mode_share > 0.5,
@@ -301,5 +354,18 @@ def primary(found: Sequence[Advice], profiles: Sequence[Profile]) -> int | None:
             np.floor(10 * profiles[place].mode_share),
             place,
         ),
-        default=None,
     )
+
+
+def to_protect(found: Sequence[Advice], profiles: Sequence[Profile]) -> list[int]:
+    """Return the sensitive columns that are suggested to be published, the first before all others.
+
+    Beside the first there are only columns of which there is no doubt.
+    """
+    ordered = by_need(found, profiles)
+    sure = [
+        place
+        for place in ordered[1:]
+        if found[place].strength >= 2 and found[place].question is None
+    ]
+    return [*ordered[:1], *sure][:MOST_PROTECTED]

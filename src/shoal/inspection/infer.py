@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from shoal.inspection.lexicon import lexicon, word_among
 from shoal.table.coding import NUMBER
 from shoal.table.dates import not_dates, tell_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from shoal.inspection.profile import Profile
 
@@ -70,7 +71,7 @@ def infer(profile: Profile) -> Inferred:
 
 def _text(profile: Profile) -> Inferred:
     if not not_dates(profile.cells.head(FIRST)).any() and not not_dates(profile.cells).any():
-        return Inferred("date", "every cell is a date as in 2024-01-31")
+        return Inferred("date", "every cell is a date, for example 2024-01-31")
     ways, doubt = tell_apart(profile.cells)
     if doubt is not None:
         return Inferred("categorical", f"it {doubt.removesuffix('.')}", (), tuple(ways))
@@ -96,17 +97,17 @@ def _numbers(profile: Profile) -> Inferred:
     assert numbers is not None
     low, high = float(numbers.min()), float(numbers.max())
     name = profile.name
-    if (word := word_among(name, CODES)) and profile.whole and low >= 0:
-        return Inferred("code", f"whole numbers, but {word!r} in its name speaks of a code")
+    if (word := word_among(name, lexicon().codes)) and profile.whole and low >= 0:
+        return Inferred("code", f"whole numbers; the name suggests a code ({word})")
     if word_among(name, LATITUDE) and low >= -90 and high <= 90:
-        return Inferred("latitude", "numbers from -90 to 90 under such a name")
+        return Inferred("latitude", "numbers from -90 to 90; the name suggests a latitude")
     if word_among(name, LONGITUDE) and low >= -180 and high <= 180:
-        return Inferred("longitude", "numbers from -180 to 180 under such a name")
+        return Inferred("longitude", "numbers from -180 to 180; the name suggests a longitude")
     if profile.whole and set(profile.cells) == {"0", "1"}:
         return Inferred("boolean", "its two values are 0 and 1")
-    word = word_among(name, NOMINAL)
+    word = word_among(name, lexicon().labels)
     if word and profile.whole and profile.distinct <= FEW:
-        return Inferred("categorical", f"few whole numbers, which under {word!r} stand for labels")
+        return Inferred("categorical", f"few whole numbers; the name suggests labels ({word})")
     if why := _jagged(profile):
         return Inferred("code", why)
     if profile.whole:
@@ -128,7 +129,7 @@ def _jagged(profile: Profile) -> str | None:
         return None
     common = numbers[profile.counts >= COMMON * profile.filled]
     if 2 < len(common) <= FEW and np.ptp(common) + 1 >= 2 * len(common):
-        return "few whole numbers with gaps between them, as codes have and counts do not"
+        return "few whole numbers with gaps between them: codes have gaps, counts do not"
     if not 4 < profile.distinct <= 2 * FEW:
         return None
     counts = np.zeros(high - low + 3, np.int64)
@@ -138,7 +139,7 @@ def _jagged(profile: Profile) -> str | None:
     turns = float(steps.sum()) / (2 * float(sizes.max()))
     if turns < JAGGED:
         return None
-    return "few whole numbers whose counts go up and down, as those of codes do, not of quantities"
+    return "few whole numbers whose frequencies go up and down: codes, not quantities"
 
 
 def _coded(profile: Profile) -> bool:
@@ -202,61 +203,10 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-IDENTIFYING = _words("""
-name surname forename firstname lastname fullname nickname username login email mail phone telephone
-tel mobile fax ssn passport iban address street url website ip mac mrn vin signature photo
-fingerprint fingerprints
-""")
-IDENTIFIERS = _words("id ids uid uuid guid hid pid identifier key serial")
-PERSONS = _words("""
-person persons patient patients subject participant respondent individual member customer client
-student pupil employee worker user beneficiary enrollee donor voter citizen dupersid mrn nhs ssn
-""")
-HOUSEHOLDS = _words("household households hh hhid hid family families")
-NOT_IDS = _words("acid android bid covid fluid grid hybrid invalid liquid paid rapid solid valid")
-CODES = _words("""
-zip zipcode zipcodes postal postcode postalcode plz fips code codes icd icd9 icd10 cpt naics isic
-soc id ids
-""")
 COUNTED = _words("""
 age year years month day hour hours minute minutes week weeks number num count children kids persons
 rooms bedrooms floors size score points grade income salary pay amount price length duration
 """)
-VITAL = _words("""
-pulse heartrate heart temperature temp bp systolic diastolic pressure respiratory oxygen spo2
-saturation bmi hemoglobin creatinine cholesterol potassium sodium lab labs vitals
-""")
-NOMINAL = _words("""
-sex gender race ethnicity hispanic marital religion country nationality region state workclass class
-category type status relationship relation language
-""")
-SENSITIVE = _words("""
-income salary wage wages pay payment earnings revenue profit price cost costs charge charges debt
-loan balance credit savings expend expenditure spending tax taxes asset assets amount amnt sales
-gain capital funds gift donation bonus rent turnover
-diagnosis diagnoses diag disease illness condition conditions icd icd9 icd10 symptom treatment
-medication medications drug drugs hiv cancer disability hospital injury mortality pregnancy glucose
-serum insulin readmitted a1cresult
-party vote religion orientation union conviction offence offense crime grade grades
-iq rating verdict
-""")
-SENSITIVE_STEMS = _words("""
-income salary wages earning revenue profit price expend diagnos disease illness medicat injury
-savings asset politic crimin convict amnt sales
-""")
-STRONG = _words("income salary wage wages earning earnings price diagnosis diagnoses diag disease")
-QUASI = _words("""
-age birth born dob birthday birthdate sex gender race ethnicity ethnic hispanic marital civil
-education school schooling degree occupation job profession industry employer workclass country
-nationality citizenship citizen native birthplace state city town village municipality county
-district region province area place zip zipcode postal postcode plz puma household children kids
-family relationship language height date year yr month lat lon lng latitude longitude urban
-""")
-CORE = _words("""
-age birth born dob birthday birthdate sex gender zip zipcode postal postcode plz race ethnicity
-marital education occupation job
-""")
-QUASI_STEMS = _words("birth gender marital educat occupat zipcode postcode countr nation citizen")
 WEIGHTS = _words("wgt fnlwgt weights")
 LATITUDE = _words("lat latitude")
 LONGITUDE = _words("lon lng long longitude")
@@ -269,6 +219,13 @@ TRUTHS = (
     ("n", "y"),
     ("f", "t"),
     ("0", "1"),
+    ("ja", "nein"),
+    ("j", "n"),
+    ("non", "oui"),
+    ("n", "o"),
+    ("no", "si"),
+    ("no", "sí"),
+    ("n", "s"),
 )
 SCALES = (
     "low medium high",
@@ -285,21 +242,3 @@ SCALES = (
 )
 # Letters of other alphabets that print like Latin ones; the labels they stand in look alike.
 CONFUSABLE = dict(zip("аеорсухіјѕһԁԛԝαοντρικ", "aeopcyxijshdqwaovtpik", strict=True))
-
-
-def words_of(name: str) -> list[str]:
-    """Return the words of a column's name in lower case: `diag_1`, `zipCode`, `hours-per-week`.
-
-    >>> words_of("hoursPer-Week_2")
-    ['hours', 'per', 'week']
-    """
-    parted = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
-    return [word for word in re.split(r"[\W_]+|(?<=\D)\d+$", parted.lower()) if word]
-
-
-def word_among(name: str, words: Collection[str], stems: Collection[str] = ()) -> str | None:
-    """Return the word of a name that stands among words, or has one of the stems in it."""
-    said = words_of(name)
-    joined = re.sub(r"[\W_]+", "", name.lower())
-    known = next((word for word in (*said, joined) if word in words), None)
-    return known or next((word for word in said for stem in stems if stem in word), None)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.inspection.advise import Advice, advise, primary
+from shoal.inspection.advise import Advice, advise, to_protect
 from shoal.inspection.infer import Inferred, infer
 from shoal.inspection.profile import Kinship, Profile, kin, usable
 from shoal.inspection.suspect import Suspicion, suspect
 from shoal.sampling import draw
 from shoal.table.dates import to_iso
-from shoal.table.missing import MISSING_LABEL
+from shoal.table.missing import MISSING_LABEL, is_missing
 from shoal.table.reading import take_frame
 from shoal.table.schema import Schema
 
@@ -33,7 +33,10 @@ WIDEST = 30  # characters of a pattern
 
 @dataclass(frozen=True)
 class ColumnInspection:
-    """One column; `role` None means to leave it out, `type` None that it can have no role."""
+    """One column; `role` None means to leave it out, `type` None that it can have no role.
+
+    `question` is what only the owner can answer, where name and cells leave a doubt about the role.
+    """
 
     name: str
     type: str | None
@@ -46,21 +49,25 @@ class ColumnInspection:
     order: tuple[str, ...]
     suspicions: tuple[Suspicion, ...]
     date_formats: tuple[str, ...] = ()
+    question: str | None = None
 
 
 @dataclass(frozen=True)
 class Inspection:
     """A table: its columns, which of them tell one another, and how unique people are in it.
 
-    `unique` is the share of rows that no other equals in all suggested quasi columns; `protect`
-    names the sensitive column that most can be promised about.
+    `unique` is the share of rows that no other equals in all suggested quasi columns. `protect`
+    names the sensitive columns that are suggested to be published, the one that most can be
+    promised about first. `incomplete` counts the rows in which a cell of these or of a quasi column
+    is missing.
     """
 
     rows: int
     columns: tuple[ColumnInspection, ...]
     kinship: tuple[Kinship, ...]
     unique: float | None
-    protect: str | None
+    protect: tuple[str, ...]
+    incomplete: int = 0
 
     def named(self, role: str) -> tuple[str, ...]:
         """Return the columns for which a role is suggested."""
@@ -69,10 +76,14 @@ class Inspection:
     @property
     def schema(self) -> Schema:
         """The suggested schema, with one sensitive column."""
-        used = (*self.named("quasi"), *((self.protect,) if self.protect else ()))
+        return self.schema_of(self.protect[:1])
+
+    def schema_of(self, sensitive: Sequence[str]) -> Schema:
+        """Return the suggested schema with some sensitive columns."""
+        used = (*self.named("quasi"), *sensitive)
         return Schema(
             quasi=self.named("quasi"),
-            sensitive=self.protect or (),
+            sensitive=tuple(sensitive),
             identifying=self.named("identifying"),
             person=next(iter(self.named("person")), None),
             types={c.name: c.type for c in self.columns if c.type and c.name in used},
@@ -87,6 +98,7 @@ class Inspection:
     def to_dict(self) -> dict[str, Any]:
         """Return the inspection as plain values, as the command prints it in JSON."""
         return asdict(self) | {
+            "protect": list(self.protect),
             "columns": [
                 asdict(column)
                 | {
@@ -103,7 +115,8 @@ class Inspection:
         """Show the columns as a table, in a notebook."""
         rows = []
         for column in self.columns:
-            remarks = [column.why, *(one.text for one in column.suspicions)]
+            asked = [column.question] if column.question else []
+            remarks = [column.why, *asked, *(one.text for one in column.suspicions)]
             cells = (
                 column.name,
                 column.role or "leave out",
@@ -144,7 +157,7 @@ def inspect(frame: Any) -> Inspection:
     types = _pairs([infer(profile) for profile in profiles])
     kinship = kin(profiles)
     advice = advise(profiles, types, kinship)
-    first = primary(advice, profiles)
+    protect = tuple(profiles[place].name for place in to_protect(advice, profiles))
     known = {
         profile.name: _column(profile, kind, advised)
         for profile, kind, advised in zip(profiles, types, advice, strict=True)
@@ -158,8 +171,17 @@ def inspect(frame: Any) -> Inspection:
         ),
         kinship=tuple(kinship),
         unique=_unique(table, quasi) if quasi and table.height else None,
-        protect=None if first is None else profiles[first].name,
+        protect=protect,
+        incomplete=_incomplete(table, [*quasi, *protect]),
     )
+
+
+def _incomplete(table: pl.DataFrame, names: Sequence[str]) -> int:
+    """Count the rows in which a cell of some columns is missing."""
+    lacking = [pl.Series(is_missing(table[name])) for name in names]
+    if not lacking:
+        return 0
+    return int(pl.DataFrame(lacking).select(pl.any_horizontal(pl.all())).to_series().sum())
 
 
 def _refused(name: str, problem: str) -> ColumnInspection:
@@ -192,6 +214,7 @@ def _column(profile: Profile, kind: Inferred, advised: Advice) -> ColumnInspecti
         order=(MISSING_LABEL,) * bool(kind.order and profile.missing) + kind.order,
         suspicions=suspect(profile, kind),
         date_formats=kind.ways,
+        question=advised.question,
     )
 
 

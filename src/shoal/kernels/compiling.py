@@ -15,6 +15,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba import njit
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.typeinfer import register_dispatcher
 from numpy.typing import NDArray
 
@@ -39,7 +40,7 @@ KERNELS: list[Any] = []  # all but those that wait for a call
 
 
 def compiled(*signatures: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return what makes a loop a kernel: for some types at once, else for those it is called with.
+    """Return what makes a loop a kernel: for some types, else for those that it is called with.
 
     Nothing here is called from C, so there are no wrappers for that.
     """
@@ -51,13 +52,36 @@ def compiled(*signatures: Any, **options: Any) -> Callable[[Callable[..., Any]],
         keep(kernel, function)
         KERNELS.append(kernel)
         if signatures:
-            with register_dispatcher(kernel):
-                for signature in signatures:
-                    kernel.compile(signature)
-            kernel.disable_compile()
+            wait(kernel, signatures)
         return kernel
 
     return make
+
+
+def wait(kernel: Any, signatures: tuple[Any, ...]) -> None:
+    """Have a kernel compiled or loaded when Python calls it or another kernel is compiled with it.
+
+    A kernel on disk holds those that it calls, which most runs never ask for.
+    """
+
+    def ready() -> None:
+        with global_compiler_lock:
+            if not kernel.overloads:
+                with register_dispatcher(kernel):
+                    for signature in signatures:
+                        kernel.compile(signature)
+                kernel.disable_compile()
+
+    def called(*_arguments: Any, **_named: Any) -> Any:
+        ready()
+        return kernel  # which Numba calls
+
+    def typed(*arguments: Any) -> Any:
+        ready()
+        return type(kernel).get_call_template(kernel, *arguments)
+
+    # Numba asks a kernel for these by name, where it has no code for the types that it is given.
+    kernel.ready, kernel._compile_for_args, kernel.get_call_template = ready, called, typed  # noqa: SLF001
 
 
 def keep(kernel: Any, function: Callable[..., Any]) -> None:

@@ -45,6 +45,8 @@ def reduced(cres: Any) -> tuple[Any, ...]:
 
     They are what loading has to know of the code for other kernels, which stays unread. How types
     were inferred is left out: it is for people to look at, and names the folder of who compiled.
+    So is where code that uses no objects of Python's would look for them: with it, half of Numba
+    would be imported.
     """
     module = cres.library._get_module_for_linking()
     defined = [
@@ -53,8 +55,9 @@ def reduced(cres: Any) -> tuple[Any, ...]:
         for one in some
         if not one.is_declaration
     ]
-    library, described, environment, signature, objects, lifted, _, *rest = cres._reduce()
-    return (tuple(defined), library, described, environment, signature, objects, lifted, "", *rest)
+    *known, _, begun, environments = cres._reduce()
+    used = tuple(one for one in environments if one.consts)
+    return (tuple(defined), *known, "", begun, used)
 
 
 def rebuilt(target_context: Any, payload: tuple[Any, ...]) -> Any:

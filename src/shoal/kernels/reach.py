@@ -46,7 +46,7 @@ def box_tree(
 def between(space, j, low, high):
     """NCP of column j over two values of it, low <= high."""
     if space.kinds[j] == INTERVAL:
-        return high - low
+        return min(high - low, space.units[j])
     if space.kinds[j] == SET:
         return space.units[j] if low < high else 0.0
     return highest_gap(

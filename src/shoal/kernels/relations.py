@@ -44,6 +44,7 @@ class Relations(NamedTuple):
     own_bits: np.ndarray  # uint64: of each part, the bins of all of its member's values
     near_bits: np.ndarray  # uint64: of each part, the bins of all codes proximate to it (BAND)
     symmetric: np.ndarray  # bool (R): whether whoever is proximate to v has v proximate to itself
+    gaps: np.ndarray  # int64 (R): the code that is proximate to every code, the last; -1 for none
     metrics: np.ndarray  # int8 (R): MANHATTAN, EUCLID, LARGEST, SMALLEST (VECTOR)
     thresholds: np.ndarray  # float64 (R): distance up to which values are proximate (VECTOR)
     bounds: np.ndarray  # int64 (R, S + 1): largest count by group size, below 1 where inadmissible
@@ -61,10 +62,15 @@ def proximate(relations, r, u, v):
     if relations.forms[r] == BAND:
         if sets < 0:
             value = relations.starts[r] + v
-            return relations.first[value] <= u <= relations.last[value]
+            return relations.first[value] <= u <= relations.last[value] or u == relations.gaps[r]
         parts = relations.parts[r]
         own, place = sets + u * parts, sets + v * parts + relations.part[r]
         found = False
+        if relations.gaps[r] >= 0 and relations.set_ends[own] < relations.set_ends[own + parts]:
+            there = relations.set_ends[place] < relations.set_ends[place + 1]
+            last = relations.set_codes[relations.set_ends[own + parts] - 1]
+            if there and last == relations.gaps[r]:
+                return True
         if relations.own_bits[own] & relations.near_bits[place] == np.uint64(0):
             return found  # most members have no value in any bin in question
         here, last = relations.set_ends[own], relations.set_ends[own + parts]
@@ -105,6 +111,8 @@ def related(relations, r, u, v):
 def near_codes(relations, r, u, v):
     """Say whether code u is proximate to code v under relation r."""
     form, start = relations.forms[r], relations.starts[r]
+    if u == relations.gaps[r]:
+        return True
     if form == BAND:
         return relations.first[start + v] <= u <= relations.last[start + v]
     width = relations.widths[r]

@@ -9,7 +9,7 @@ from shoal.kernels.exchange.moves import improve
 from shoal.kernels.exchange.resizing import dissolve, found
 from shoal.kernels.exchange.start import near_rows, start
 from shoal.kernels.exchange.state import GroupState, crossing, make_groups, refresh_each
-from shoal.kernels.exchange.swaps import chain, exchange_pairs, merge, repair, round_robin
+from shoal.kernels.exchange.swaps import HELPFUL, chain, exchange_pairs, merge, repair, round_robin
 from shoal.kernels.reach import DEEP, box_tree, nearest_points, reaches
 from shoal.kernels.relations import (
     BAND,
@@ -32,7 +32,7 @@ def run() -> None:
     one = np.array([0])
     scratch = crossing(groups, relations)
     exchange_pairs(space, relations, groups, pairs, 1.0, 1, *scratch)
-    repair(space, relations, groups, one, near, 1e6, 1, *scratch)
+    repair(space, relations, groups, one, near, 1e6, HELPFUL, 1, *scratch)
     chain(space, relations, groups, one, near, 1, *scratch)
     merge(space, relations, groups, one, near, 1)
     round_robin(space, relations, groups, np.arange(4), 1)
@@ -71,6 +71,7 @@ def _equality() -> Relations:
         own_bits=np.zeros(1, np.uint64),
         near_bits=np.zeros(1, np.uint64),
         symmetric=np.ones(1, np.bool_),
+        gaps=np.full(1, -1, np.int64),
         metrics=np.zeros(1, np.int8),
         thresholds=np.zeros(1),
         bounds=bounds,

@@ -6,7 +6,7 @@ then a band of codes, so every comparison here is between integers, whatever the
 
 import numpy as np
 
-from shoal.kernels.compiling import Ints, LongInts, compiled, later
+from shoal.kernels.compiling import Ints, LongInts, Reals, compiled, later
 
 
 @compiled("int64(int32[::1], int32[::1])")
@@ -195,3 +195,30 @@ def fullest_window(codes: Ints, members: Ints, last: LongInts, inside: LongInts)
         inside[members[begin]] -= 1
         there -= inside[members[begin]] == 0
     return best
+
+
+@later("int64[::1](float64[::1], int64)")
+def cheapest_runs(values: Reals, least: int) -> LongInts:
+    """Give each value the number of its run, in the runs of least squared error.
+
+    IN: values ascend. The cost of the first i values is the least over the sizes s of their last
+    run, cost[i - s] + SSE(i - s … i), the squares summed up from the end (Welford, 1962).
+    """
+    cost = np.full(values.size + 1, np.inf)
+    cost[0] = 0.0
+    back = np.zeros(values.size + 1, np.int64)
+    for end in range(1, values.size + 1):
+        mean = squares = 0.0
+        for size in range(1, min(2 * least, end + 1)):
+            value = values[end - size]
+            apart = value - mean
+            mean += apart / size
+            squares += apart * (value - mean)
+            if size >= least and cost[end - size] + squares < cost[end]:
+                cost[end], back[end] = cost[end - size] + squares, end - size
+    labels = np.zeros(values.size, np.int64)
+    end, number = values.size, 0
+    while end > 0:
+        labels[back[end] : end] = number
+        end, number = back[end], number + 1
+    return labels

@@ -7,12 +7,14 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
+from shoal.errors import NotAchievable, UsageError, option
 from shoal.notation import Term
 from shoal.progress import Better, Enough, Progress, never, silent, untold
 from shoal.sampling import Orders, secure_orders
+from shoal.table.grid import REGIONS, TIGHT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from shoal.release.layout import Found
     from shoal.table.coded import Coded, Sensitive
     from shoal.table.people import People
+
+
+CUTTING = ("Mondrian", "Split", "Oblivious")  # whose groups come from cuts; a test holds it
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +68,16 @@ class Task:
         return any(value is not None and value.sets is not None for value in self.values)
 
     @property
+    def lacking(self) -> bool:
+        """Whether sensitive values that something is required of are missing."""
+        return any(value is not None and value.lacks for value in self.values)
+
+    @property
+    def draws_regions(self) -> bool:
+        """Whether the cells of what is found will be regions of cuts."""
+        return self.coded.cells == REGIONS
+
+    @property
     def least(self) -> int:
         """The least size of a group that can keep every requirement."""
         return max(requirement.principle.least for requirement in self.requirements)
@@ -79,11 +94,33 @@ class Method(Term):
     source: ClassVar[str]
     grouped: ClassVar[bool] = True  # whether it finds groups, and not a graph
     at_once: ClassVar[int | None] = None  # rows above which a table is searched in parts
-    chooses_rows: ClassVar[bool] = True  # whether rows may be left out by looking at their values
+    chooses_rows: ClassVar[bool] = True  # whether values may decide who is left out or joined
+    cuts: ClassVar[bool] = False  # whether groups come from cuts, so that cells can be regions
 
     def check(self, task: Task) -> None:
         """Raise where the method cannot search for what is required."""
         raise NotImplementedError
+
+    def check_cells(self, cells: str) -> None:
+        """Raise where the cells of its groups cannot be drawn so."""
+        if cells == REGIONS and not self.cuts:
+            known = ", ".join(f"{name}()" for name in CUTTING)
+            msg = (
+                f"{self!r} makes groups without cuts, so their cells cannot be regions. Use one of "
+                f"{known}, or draw tight cells: {option('cells', TIGHT)}."
+            )
+            raise UsageError(msg)
+
+    def divides(
+        self, task: Task, parts: Sequence[NDArray[np.int64]], check: Callable[[Task], None]
+    ) -> bool:
+        """Return whether rows of a task may be searched as these parts, each by itself."""
+        try:
+            for rows in parts:
+                check(task.part(rows))
+        except NotAchievable:
+            return False
+        return True
 
     def search(self, task: Task) -> Groups | GeneralizationGraph:
         """Find the groups (or the graph), or raise `NotAchievable`."""

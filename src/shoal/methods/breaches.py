@@ -40,7 +40,7 @@ def coarse_groups(task: Task) -> Groups | None:
         return None
     if not all(one.principle.monotone for one in task.requirements):
         return whole
-    if task.several:
+    if task.several or task.lacking:
         return Joining(task, widest=False).run()
     buckets = split(task, Rule.of_demands(task, "Exchange()"), widest=False, ties="either")
     groups = Groups.of(buckets.unsort(buckets.labels()))
@@ -148,6 +148,7 @@ def crowded_rows(task: Task, groups: Groups) -> NDArray[np.int64]:
         if not isinstance(principle, Pairwise) or value is None:
             continue
         relation = between_members(principle.relation(value), value)
+        lacking = value.gap is not None  # whoever lacks a value is near to all others
         for group in np.flatnonzero(measured.breaches):
             rows = groups.order[groups.starts[group] : groups.starts[group + 1]]
             close = nearness(relation, value.members[rows])
@@ -156,6 +157,7 @@ def crowded_rows(task: Task, groups: Groups) -> NDArray[np.int64]:
                 counts = np.where(left, close[:, left].sum(axis=1), 0)
                 if counts.max() <= principle.searched(max(int(left.sum()), task.least)):
                     break
-                left[np.argmax(counts)] = False
+                burden = np.where(left, close[left].sum(axis=0), 0) if lacking else counts
+                left[np.argmax(burden)] = False
             taken.append(rows[~left])
     return np.unique(np.concatenate(taken)) if taken else np.empty(0, np.int64)

@@ -25,20 +25,20 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from shoal.errors import NotAchievable, UsageError, option
-from shoal.exact import at_least, at_most, percent
+from shoal.exact import at_least, at_most
 from shoal.methods.base import Method, Task
-from shoal.methods.exchange import Exchange
+from shoal.methods.exchange import SQUARED, Exchange
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.splitting import Split
 from shoal.methods.suppression import search_within
 from shoal.notation import Term
-from shoal.principles.base import OneDimensional, Pairwise
+from shoal.principles.base import OneDimensional, Ordered, Pairwise
 from shoal.principles.groups import Groups
-from shoal.principles.guarantee import least_risk
-from shoal.principles.planning import check_achievable, largest_share
 from shoal.progress import silent
-from shoal.release.cells import mean_over_rows, ncp_by_group, spans
+from shoal.release.cells import covers, mean_over_rows, ncp_by_group
 from shoal.sampling import draw
+from shoal.table.forms import INTERVALS, MEANS
+from shoal.table.grid import REGIONS, TIGHT
 from shoal.table.people import one_value_each
 
 if TYPE_CHECKING:
@@ -53,14 +53,20 @@ if TYPE_CHECKING:
 PUT_DOWN = 1 << 25  # rows, at most, that are put down one by one where workers have counted them
 
 
-def check_task(task: Task) -> None:
-    """Raise where a requirement cannot hold on this table, before anything is searched."""
+def check_task(task: Task, *, whole: bool = False) -> None:
+    """Raise where a requirement cannot hold on this table, before anything is searched.
+
+    Of the `whole` table a share of rows may be proposed to be left out, of a part of it none.
+    """
     for one, value in zip(task.requirements, task.values, strict=True):
-        check_value(one, value, len(task.coded), task.coded.whom)
+        check_value(one, value, len(task.coded), task.coded.whom, whole=whole)
 
 
-def check_value(one: Requirement, value: Sensitive | None, rows: int, whom: str = "rows") -> None:
+def check_value(
+    one: Requirement, value: Sensitive | None, rows: int, whom: str = "rows", *, whole: bool = False
+) -> None:
     """Raise where a requirement cannot hold on the values of so many rows, or people."""
+    one.principle.check_missing(value)
     if rows < one.principle.least:
         msg = (
             f"{one.principle!r} needs groups of at least {one.principle.least} {whom}, "
@@ -69,27 +75,35 @@ def check_value(one: Requirement, value: Sensitive | None, rows: int, whom: str 
         raise NotAchievable(msg)
     if value is not None and value.sets is not None:
         check_crowd(one, value, rows)
-    elif isinstance(one.principle, OneDimensional) and value is not None:
-        check_achievable(one.principle, value.columns[0], whom)
-    elif value is not None and (few := int(one.principle.must_go(value).sum())):
-        msg = (
-            f"{one!r} is not achievable on these {rows:,} {whom}: too many of them carry the same "
-            f"{value.name} or near ones. At least {few:,} {whom} ({percent(few / rows, 2)}) would "
-            f"have to be left out; {option('suppress')} says how many may be."
-            f"{_instead(one, value, rows)}"
-        )
-        raise NotAchievable(msg)
+        return
+    if value is None:
+        return
+    from shoal.principles.planning import largest_share
+    from shoal.principles.remedies import refusal
+
+    achievable = (
+        one.principle.share <= largest_share(value.columns[0], one.principle)
+        if isinstance(one.principle, OneDimensional)
+        else not one.principle.must_go(value).any()
+    )
+    if not achievable:
+        raise NotAchievable(refusal(one, put_down(value, rows), rows, whom, whole=whole))
+
+
+def put_down(value: Sensitive, rows: int) -> Sensitive:
+    """Return values row by row, where workers have counted them and they are not too many."""
+    return value if value.columns[0].times is None or rows > PUT_DOWN else value.each_row
 
 
 def _instead(one: Requirement, value: Sensitive | None, rows: int) -> str:
     """Say at which level it can hold, the strongest where that is known."""
-    if isinstance(one.principle, OneDimensional) and value is not None and value.sets is None:
-        most = largest_share(value.columns[0], one.principle)
-        return f" The largest {one.principle.share_name} for this width is {most}."
-    if value is not None and value.columns[0].times is not None and rows > PUT_DOWN:
+    value = None if value is None else put_down(value, rows)
+    if value is not None and value.columns[0].times is not None:
         return ""
-    found = one.principle.instead(rows, None if value is None else value.each_row)
-    return "" if found is None else f" {found!r} is achievable."
+    from shoal.principles.remedies import instead
+
+    found = instead(one, value, rows)
+    return "" if found is None else f" What would help: {option('require', repr(found))}."
 
 
 def check_crowd(one: Requirement, value: Sensitive, people: int) -> None:
@@ -118,6 +132,8 @@ def check_least_risk(task: Task, *, gone: int = 0) -> None:
             continue
         if principle.bound == 1 or len(task.coded) < principle.least:
             continue  # anything goes, or there are too few rows, which is another matter
+        from shoal.principles.guarantee import least_risk
+
         least = least_risk(principle.relation(value), value, principle.least, gone=gone)
         if least > principle.bound:
             msg = (
@@ -133,17 +149,27 @@ SAMPLE = 4000  # rows that methods are tried on
 TRIED = (Exchange(), Split(), Mondrian())
 
 
-def choose_method(method: Method | str | None, asked: Sequence[Requirement]) -> Method:
+def choose_method(
+    method: Method | str | None,
+    asked: Sequence[Requirement],
+    form: str = INTERVALS,
+    cells: str = TIGHT,
+) -> Method:
     """Return the method asked for, in Python or in the notation, or the best for what is asked.
 
     Exchanges lose least wherever they serve, also for principles that survive the union of groups:
-    cuts need room on both sides, and where little is left they end in a few large groups.
+    cuts need room on both sides, and where little is left they end in a few large groups. Where
+    means are published, squares are what is lost. Regions need cuts.
     """
+    if method is None and cells == REGIONS:
+        return _cutting(asked)
     if method is None:
         pairwise = all(
             (isinstance(one.principle, Pairwise) or one.principle.sizes_only) for one in asked
         )
-        return Exchange() if pairwise else Mondrian()
+        if not pairwise:
+            return Mondrian()
+        return Exchange(loss=SQUARED) if form == MEANS else Exchange()
     if isinstance(method, str):
         return Method.read(method)
     if not isinstance(method, Method):
@@ -153,15 +179,32 @@ def choose_method(method: Method | str | None, asked: Sequence[Requirement]) -> 
     return method
 
 
-def method_for(task: Task, seed: int | None = None) -> Method:
+def _cutting(asked: Sequence[Requirement]) -> Method:
+    """Return the method that cuts finest for what is asked.
+
+    Buckets that only have to be dealt are cut further than those that have to hold.
+    """
+    dealt = [one for one in asked if not one.principle.sizes_only]
+    ordered = all(isinstance(one.principle, Ordered) for one in dealt)
+    one_value = len({one.columns for one in dealt}) == 1
+    if ordered and one_value and not all(one.principle.monotone for one in dealt):
+        return Split()
+    return Mondrian()
+
+
+def method_for(task: Task, seed: int | None = None, form: str = INTERVALS) -> Method:
     """Return the best method for a table and what is required of it.
 
     Hierarchies make the loss jump, and which method copes best depends on their shape; so with
     them, every method that serves is tried on rows drawn at random, or on all where there are few,
     and the one that loses least is taken.
     """
-    usual = choose_method(None, task.requirements)
-    if all(column.tree is None for column in task.coded.quasi):
+    usual = choose_method(None, task.requirements, form, task.coded.cells)
+    if (
+        form == MEANS
+        or task.coded.cells == REGIONS
+        or all(column.tree is None for column in task.coded.quasi)
+    ):
         return usual
     some = draw(len(task.coded), SAMPLE, seed).places
     sample = replace(task, coded=task.coded.subset(some), progress=silent, seconds=None)
@@ -169,19 +212,62 @@ def method_for(task: Task, seed: int | None = None) -> Method:
     return min(losses, key=lambda method: losses[method])
 
 
+def best_of(
+    solve: Solve, task: Task, usual: Method, share: Fraction
+) -> tuple[Method, tuple[Task, Found, Suppression]]:
+    """Return the usual method and what it finds, or `Split()` where that loses less.
+
+    It is tried on small tables: up to 4,000 rows it takes some milliseconds, and exchanges can end
+    far above it, for example where a table has one quasi column. A search that has to stop because
+    what it found is enough is not followed by another one.
+    """
+    found: dict[Method, tuple[Task, Found, Suppression]] = {}
+    problem: NotAchievable | None = None
+    try:
+        found[usual] = solve(task, usual, share)
+    except NotAchievable as not_reached:
+        problem = not_reached
+    if len(task.coded) <= SAMPLE and usual != Split() and not (found and task.enough()):
+        with suppress(UsageError, NotAchievable):
+            Split().check(task)
+            found[Split()] = solve(replace(task, progress=silent), Split(), share)
+    if problem is not None and not found:
+        raise problem
+    first, *others = found.items()
+    return min(first, *others, key=lambda one: lost(task, one[1])) if others else first
+
+
+def lost(task: Task, solved: tuple[Task, Found, Suppression]) -> float:
+    """Return what the rows lose on average, by the weights of columns.
+
+    Those that are left out lose everything.
+    """
+    kept, found, _ = solved
+    rows, coded = len(task.coded), kept.coded
+    mean = float(np.average(_losses(coded, found), weights=coded.column_weights))
+    return (mean * len(coded) + rows - len(coded)) / rows
+
+
 def quickest_first(task: Task, usual: Method) -> list[Method]:
     """Return the usual method and what else can search for what is required, by their speed."""
     fitting: list[Method] = []
     for method in (Split(), Mondrian(), Exchange()):
         with suppress(UsageError):
+            method.check_cells(task.coded.cells)
             method.check(task)
             fitting.append(method)
     return fitting if usual in fitting else [*fitting, usual]
 
 
-def why(method: str, rows: int, asked: Sequence[Requirement]) -> str | None:
+def why(
+    method: str,
+    rows: int,
+    asked: Sequence[Requirement],
+    form: str = INTERVALS,
+    cells: str = TIGHT,
+) -> str | None:
     """Return why a method was taken, where nobody named one and it is not the usual one."""
-    if method == repr(choose_method(None, asked)):
+    if method == repr(choose_method(None, asked, form, cells)):
         return None
     if rows <= SAMPLE:
         return f"By {method}, because it loses least on this table."
@@ -219,6 +305,7 @@ def search(method: Method, task: Task, solve: Solve | None = None) -> Searched:
     `solve` is how an engine searches; rows about people need one.
     """
     if task.coded.people is None:
+        method.check_cells(task.coded.cells)
         method.check(task)
         check_least_risk(task)
     with Peak() as peak:
@@ -243,12 +330,16 @@ def warm_up(method: Method, task: Task, solve: Solve | None = None) -> None:
 
 def loss_of(coded: Coded, found: Found) -> float:
     """Return the global certainty penalty of what was found, without recoding it."""
+    return float(np.mean(_losses(coded, found)))
+
+
+def _losses(coded: Coded, found: Found) -> list[float]:
+    """Return the NCP of each quasi column, over all rows."""
     bearers = found.sizes if isinstance(found, Groups) else np.ones(len(found), np.int64)
-    by_column = [
-        mean_over_rows(ncp_by_group(column, spans(column, found)), bearers, 0)
-        for column in coded.quasi
+    return [
+        mean_over_rows(ncp_by_group(column, covered), bearers, 0)
+        for column, covered in covers(coded, coded.quasi, found)
     ]
-    return float(np.mean(by_column))
 
 
 STATUS, MARK = Path("/proc/self/status"), Path("/proc/self/clear_refs")

@@ -327,7 +327,7 @@ class Now:
             elif column.numeric:
                 offset = coded.space.offsets[j]
                 coords = coded.space.coords[offset : coded.space.offsets[j + 1]]
-                found += coords[high] - coords[low]
+                found += np.minimum(coords[high] - coords[low], unit)
             else:
                 found += unit * (_labels_of_unions(covered, column.distinct, one, other) - 1)
         return found * (self.groups.sizes[one] + self.groups.sizes[other])
@@ -365,9 +365,10 @@ class Now:
     def centres(self) -> NDArray[np.float64]:
         """Return where groups stand; groups of different kinds stand far apart."""
         coded = self.asked.task.coded
+        weights = coded.column_weights
         places = []
         for j, (column, covered) in enumerate(zip(coded.quasi, self.covered, strict=True)):
-            along = coordinates(column) * coded.space.units[j] * max(column.distinct - 1, 1)
+            along = coordinates(column) * weights[j]
             places.append((along[covered.low] + along[covered.high]) / 2)
         apart = 2.0 * sum(np.ptp(place) for place in places) + 1.0
         return np.column_stack([*places, self.kinds * apart])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.distances.relation import between_members, pack, parts_of
-from shoal.errors import UsageError
+from shoal.errors import BadParameter, UsageError
 from shoal.methods.base import Method, Task
 from shoal.methods.breaches import not_reached, united
 from shoal.methods.exhaustive import Thorough
@@ -23,6 +23,8 @@ from shoal.notation import whole_number
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 from shoal.release.boxes import certainty
+from shoal.release.squares import best_runs, squared_error, squared_space
+from shoal.table.people import CodedPeople
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,15 +32,19 @@ if TYPE_CHECKING:
     from shoal.kernels.exchange.loss import LossSpace
     from shoal.kernels.relations import Relations
     from shoal.methods.base import Task
+    from shoal.methods.exchanging import Exchanging
     from shoal.methods.nearby import Start
     from shoal.release.layout import Found
-    from shoal.table.coded import Sensitive
+    from shoal.table.coded import Coded, Sensitive
 
 
 LARGEST = 8  # times the least size, up to which larger groups are tried where it fails
 TRIES = 4
 CROWDED = 4 / 5  # of the groups that people with several values start with: next, larger ones
 PARTS = 8  # of a person's values, at most, that are counted by themselves
+FEW_ROWS = 10_000  # of which squares are tried from several starts
+REACHES = (0, 60)  # and over as many near rows as usual, and over more
+CERTAINTY, SQUARED = "certainty", "squared"  # what is lost
 MEMORY = 1 << 28  # bytes, about, for who is near to which part
 
 
@@ -52,13 +58,12 @@ class Board:
     relations: Relations
 
     @classmethod
-    def of(cls, task: Task, chosen: int, room: int = 0) -> Board:
+    def of(cls, task: Task, chosen: int, room: int = 0, *, squared: bool = False) -> Board:
         """Lay out a task for groups of the given size, and of at least `room` members."""
-        from shoal.kernels.exchange.loss import LossSpace, positions
-
         pairs = pairwise_of(task)
         rows = len(task.coded)
-        room = max(2 * chosen, -(-rows // (rows // chosen)), room)
+        twice = 2 * chosen - (squared and not pairs)  # of more, two groups never lose more squares
+        room = max(twice, -(-rows // (rows // chosen)), room)
         parts = min(PARTS, max(1, MEMORY // (2 * rows * room)))
         relations = [
             # Where nobody else may be near, it is all the same near to which value.
@@ -73,16 +78,36 @@ class Board:
             np.int64,
         ).reshape(len(pairs), room + 1)
         bounds[:, : task.least] = 0
-        space = task.coded.space
+        space, values = squared_space(task.coded) if squared else ranged_space(task.coded)
         return cls(
-            space=LossSpace(space.kinds, space.units, space.coords, space.offsets),
-            values=positions(space.ranks, space.coords, space.offsets, space.kinds),
+            space=space,
+            values=values,
             codes=np.repeat(
                 np.array([value.members for _, value in pairs], np.int32).reshape(len(pairs), rows),
                 each,
                 axis=0,
             ),
             relations=pack(relations, bounds=np.repeat(bounds, each, axis=0), least=task.least),
+        )
+
+    def engine(
+        self, task: Task, start: Start, ends: float, *, others: bool = False, reach: int = 0
+    ) -> Exchanging:
+        """Return a run of exchanges from some groups."""
+        from shoal.methods.exchanging import Exchanging
+
+        return Exchanging(
+            self.space,
+            self.relations,
+            self.values,
+            self.codes,
+            *start,
+            seconds=ends - time.monotonic(),
+            progress=task.progress,
+            enough=task.enough,
+            better=task.better,
+            others=others,
+            reach=reach,
         )
 
     def start(self, size: int) -> Start:
@@ -92,10 +117,19 @@ class Board:
         return close_groups(self.space, self.values, len(self.values) // size)
 
 
+def ranged_space(coded: Coded) -> tuple[LossSpace, NDArray[np.float64]]:
+    """Lay the quasi columns out by what cells cover."""
+    from shoal.kernels.exchange.loss import LossSpace, positions
+
+    space = coded.space
+    made = LossSpace(space.kinds, space.units, space.coords, space.offsets)
+    return made, positions(space.ranks, space.coords, space.offsets, space.kinds)
+
+
 def uneven_start(task: Task, size: int) -> Start:
     """Return groups of any sizes from this one to its double, rows that tie kept together."""
     buckets = split(task, Rule.of_size(task, size), widest=False, ties="either")
-    return buckets.rows.astype(np.int64), halved(buckets.starts, 2 * size)
+    return buckets.rows.astype(np.int64), halved(buckets.starts, 2 * size - 1)
 
 
 def halved(starts: NDArray[np.int64], most: int) -> NDArray[np.int64]:
@@ -114,11 +148,6 @@ def _groups_of(start: Start) -> Groups:
     labels = np.empty(len(order), np.int64)
     labels[order] = np.repeat(np.arange(len(cuts) - 1), np.diff(cuts))
     return Groups(labels)
-
-
-def _loss(task: Task, groups: Groups, *, promised: bool) -> float:
-    """Return what groups lose; with `promised`, as the engine measures it."""
-    return float(groups.sizes @ certainty(task.coded, groups, promised=promised).sum(axis=1))
 
 
 def pairwise_of(task: Task) -> list[tuple[Pairwise, Sensitive]]:
@@ -177,6 +206,8 @@ class Exchange(Thorough):
     ----------
     size : rows that every group starts with; the least admissible number by default, and where
         that fails larger ones in turn.
+    loss : what is made small: "certainty", how much of its column a cell covers (NCP), or
+        "squared", the squared differences from the mean of the group, for the form `means`.
 
     References
     ----------
@@ -184,6 +215,7 @@ class Exchange(Thorough):
     """
 
     size: int | None = None
+    loss: str = CERTAINTY
 
     at_once = 1_000_000
     source = "XColor, ICDE 2010, Theorem 3, from groups close in quasi space"
@@ -191,6 +223,19 @@ class Exchange(Thorough):
     def __post_init__(self) -> None:
         if self.size is not None:
             object.__setattr__(self, "size", whole_number(self, "size", self.size, least=1))
+        if self.loss not in {CERTAINTY, SQUARED}:
+            raise BadParameter("Exchange", "loss", f'"{CERTAINTY}" or "{SQUARED}"', self.loss)
+
+    @property
+    def squared(self) -> bool:
+        """Whether squares are made small."""
+        return self.loss == SQUARED
+
+    def lost(self, task: Task, groups: Groups, *, promised: bool = False) -> float:
+        """Return what is made small, for some groups."""
+        if self.squared:
+            return squared_error(task.coded, groups)
+        return float(groups.sizes @ certainty(task.coded, groups, promised=promised).sum(axis=1))
 
     def check(self, task: Task) -> None:
         """Raise where a requirement is not about pairs, or the size does not fit."""
@@ -201,41 +246,70 @@ class Exchange(Thorough):
             msg = f"Groups of {self.size} are not possible: {possible} are."
             raise UsageError(msg)
 
+    def tries(self, task: Task, starts: list[Start]) -> list[tuple[Start, int]]:
+        """Return what to start from, and how far to look: all there is where squares of few count.
+
+        A few rows far from all others decide over squares, and no rule of thumb knows which start
+        serves them best.
+        """
+        if self.squared and len(task.coded) <= FEW_ROWS:
+            return [(start, reach) for start in starts for reach in REACHES]
+        loss = partial(self.lost, task, promised=True)
+        return [(min(starts, key=lambda one: loss(_groups_of(one))), 0)]
+
     def find(self, task: Task) -> Groups:
         """Find groups that keep every requirement."""
-        from shoal.methods.exchanging import Exchanging
-
         ends = time.monotonic() + (np.inf if task.seconds is None else task.seconds)
+        if task.lacking and not isinstance(task.coded, CodedPeople):
+            return self.take_in(task, ends)
         sizes = [self.size] if self.size is not None else promising_sizes(task)
+        alone = self.size is None and not pairwise_of(task)
+        if self.squared and alone and len(task.coded.quasi) == 1 and task.coded.quasi[0].numeric:
+            return Groups(best_runs(squared_space(task.coded)[1][:, 0], task.least))
         for place, size in enumerate(sizes):
-            board = Board.of(task, size)
-            start = board.start(size)
-            if self.size is None and not pairwise_of(task):
-                uneven = uneven_start(task, size)
-                loss = partial(_loss, task, promised=True)
-                start = min(start, uneven, key=lambda one: loss(_groups_of(one)))
-            engine = Exchanging(
-                board.space,
-                board.relations,
-                board.values,
-                board.codes,
-                *start,
-                seconds=ends - time.monotonic(),
-                progress=task.progress,
-                enough=task.enough,
-                better=task.better,
-                others=place + 1 < len(sizes),
-            )
-            if engine.others and task.several and engine.wrong > CROWDED:
-                continue
-            outcome = engine.run()
-            if not outcome.violations:
-                return Groups(outcome.labels)
+            board = Board.of(task, size, squared=self.squared)
+            starts = [board.start(size), uneven_start(task, size)] if alone else [board.start(size)]
+            others, last = place + 1 < len(sizes), None
+            for start, reach in self.tries(task, starts):
+                engine = board.engine(task, start, ends, others=others, reach=reach)
+                if others and task.several and engine.wrong > CROWDED:
+                    break
+                outcome = engine.run()
+                if last is None or (outcome.violations, outcome.loss) < (
+                    last.violations,
+                    last.loss,
+                ):
+                    last = outcome
+            if last is not None and not last.violations:
+                return Groups(last.labels)
         found = Groups(outcome.labels)
         coarse = united(task, found, engine) if time.monotonic() < ends else None
         if coarse is None:
             raise not_reached(task, found)
         return coarse
+
+    def take_in(self, task: Task, ends: float) -> Groups:
+        """Find groups of the rows that lack no value, and let them take in the others."""
+        from shoal.methods.taking_in import take_in
+
+        lacking = np.zeros(len(task.coded), np.bool_)
+        for value in task.values:
+            if value is not None and value.lacks:
+                lacking |= value.codes == value.gap
+        known = np.flatnonzero(~lacking)
+        if len(known) < task.least:
+            raise not_reached(task, Groups(np.zeros(len(task.coded), np.int64)))
+        space, values = squared_space(task.coded) if self.squared else ranged_space(task.coded)
+        whole = task.part(known)
+        start = take_in(task, space, values, known, self.find(whole))
+        if not task.holds(start):
+            raise not_reached(task, start)
+        largest = int(start.sizes.max())
+        if largest > LARGEST * task.least or time.monotonic() >= ends:
+            return start
+        board = Board.of(task, task.least, room=2 * largest, squared=self.squared)
+        found = Groups(board.engine(task, (start.order, start.starts), ends).run().labels)
+        return min(start, found, key=partial(self.lost, task)) if task.holds(found) else start
 
     def refine(self, task: Task, found: Found, seconds: float) -> Found:
         """Spend seconds that are left on annealed exchanges from groups that hold."""
@@ -247,7 +321,7 @@ class Exchange(Thorough):
         largest = int(found.sizes.max())
         if largest > LARGEST * task.least:
             return found  # coarse groups: there is no room to keep who is near to whom in them
-        board = Board.of(task, task.least, room=largest)
+        board = Board.of(task, task.least, room=largest, squared=self.squared)
         annealing = Annealing(
             board.space,
             board.relations,
@@ -261,8 +335,11 @@ class Exchange(Thorough):
             better=task.better,
         )
         annealed = Groups(annealing.run())
+        if self.squared and time.monotonic() < ends:  # heat leaves moves that gain, and sizes
+            start = annealed.order, annealed.starts
+            annealed = Groups(board.engine(task, start, ends, reach=REACHES[-1]).run().labels)
         # With hierarchies, the engine goes by what a node promises, not by what it loses.
-        return min(found, annealed, key=partial(_loss, task, promised=False))
+        return min(found, annealed, key=partial(self.lost, task))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -290,6 +367,12 @@ class XColor(Method):
             raise UsageError(msg)
         if task.several:
             msg = f"{self!r} is for one value a person, and some have several. Use Exchange()."
+            raise UsageError(msg)
+        if task.lacking:
+            msg = (
+                f"{self!r} needs a symmetric relation, and missing values are near to all others. "
+                "Use Exchange()."
+            )
             raise UsageError(msg)
         if not pairs[0].symmetric:
             msg = f"{self!r} needs a symmetric relation, {pairs[0]!r} has none."

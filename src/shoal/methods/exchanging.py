@@ -23,7 +23,15 @@ import numpy as np
 from shoal.kernels.exchange.moves import improve
 from shoal.kernels.exchange.resizing import dissolve, found
 from shoal.kernels.exchange.state import crossing, labels_of, make_groups, refresh_each, total_loss
-from shoal.kernels.exchange.swaps import chain, exchange_pairs, merge, repair, round_robin
+from shoal.kernels.exchange.swaps import (
+    EVERY,
+    HELPFUL,
+    chain,
+    exchange_pairs,
+    merge,
+    repair,
+    round_robin,
+)
 from shoal.methods.nearby import NearGroups, nearest_rows, spread
 from shoal.progress import Better, Enough, Progress, in_threads, never, silent, untold
 
@@ -39,20 +47,48 @@ SWAPS, FEWER_SWAPS = 2, 1  # passes that only exchange two rows; and where sizes
 RESIZED = 2  # passes before which groups are dissolved and founded
 FEW_ROWS = 10_000  # among which groups keep their sizes: in few, a loan is not repaid
 LOAN = 4.0  # what the dissolution of a group may lose for once, in what a row loses on average
-GAIN = 0.01  # a pass that gains less is the last
 FEWEST, MOST = 16, 64  # rows near each row to whose groups it may move
 UNBOUND, LOOSE = 24, 16  # where every row fits into every group; and sizes differ
 ASKED = 4  # of so many rows near a member, one group is asked to take it at the end of a cycle
+# Passes of swaps, what is asked, and what a pass has to gain, where squares are lost: they fall by
+# many small moves, all of which are had where rows are few.
+SQUARED_FEW, SQUARED = (1, 4, 5e-4), (2, 16, 0.1)
 LEVELS = 3  # cuts into halves that make the blocks
 CUTS = (1 / 2, 1 / 3, 2 / 3)  # where they lie, as shares of what is cut
+TINIEST = 1e-12  # and by itself: groups may lose nothing but rounding
 SMALLEST = 1e-6  # gain of a move, in what a row loses on average: less is rounding
+
+
+class Pace(NamedTuple):
+    """How much is looked at before groups hold, and how long they are improved."""
+
+    near: int  # neighbours of each group that the first passes try
+    kept: int  # groups in reach tried at the first widenings, where many groups are wrong
+    kept_far: int  # and at the later ones
+    again: tuple[int, ...]  # how blocks are cut for pairs across those of the first round
+    every: bool  # whether widening weighs exchanges too that leave the other group in breach
+    gain: float  # a pass that gains less is the last
+    ahead: bool  # or one after which the next is likely to gain less, by how much gains fall
+
+
+FEW = Pace(16, 48, 128, (), EVERY, 0.01, ahead=False)
+MANY = Pace(12, 96, 256, (1, 2), HELPFUL, 0.0035, ahead=True)
+
+
+def pace_of(rows: int, relations: Relations) -> Pace:
+    """Return how a table is worked on: in a small one, time is short whatever is looked at.
+
+    Where several requirements meet, hardly any partner is valid at once, so all are weighed.
+    """
+    return FEW if rows <= FEW_ROWS or relations.forms.size > 1 else MANY
 
 
 class Moves:
     """Groups that hold, and where their rows are; `run` makes one pass.
 
     `close` are groups close in quasi space, each next to the next, where some are known; `resized`
-    says whether groups are dissolved and founded too.
+    says whether groups are dissolved and founded too; `reach` of how many rows near a row the
+    groups are looked at, where not as many as usual.
     """
 
     def __init__(
@@ -63,6 +99,7 @@ class Moves:
         close: Start | None = None,
         *,
         resized: bool = True,
+        reach: int = 0,
     ) -> None:
         self.space, self.relations, self.groups = space, relations, groups
         member = np.arange(groups.rows.shape[1]) < groups.sizes[:, None]
@@ -72,14 +109,18 @@ class Moves:
         values[rows] = groups.values[home, slot]
         self.homes, self.slots = np.empty((2, rows.size), np.int64)
         self.homes[rows], self.slots[rows] = home, slot
-        self.reach = reach_of(relations, resized=resized)
+        self.reach = reach or reach_of(relations, resized=resized)
         self.near = nearest_rows(space, values, self.reach, close)
         self.block = np.zeros(groups.sizes.size, np.int64)
         self.scratch = np.zeros((2**LEVELS, 2, groups.sizes.size + 1), np.int64)
         self.turn, self.resized = 0, resized
-        self.swaps = FEWER_SWAPS if resized else SWAPS
+        self.swaps, self.asked = FEWER_SWAPS if resized else SWAPS, ASKED
+        self.gain, self.ahead = pace_of(len(rows), relations)[-2:]
+        if space.kinds[0] < 0:
+            self.swaps, self.asked, self.gain = SQUARED_FEW if len(rows) <= FEW_ROWS else SQUARED
+            self.ahead = False
         self.since = 0  # all pairs of groups are looked at that changed from this pass on
-        self.pays = True
+        self.pays, self.gained = True, 0.0
 
     def run(self) -> None:
         """Make one pass in all blocks side by side; `pays` says whether to make another one."""
@@ -88,7 +129,7 @@ class Moves:
         loss, now = total_loss(groups), int(groups.stamps.max()) + 1
         order = np.argsort(self.block[self.homes] * groups.sizes.size + self.homes, kind="stable")
         ends = np.searchsorted(self.block[self.homes][order], np.arange(2**LEVELS + 1))
-        least = SMALLEST * loss / self.homes.size
+        least = max(SMALLEST * loss / self.homes.size, TINIEST)
 
         def resize(own: int) -> None:
             mine = np.flatnonzero(self.block == own)
@@ -111,7 +152,7 @@ class Moves:
                 self.block,
                 before,
                 own,
-                0 if turn < self.swaps else self.reach // ASKED,
+                0 if turn < self.swaps else self.reach // self.asked,
                 self.since,
                 now,
                 least,
@@ -123,7 +164,11 @@ class Moves:
         spread([partial(work, own) for own in range(2**LEVELS)])
         self.turn += 1
         self.since = 0 if self.turn == self.swaps else now
-        self.pays = self.turn <= self.swaps or total_loss(groups) < (1 - GAIN) * loss
+        after, least = total_loss(groups), self.gain
+        if self.ahead and self.gained > least:
+            least = np.sqrt(least * self.gained)  # less, and the next gains less than `gain`
+        self.pays = self.turn <= self.swaps or after < (1 - least) * loss
+        self.gained = 1 - after / max(loss, TINIEST)
 
 
 def reach_of(relations: Relations, *, resized: bool) -> int:
@@ -151,9 +196,6 @@ def blocks(places: Reals, turn: int) -> LongInts:
 
 
 BLOCKS = 8
-NEAR = 16  # neighbours of each group that the first passes try
-KEPT = 48  # groups in reach tried at the first widenings, where many groups are wrong
-KEPT_FAR = 128  # and at the later ones
 FAR = 256
 HEAVY = 1e6  # price of one unit of excess that no loss outweighs
 PRICES = (0.3, 1.0, 4.0)  # rising prices of the first passes, in mean losses of a member
@@ -195,13 +237,16 @@ class Exchanging:
         enough: Enough = never,
         better: Better = untold,
         others: bool = False,
+        reach: int = 0,
     ) -> None:
         count = cuts.size - 1
         room = relations.bounds.shape[1] - 1
         self.space, self.relations = space, relations
         self.values, self.codes, self.close = values, codes, (order, cuts)
+        self.pace = pace_of(len(values), relations)
         self.begun, self.seconds = time.perf_counter(), seconds
         self.progress, self.enough, self.better = progress, enough, better
+        self.reach = reach  # rows near a row whose groups are looked at, 0 for as many as usual
         self.others = others  # whether something else is tried where this does not get far
         self.groups = make_groups(values, codes, order, cuts, room)
         self.block = np.arange(count) * BLOCKS // count
@@ -252,7 +297,7 @@ class Exchanging:
     def price(self) -> None:
         """Pass over all neighbours at rising prices of excess: cheap repairs come first."""
         typical = total_loss(self.groups) / self.groups.sizes.sum()
-        pairs = self.neighbours(NEAR)
+        pairs = self.neighbours(self.pace.near)
         for turn, price in enumerate(PRICES):
             self.progress("search", turn / len(PRICES))
             if not self.late():
@@ -266,7 +311,7 @@ class Exchanging:
             return
         for step in (
             self.seek,
-            partial(self.chains, NEAR),
+            partial(self.chains, self.pace.near),
             partial(self.chains, self.groups.sizes.size),
             self.mergers,
             self.deal,
@@ -277,15 +322,20 @@ class Exchanging:
 
     def widen(self, near: NearGroups) -> None:
         """Exchange with ring after ring of neighbours, each four times as wide as the last."""
-        begin, end = 0, NEAR
+        begin, end = 0, self.pace.near
         while begin < self.groups.sizes.size - 1 and not self.late():
             wrong = np.flatnonzero(self.groups.excess)
             if not wrong.size:
                 return
             self.progress("repair", 1 - wrong.size / self.groups.sizes.size)
             self.now += 1
-            kept = KEPT if end <= FAR else KEPT_FAR
-            self.repair(wrong, near.ring(wrong, begin, end, kept), end)
+            kept = self.pace.kept if end <= FAR else self.pace.kept_far
+            if 4 * end * BLOCKS <= self.groups.sizes.size:
+                self.repair_in_blocks(wrong, near.ring(wrong, begin, end, kept))
+            elif self.pace.every:
+                self.repair(wrong, near.ring(wrong, begin, end, kept), np.zeros_like(wrong), 1)
+            else:
+                self.repair_in_classes(wrong, *near.classes(wrong, begin, end, kept))
             begin, end = end, 4 * end
 
     def seek(self, near: NearGroups) -> None:
@@ -301,7 +351,7 @@ class Exchanging:
                 self.progress("seek", min(0.95, (rounds + place / wrong.size) / ROUNDS))
                 one = np.array([g])
                 around = near.ring(one, 0, count, count)
-                repair(*self.state, one, around, HEAVY, self.now, *self.crossing())
+                repair(*self.state, one, around, HEAVY, EVERY, self.now, *self.crossing())
             rounds += 1
 
     def chains(self, reach: int, near: NearGroups) -> None:
@@ -311,7 +361,7 @@ class Exchanging:
         of a member's values with every other member.
         """
         wrong = np.flatnonzero(self.groups.excess)
-        around = near.ring(wrong, 0, reach, KEPT)
+        around = near.ring(wrong, 0, reach, FEW.kept)
         tried = around.shape[1] * around.size * float(self.groups.sizes.max()) ** 4
         if tried * self.relations.parts.max(initial=1) > CHAINS:
             return
@@ -322,7 +372,7 @@ class Exchanging:
         """Try to join wrong groups with near ones."""
         wrong = np.flatnonzero(self.groups.excess)
         self.now += 1
-        merge(*self.state, wrong, near.ring(wrong, 0, NEAR, KEPT), self.now)
+        merge(*self.state, wrong, near.ring(wrong, 0, FEW.near, FEW.kept), self.now)
 
     def deal(self, near: NearGroups) -> None:
         """Deal the smallest block of groups around a wrong one that can be dealt in turn."""
@@ -337,23 +387,30 @@ class Exchanging:
                 dealt = round_robin(*self.state, block, self.now)
                 done = dealt or reach == sizes.size
 
-    def repair(self, wrong: LongInts, near: LongInts, reach: int) -> None:
-        """Repair groups within one ring, side by side in blocks where the ring is small.
+    def repair_in_blocks(self, wrong: LongInts, near: LongInts) -> None:
+        """Repair groups within a small ring, side by side in blocks.
 
         A group standing for itself in `near` is passed over, so neighbours beyond the block are
         left out there; a later ring makes up for the few that are missed.
         """
-        if 4 * reach * BLOCKS > self.groups.sizes.size:
-            repair(*self.state, wrong, near, HEAVY, self.now, *self.crossing())
-            return
         home = self.block[wrong]
         near = np.where(self.block[near] == home[:, None], near, wrong[:, None])
+        self.repair(wrong, near, home, BLOCKS)
 
-        def work(b: int) -> None:
-            mine = home == b
-            repair(*self.state, wrong[mine], near[mine], HEAVY, self.now, *self.crossing())
+    def repair_in_classes(self, wrong: LongInts, near: LongInts, step: int) -> None:
+        """Repair groups within a wide ring, every step-th by themselves: no two share a group."""
+        self.repair(wrong, near, wrong % step, step)
 
-        in_threads([partial(work, b) for b in range(BLOCKS)], lambda: None)
+    def repair(self, wrong: LongInts, near: LongInts, home: LongInts, homes: int) -> None:
+        """Repair groups by those in reach, side by side in parts that share none."""
+
+        def work(part: int) -> None:
+            mine = home == part
+            if mine.any():
+                own = (wrong[mine], near[mine], HEAVY, self.pace.every, self.now)
+                repair(*self.state, *own, *self.crossing())
+
+        in_threads([partial(work, part) for part in range(homes)], lambda: None)
 
     def improve(self) -> None:
         """Lower the loss until a pass gains little, or somebody has enough.
@@ -364,7 +421,8 @@ class Exchanging:
         # Among few rows, heaps of equal ones, and where not all fit, near ones are looked for anew.
         even = np.ptp(np.diff(self.close[1])) <= 1
         close = self.close if many and even and not self.relations.forms.size else None
-        moves = Moves(*self.state, close, resized=many)
+        squared = bool(self.space.kinds[0] < 0)
+        moves = Moves(*self.state, close, resized=many or squared, reach=self.reach)
         best, least = moves.homes.copy(), self.cost
         while moves.pays and not (self.late() or self.enough()):
             self.progress("improve", min(0.95, self.passes / PASSES))
@@ -386,28 +444,35 @@ class Exchanging:
         self.groups = make_groups(self.values, self.codes, order, cuts, room)
         refresh_each(*self.state, np.arange(cuts.size - 1), self.now)
 
-    def sweep(self, pairs: list[LongInts], price: float) -> None:
-        """One pass: the blocks side by side, then the pairs across blocks."""
+    def sweep(self, pairs: list[list[LongInts]], price: float) -> None:
+        """One pass: blocks side by side, round after round, then the pairs that are left."""
         self.now += 1
         self.passes += 1
 
         def work(part: LongInts) -> None:
             exchange_pairs(*self.state, part, price, self.now, *self.crossing())
 
-        in_threads([partial(work, part) for part in pairs[:-1]], lambda: None)
-        work(pairs[-1])
+        for parts in pairs:
+            in_threads([partial(work, part) for part in parts], lambda: None)
 
-    def neighbours(self, reach: int) -> list[LongInts]:
-        """Pairs of nearby groups: an array for each block, and one for those across blocks."""
+    def neighbours(self, reach: int) -> list[list[LongInts]]:
+        """Pairs of nearby groups, in rounds: in each an array for each block, at last the others.
+
+        Blocks are cut otherwise in every round, so that few pairs lie across all of them.
+        """
         count = self.groups.sizes.size
         here = np.flatnonzero(self.groups.sizes)
         near = NearGroups(self.space, self.groups).ring(here, 0, reach, reach)
         g, h = np.repeat(here, near.shape[1]), near.ravel()
         keys = np.unique(np.minimum(g, h) * count + np.maximum(g, h))
         pairs = np.stack([keys // count, keys % count], axis=1)
-        first, second = self.block[pairs[:, 0]], self.block[pairs[:, 1]]
-        parts = [pairs[(first == b) & (second == b)] for b in range(BLOCKS)]
-        return [np.ascontiguousarray(part) for part in (*parts, pairs[first != second])]
+        rounds, places = [], self.groups.values[:, 0]
+        for block in (self.block, *(blocks(places, turn) for turn in self.pace.again)):
+            first, second = block[pairs[:, 0]], block[pairs[:, 1]]
+            parts = (pairs[(first == b) & (second == b)] for b in range(BLOCKS))
+            rounds.append([np.ascontiguousarray(part) for part in parts])
+            pairs = pairs[first != second]
+        return [*rounds, [np.ascontiguousarray(pairs)]]
 
 
 def violations(relations: Relations, groups: GroupState) -> int:

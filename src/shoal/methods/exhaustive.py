@@ -17,7 +17,15 @@ import numpy as np
 from shoal.errors import NotAchievable
 from shoal.methods.base import Method, Task
 from shoal.principles.groups import Groups
-from shoal.release.boxes import Standing, certainty, covering_nodes, labels_of, spans
+from shoal.release.boxes import (
+    Standing,
+    certainty,
+    covering_nodes,
+    highest_numbers,
+    labels_of,
+    spans,
+)
+from shoal.table.grid import TIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +47,8 @@ class Thorough(Method):
         try:
             return self.find(task)
         except NotAchievable:
-            best = Partitions(task).best() if len(task.coded) <= ROWS else None
+            few = len(task.coded) <= ROWS and task.coded.cells == TIGHT
+            best = Partitions(task).best() if few else None
             if best is None:
                 raise
             return best
@@ -182,8 +191,8 @@ def cells_of(column: Column, groups: Groups) -> list[tuple[int, ...]]:
     if column.tree is not None:
         return [(node,) for node in covering_nodes(column, groups).tolist()]
     if column.numeric:
-        low, high = spans(column.codes, groups)
-        return list(zip(low.tolist(), high.tolist(), strict=True))
+        ends = [*spans(column.codes, groups), highest_numbers(column, groups)]
+        return list(zip(*(end.tolist() for end in ends), strict=True))
     keys = labels_of(column.codes, groups, column.distinct)
     return [
         tuple((keys[keys // column.distinct == group] % column.distinct).tolist())

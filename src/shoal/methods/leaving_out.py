@@ -44,8 +44,8 @@ def extents(quasi: Sequence[Column], rows: NDArray[np.int64]) -> list[float]:
     for column in quasi:
         present = np.unique(column.codes[rows])
         if column.numeric:
-            where = coordinates(column)
-            found.append(float(where[present[-1]] - where[present[0]]))
+            where = coordinates(column)[present[present != column.gap]]
+            found.append(float(np.ptp(where)) if len(where) else 0.0)
         else:
             found.append((len(present) - 1) / max(column.distinct - 1, 1))
     return found

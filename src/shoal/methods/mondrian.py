@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.errors import BadParameter, NotAchievable, UsageError
-from shoal.methods.exchange import Exchange
+from shoal.errors import BadParameter, NotAchievable, UsageError, option
 from shoal.methods.exhaustive import Thorough
 from shoal.methods.joining import Joining
 from shoal.methods.splitting import Rule, Ties, split
 from shoal.principles.base import Ordered, Pairwise, Searchable
 from shoal.principles.groups import Groups
-from shoal.principles.outlook import of_size
 from shoal.principles.requirement import check_population
 
 if TYPE_CHECKING:
@@ -50,9 +48,13 @@ def from_small_groups(task: Task) -> Groups | None:
         size = times * task.least
         if size > len(task.coded):
             break
+        from shoal.principles.outlook import of_size
+
         least = of_size(size)
         part = replace(task, requirements=(*pairs, least), seconds=_left(task, ends))
         try:
+            from shoal.methods.exchange import Exchange
+
             groups = Exchange().find(part)
         except NotAchievable:
             continue
@@ -111,10 +113,10 @@ class Mending:
 
     def along(self, groups: Groups) -> NDArray[np.int64]:
         """Return the groups in an order in which neighbours are near: by their mean ranks."""
-        space = self.task.coded.space
+        coded = self.task.coded
         sums = [
-            np.bincount(groups.labels, ranks * unit)
-            for ranks, unit in zip(space.codes, space.units, strict=True)
+            np.bincount(groups.labels, column.codes * (1 / max(column.distinct - 1, 1) * weight))
+            for column, weight in zip(coded.quasi, coded.column_weights, strict=True)
         ]
         centres = np.array(sums) / groups.sizes
         widest = np.argsort(-np.ptp(centres, axis=1), kind="stable")
@@ -186,6 +188,7 @@ class Mondrian(Thorough):
     relaxed: bool = False
 
     source = "LeFevre, DeWitt, Ramakrishnan, ICDE 2006"
+    cuts = True
 
     def __post_init__(self) -> None:
         if self.split not in SPLITS:
@@ -195,6 +198,14 @@ class Mondrian(Thorough):
 
     def check(self, task: Task) -> None:
         """Raise where another method serves all that is required, or none can."""
+        if task.draws_regions and self.relaxed:
+            msg = (
+                f"{self!r} divides rows with equal values, and regions cannot: between two of them "
+                f"there is no place for a cut. Use {replace(self, relaxed=False)!r}."
+            )
+            raise UsageError(msg)
+        if task.draws_regions:
+            return  # every cut is measured, whatever is required
         if quick(task):
             Rule.of_demands(task, repr(self))
             return
@@ -210,6 +221,12 @@ class Mondrian(Thorough):
                 )
                 raise UsageError(msg)
         check_population(task.requirements, given=task.people is not None)
+        if self.relaxed and task.lacking:
+            msg = (
+                f"{self!r} does not serve where sensitive values are missing. Use "
+                f"{replace(self, relaxed=False)!r}."
+            )
+            raise UsageError(msg)
         if self.relaxed:
             msg = (
                 f"{self!r} serves principles that survive the union of groups and are not about a "
@@ -220,19 +237,15 @@ class Mondrian(Thorough):
     def find(self, task: Task) -> Groups:
         """Find groups that keep every requirement."""
         widest = self.split == "widest"
+        if task.draws_regions:
+            from shoal.methods.cutting import cut_while_holding
+
+            return cut_while_holding(task, widest=widest)
         if not quick(task):
             return _measured(task, widest=widest)
         rule = Rule.of_demands(task, repr(self))
-        if not task.holds(Groups(np.zeros(len(task.coded), np.int64))):
-            required = " and ".join(repr(one.principle) for one in task.requirements)
-            rows, whom = len(task.coded), task.coded.whom
-            asked = zip(task.requirements, task.values, strict=True)
-            found = [one.principle.instead(rows, value) for one, value in asked]
-            most = " and ".join(repr(one) for one in found if one is not None)
-            msg = f"{required} cannot hold on these {rows} {whom} together." + (
-                f" {most} can." if most else ""
-            )
-            raise NotAchievable(msg)
+        if not task.holds(_whole(task)):
+            raise _impossible(task)
         ties: Ties = "divided" if self.relaxed else "lower"
         buckets = split(task, rule, widest=widest, ties=ties)
         return Groups.of(buckets.unsort(buckets.labels()))
@@ -249,9 +262,26 @@ def _measured(task: Task, *, widest: bool) -> Groups:
         return found
 
 
+def _impossible(task: Task) -> NotAchievable:
+    """Say that all rows as one group do not hold, so that no grouping does, and what would."""
+    required = " and ".join(map(repr, task.requirements))
+    rows, whom = len(task.coded), task.coded.whom
+    asked = zip(task.requirements, task.values, task.measure(_whole(task)), strict=True)
+    from shoal.principles.remedies import instead
+
+    found = [one if measured.holds else instead(one, value, rows) for one, value, measured in asked]
+    known = [option("require", repr(one)) for one in found if one is not None]
+    able = f" What would help: {' and '.join(known)}." if len(known) == len(found) else ""
+    return NotAchievable(f"{required} cannot hold on these {rows:,} {whom} together.{able}")
+
+
+def _whole(task: Task) -> Groups:
+    return Groups(np.zeros(len(task.coded), np.int64))
+
+
 def quick(task: Task) -> bool:
     """Return whether a half can be checked by itself for all that is required."""
-    return not task.several and all(
+    return not (task.several or task.lacking) and all(
         one.principle.monotone
         and (isinstance(one.principle, Searchable) or one.principle.sizes_only)
         for one in task.requirements

@@ -110,7 +110,7 @@ class Neighbours:
     def _grown(self) -> tuple[Any, ...]:
         columns = self.points.shape[1]
         space = LossSpace(
-            np.full(columns, INTERVAL, np.int8), np.ones(columns), np.zeros(1),
+            np.full(columns, INTERVAL, np.int8), np.full(columns, np.inf), np.zeros(1),
             np.zeros(columns + 1, np.int64),
         )  # fmt: skip
         order, cuts, *boxes = box_tree(space, self.points[self.sample], spread)
@@ -126,6 +126,18 @@ class NearGroups:
         self.points = apart(space, sums / np.maximum(groups.sizes, 1)[:, None])
         self.points[groups.sizes == 0, 0] = 1e9  # emptied groups are out of reach
         self.samples: dict[tuple[int, int], Neighbours] = {}
+
+    def classes(self, which: LongInts, begin: int, end: int, kept: int) -> tuple[LongInts, int]:
+        """As `ring`, each group among those of its own class, every step-th; returns step too."""
+        count = self.points.shape[0]
+        step = max(1, (min(end, count) - begin) // kept)
+        low, high = begin // step, min(end // step, count // step - 1)
+        near = np.empty((which.size, max(high - low, 0)), np.int64)
+        for shift in range(step if high > low else 0):
+            mine = which % step == shift
+            if mine.any():
+                near[mine] = Neighbours(self.points, shift, step).nearest(which[mine], low, high)
+        return near, step
 
     def ring(self, which: LongInts, begin: int, end: int, kept: int) -> LongInts:
         """Neighbours number begin + 1 to end of each group, thinned out evenly to about `kept`.

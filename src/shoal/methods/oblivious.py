@@ -5,21 +5,21 @@ from __future__ import annotations
 import itertools
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.distances.bands import ordered
-from shoal.errors import NotAchievable, UsageError
+from shoal.errors import NotAchievable, UsageError, option
 from shoal.methods.base import Method, Task
 from shoal.notation import whole_number
 from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -49,6 +49,7 @@ class Oblivious(Method):
 
     source = "Shoal's own"
     chooses_rows = False
+    cuts = True
 
     def __post_init__(self) -> None:
         if self.block is not None:
@@ -57,6 +58,28 @@ class Oblivious(Method):
     def check(self, task: Task) -> None:
         """Raise where the requirements are not about one ordered value, or one of classes."""
         Dealing.of(task, repr(self))
+        if self.block is not None and task.draws_regions:
+            msg = (
+                f"{self!r} divides rows with equal values to make blocks of one size, and regions "
+                "cannot. Use Oblivious()."
+            )
+            raise UsageError(msg)
+
+    def divides(
+        self,
+        task: Task,
+        parts: Sequence[NDArray[np.int64]],
+        check: Callable[[Task], None],  # noqa: ARG002 - it would look at who has which value
+    ) -> bool:
+        """Return whether any parts as large as these could be dealt, whoever is in them."""
+        from shoal.kernels.guarded import guarded_rows
+        from shoal.kernels.windows import longest_run
+
+        part = task.part(np.sort(np.concatenate(parts)))
+        measure = Dealing.of(part, repr(self))
+        most = longest_run(np.sort(measure.codes), measure.band.reach)
+        needed = guarded_rows(len(part.coded), most, measure.sizes, measure.widths)
+        return 0 < needed <= min(map(len, parts))
 
     def search(self, task: Task) -> Groups:
         """Find groups that keep every requirement."""
@@ -73,8 +96,13 @@ class Oblivious(Method):
         those with near values of one class are dealt first. Two orders, drawn independently: one
         for both would let the cuts, which the groups show, tell something of the dealing.
         """
-        nodes = guarded(task, measure, self._blocks(len(task.coded)), cuts, ties)
+        if task.draws_regions:
+            nodes = guarded_regions(task, measure, ties)
+        else:
+            nodes = guarded(task, measure, self._blocks(len(task.coded)), cuts, ties)
         groups = Groups.of(nodes.labels())
+        if self.block is None:
+            groups = replace(groups, nodes=nodes.of_groups(groups))
         if not nodes.all_dealt and not task.holds(groups):
             raise self._refusal(task, nodes)
         return groups
@@ -168,6 +196,13 @@ class Dealing:
         if not isinstance(one.principle, Pairwise) or value is None:
             msg = f"{name} cannot search for {one.principle!r}: it is not about near values."
             raise UsageError(msg)
+        if value.gap is not None:
+            msg = (
+                f"{name} deals values in order, and some values of {value.name} are missing: they "
+                f"have no place in it. Use Exchange(), or leave those rows out: "
+                f"{option('missing', 'drop')}."
+            )
+            raise UsageError(msg)
         found = ordered(one.principle.relation(value))
         if found is None:
             msg = (
@@ -217,6 +252,12 @@ class Nodes:
         """Whether every node can be dealt."""
         return bool((self.parts > 0).all())
 
+    def of_groups(self, groups: Groups) -> NDArray[np.int64]:
+        """Return the node of each group."""
+        found = np.empty(len(groups), np.int64)
+        found[groups.labels[self.rows]] = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        return found
+
     def labels(self) -> NDArray[np.int64]:
         """Deal every node by rank, position mod g; nodes of one size that cannot be are pooled.
 
@@ -232,6 +273,36 @@ class Nodes:
         back = np.empty(len(self.rows), np.int64)
         back[self.rows] = np.where(self.parts[node] > 0, dealt, pooled)
         return back
+
+
+def guarded_regions(task: Task, measure: Dealing, ties: NDArray[np.int64]) -> Nodes:
+    """Cut the table as long as any such cut would hold, and none divides rows with equal values.
+
+    A part of N rows may stand where the longest run of the whole before the cut is short enough
+    for it: then it can be dealt, whoever is in it.
+    """
+    from shoal.kernels.guarded import groups_of
+    from shoal.kernels.windows import longest_runs
+    from shoal.methods.cutting import Cutting
+
+    def longest(parts: Groups) -> NDArray[np.int64]:
+        codes = measure.codes[np.lexsort((measure.codes, parts.labels))]
+        found = np.empty(len(parts), np.int64)
+        longest_runs(codes, parts.starts, measure.band.reach, found)
+        return found
+
+    def dealt(sizes: NDArray[np.int64], most: NDArray[np.int64]) -> NDArray[np.int64]:
+        pairs = zip(sizes.tolist(), most.tolist(), strict=True)
+        return np.array([groups_of(*one, measure.sizes, measure.widths) for one in pairs])
+
+    def judge(parts: Groups, before: Groups) -> NDArray[np.bool_]:
+        owner = np.empty(len(parts), np.int64)
+        owner[parts.labels] = before.labels
+        return dealt(parts.sizes, longest(before)[owner]) == 0
+
+    part = Groups(Cutting(task, judge).parts())
+    order = ties[np.lexsort((measure.codes[ties], part.labels[ties]))].astype(np.int32)
+    return Nodes(order, part.sizes, dealt(part.sizes, longest(part)))
 
 
 def guarded(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.methods.base import Task
+    from shoal.methods.cutting import Judge
     from shoal.principles.base import Demand
     from shoal.table.coded import Sensitive
 
@@ -254,6 +255,7 @@ class Split(Thorough):
     partition: str = "cheapest"
 
     source = "Li, Tao, Xiao, SIGMOD 2008, section 5.2"
+    cuts = True
 
     def __post_init__(self) -> None:
         if self.partition not in PARTITIONS:
@@ -268,23 +270,59 @@ class Split(Thorough):
     def find(self, task: Task) -> Groups:
         """Find groups that keep every requirement.
 
-        The partition step needs one value a person. Where people have several, buckets are cut
-        while both halves hold.
+        The partition step needs one value a person. Where people have several, or values are
+        missing, buckets are cut while both halves hold.
         """
-        if task.several:
+        if task.draws_regions:
+            return self.in_regions(task)
+        if task.several or task.lacking:
             return Joining(task, widest=False).run()
         rule = Rule.of(task, repr(self))
         if not admissible(rule, len(task.coded)):
             return _few_parts(task, rule)
         letter = self.partition == "round-robin"
         buckets = split(task, rule, widest=False, ties="lower" if letter else "either")
+        return self.dealt(task, rule, buckets)
+
+    def dealt(self, task: Task, rule: Rule, buckets: Buckets) -> Groups:
+        """Deal buckets into groups, where the requirements ask for it."""
         if not rule.dealt:
             labels = buckets.labels()
-        elif letter:
+        elif self.partition == "round-robin":
             labels = _round_robin(rule, buckets)
         else:
             labels = _cheapest(task, rule, buckets)
         return Groups.of(buckets.unsort(labels))
+
+    def in_regions(self, task: Task) -> Groups:
+        """Cut where no tie is divided, then deal; nothing is joined, and no few parts are tried."""
+        from shoal.methods.cutting import Cutting, cut_while_holding, whole_fails
+
+        if task.several or task.lacking:
+            return cut_while_holding(task, widest=False)
+        rule = Rule.of(task, repr(self))
+        if not admissible(rule, len(task.coded)):
+            raise whole_fails(task)
+        part = Cutting(task, standing(rule), widest=False).parts()
+        rows = np.lexsort((rule.codes, part)).astype(np.int32)
+        starts = np.searchsorted(part[rows], np.arange(int(part.max()) + 2))
+        ranks, codes = task.coded.space.ranks_of(rows), rule.codes[rows]
+        return self.dealt(task, rule, Buckets(rows, ranks, codes, starts.astype(np.int64)))
+
+
+def standing(rule: Rule) -> Judge:
+    """Return the judge that says which buckets could not be dealt."""
+    from shoal.kernels.windows import longest_runs
+
+    def judge(parts: Groups, _before: Groups) -> NDArray[np.bool_]:
+        codes = rule.codes[np.lexsort((rule.codes, parts.labels))]
+        runs = np.empty(len(parts), np.int64)
+        longest_runs(np.ascontiguousarray(codes, np.int32), parts.starts, rule.reach, runs)
+        top, bottom = rule.limit.as_integer_ratio()
+        bad: NDArray[np.bool_] = (parts.sizes < rule.least) | (runs * bottom > parts.sizes * top)
+        return bad
+
+    return judge
 
 
 def _round_robin(rule: Rule, buckets: Buckets) -> NDArray[np.int32]:

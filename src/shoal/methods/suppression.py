@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 import time
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,12 +22,12 @@ from shoal.methods.leaving_out import (
 )
 from shoal.methods.mondrian import Mondrian
 from shoal.principles.groups import Groups
-from shoal.principles.outlook import of_size
 from shoal.progress import untold
 from shoal.release.layout import Suppression
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from fractions import Fraction
 
     from numpy.typing import NDArray
 
@@ -39,25 +37,6 @@ if TYPE_CHECKING:
 STEPS = (8, 2, 1)  # an eighth, a half and all of what may still go of a crowd are tried
 WORTH = 0.01  # of the loss that a search could spare, at least
 PART = 64  # rows, at least, of the parts of quasi space in which a crowd is looked at
-SHARE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
-
-
-def read_share(text: str | float | None) -> Fraction:
-    """Read how much of a table may be left out: "1%" or a number from 0 to 1."""
-    if text is None:
-        return Fraction(0)
-    found = SHARE.fullmatch(text) if isinstance(text, str) else None
-    if found:
-        share = Fraction(found[1]) / 100
-    else:
-        try:
-            share = Fraction(str(text))
-        except (ValueError, ZeroDivisionError):
-            share = Fraction(-1)
-    if not 0 <= share <= 1:
-        msg = f"What may be suppressed is a share such as 1% or 0.01. Got {text!r}."
-        raise UsageError(msg)
-    return share
 
 
 def check_share(method: Method, share: Fraction) -> None:
@@ -264,6 +243,8 @@ def pressure(task: Task, crowd: NDArray[np.bool_]) -> NDArray[np.float64]:
     In a part with o others, the i-th of the crowd stands at i / (o + 1): whoever leaves in falling
     order leaves the crowd everywhere about the same share, so that every part can be divided.
     """
+    from shoal.principles.outlook import of_size
+
     least = of_size(min(PART, len(task.coded)))
     parts = Mondrian(relaxed=True).search(Task(task.coded, (least,)))
     rows = np.flatnonzero(crowd)

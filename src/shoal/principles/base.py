@@ -5,6 +5,7 @@ What a search has to check in a bucket it hands to the kernels as plain arrays, 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from shoal.distances.relation import Band, Relation, most_near
-from shoal.errors import UsageError, option
-from shoal.exact import at_most
+from shoal.errors import InputError, UsageError, option
+from shoal.exact import at_most, written
 from shoal.kernels.compiling import RUN
-from shoal.notation import Term
+from shoal.notation import Term, is_number
 from shoal.principles.groups import Groups, Measurement, renumber
 from shoal.principles.must_go import cliques, counts_of, most_together, spread_out, thinned
 
@@ -24,6 +25,20 @@ if TYPE_CHECKING:
 
     from shoal.principles.requirement import Requirement
     from shoal.table.coded import Sensitive
+
+
+@dataclass(frozen=True)
+class GuessBound:
+    """How often at most a reader who knows a person's group guesses a value to within a width.
+
+    `listed` is for guesses of values that the group lists, `any` for all guesses. The reader
+    considers every row of the group equally likely. A `relative` width is a share of the guess.
+    """
+
+    width: float
+    listed: Fraction
+    any: Fraction
+    relative: bool = False
 
 
 class Principle(Term):
@@ -39,6 +54,8 @@ class Principle(Term):
     disjoint: ClassVar[bool] = False  # whether no two descriptions may fit one person
     chance: ClassVar[bool] = False  # whether its risk is the chance of a right guess
     by_itself: ClassVar[bool] = True  # whether a group is judged without the rest of the table
+    scaled: ClassVar[bool] = False  # whether the table decides how near two values are
+    unjudged: ClassVar[str | None] = None  # why it cannot be judged where values are missing
     source: ClassVar[str]
     graded: ClassVar[tuple[str, ...]]  # the parameters that `strongest` measures
 
@@ -57,12 +74,31 @@ class Principle(Term):
         """The least size of a group that can hold."""
         return 1
 
+    @property
+    def guess(self) -> GuessBound | None:
+        """How near guesses are bounded by it, None where it bounds no guess."""
+        return None
+
     def numbers_of(self, count: int) -> tuple[bool, ...]:
         """Return which of the so many sensitive columns it is about have to be numeric."""
         return (self.numeric,) * count
 
+    def check_missing(self, sensitive: Sensitive | None) -> None:
+        """Raise where values are missing, and it cannot be judged then."""
+        if self.unjudged is None or sensitive is None or sensitive.gap is None:
+            return
+        msg = (
+            f"{self!r} cannot be checked, because values of {sensitive.name} are missing: "
+            f"{self.unjudged}. Fill them in, leave those rows out with "
+            f"{option('missing', 'drop')}, or require something else."
+        )
+        raise InputError(msg)
+
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
-        """Measure every group."""
+        """Measure every group.
+
+        A missing value counts as whichever value is worst for its group.
+        """
         raise NotImplementedError
 
     def measure_matches(self, matches: NDArray[np.int64]) -> Measurement:
@@ -81,7 +117,8 @@ class Principle(Term):
         """Return it at a level that so many rows can keep, all together, None where none is known.
 
         The strongest one, if it survives the union of groups. Fewer members or values are asked
-        for only where there are no more. Of people who have no values at all nothing is told.
+        for only where there are no more. Of people who have no values at all nothing is told, and
+        no number of 1, which would promise nothing.
         """
         sets = None if sensitive is None else sensitive.sets
         if self.population or (sets is not None and not len(sets.codes)):
@@ -95,7 +132,10 @@ class Principle(Term):
             for count in sorted(counts, reverse=True)
         ]
         found = (one.strongest(whole, sensitive) for one in (self, *fewer))
-        return next((one for one in found if one is not None), None)
+        best = next((one for one in found if one is not None), None)
+        if best is None or min(getattr(best, name, 2) for name in ("k", "l", "m")) <= 1:
+            return None
+        return best
 
     def must_go(self, sensitive: Sensitive) -> NDArray[np.int64]:
         """Return how many rows of each value have to go, few as can be, before it can hold.
@@ -122,11 +162,27 @@ class Principle(Term):
         """Say in plain words what the principle promises about a column."""
         raise NotImplementedError
 
+    def promise_in(self, column: str, unit: str) -> str:  # noqa: ARG002 - only widths have one
+        """Say the same with a unit after each width; `days` for a column of dates."""
+        return self.promise(column)
+
+    def promise_matches(self, column: str) -> str:
+        """Say in plain words what a release without groups promises about a column."""
+        return self.promise(column)
+
     def on(self, *columns: str) -> Requirement:
         """Require this of the named sensitive columns instead of all of them together."""
         from shoal.principles.requirement import Requirement
 
         return Requirement(self, columns)
+
+
+def check_odds(odds: float) -> Fraction:
+    """Return how many times as likely as another a row may be to a reader."""
+    if not is_number(odds) or not 1 <= odds < math.inf:
+        msg = f"{option('odds')} must be a number of at least 1. Got {odds!r}."
+        raise UsageError(msg)
+    return written(odds)
 
 
 class Pairwise(Principle):
@@ -152,6 +208,19 @@ class Pairwise(Principle):
     def bound(self) -> Fraction:
         """The largest risk allowed."""
         raise NotImplementedError
+
+    @property
+    def listed(self) -> Fraction:
+        """The largest share of a group that may be near to a value it lists, its own included."""
+        return self.bound
+
+    def at_odds(self, odds: Fraction) -> Fraction:
+        """Return how likely a near value is at most to a reader who prefers some rows to others.
+
+        Where no row of a group is more than c times as likely as another, and t of s rows are near,
+        that is c t / (c t + s - t): near rows have the upper weight, all others the lower.
+        """
+        return odds * self.listed / (odds * self.listed + 1 - self.listed)
 
     def allowed(self, size: int) -> int:
         """Return how many members of a group of this size may be near to one of them."""
@@ -187,11 +256,12 @@ class Pairwise(Principle):
         Where c of n rows are, some group of size s has at least c s / n of them. That much is
         necessary; whether it is enough no simple condition says.
         """
-        classes, reach = cliques(self.relation(sensitive), sensitive)
+        classes, reach = cliques(self.relation(sensitive), sensitive.distinct)
         counts = counts_of(sensitive)
         of_class = np.bincount(classes, weights=counts).astype(np.int64)
         share = self.largest_share(int(counts.sum()))
-        return spread_out(thinned(of_class, reach, share), classes, counts)
+        gap = None if sensitive.gap is None else int(classes[sensitive.gap])
+        return spread_out(thinned(of_class, reach, share, gap), classes, counts)
 
     def crowd(self, sensitive: Sensitive) -> int:
         """Return how many people have values that are all near to one another, where too many do.
@@ -201,8 +271,9 @@ class Pairwise(Principle):
         people have several values it is not enough.
         """
         assert sensitive.sets is not None
-        classes, reach = cliques(self.relation(sensitive), sensitive)
-        found = most_together(classes, reach, sensitive.sets)
+        classes, reach = cliques(self.relation(sensitive), sensitive.distinct)
+        gap = None if sensitive.gap is None else int(classes[sensitive.gap])
+        found = most_together(classes, reach, sensitive.sets, gap)
         people = len(sensitive.members)
         return found if found > people * self.largest_share(people) else 0
 
@@ -241,7 +312,8 @@ class Ordered(Searchable):
 
     def must_go(self, sensitive: Sensitive) -> NDArray[np.int64]:
         """Return what is too much of each value in runs above `bound` of the table."""
-        return thinned(counts_of(sensitive), self.band(sensitive).reach, self.bound)
+        reach = self.band(sensitive).reach
+        return thinned(counts_of(sensitive), reach, self.bound, sensitive.gap)
 
     def demand(self, sensitive: Sensitive) -> Demand:
         """Return that the longest run of near values is at most `bound` of a bucket."""

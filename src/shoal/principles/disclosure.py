@@ -15,7 +15,7 @@ import numpy as np
 
 from shoal.distances.hierarchical import Hierarchical
 from shoal.errors import BadParameter, UsageError
-from shoal.exact import LEAST, exponential, logarithm, upward
+from shoal.exact import LEAST, at_most, exponential, logarithm, upward
 from shoal.kernels.compiling import APART, DISCLOSURE, LIKENESS, ORDERED
 from shoal.notation import exact, number
 from shoal.principles.base import Demand, Searchable, counted
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 GROUNDS = ("equal", "ordered")
+COMPARED = "it compares groups with the whole table, and how that is distributed is not known then"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -57,6 +58,7 @@ class TCloseness(Searchable):
 
     monotone = True
     by_itself = False
+    unjudged = COMPARED
     graded = ("t",)
     looser = ("t",)
     source = "Li, Li, Venkatasubramanian, ICDE 2007"
@@ -81,6 +83,7 @@ class TCloseness(Searchable):
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure the earth mover's distance to the whole table."""
         assert sensitive is not None
+        self.check_missing(sensitive)
         if self.ground == "ordered":
             self.check_order(sensitive)
             parts, wholes = _ordered(Histogram.of(groups, sensitive.codes, sensitive.table))
@@ -132,9 +135,21 @@ class TCloseness(Searchable):
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""
+        points = f"{at_most(100 * exact(self.t))} percentage points"
+        if self.ground == "ordered":
+            return (
+                f"Take every listed value of {column} except the highest as a cut: the share of "
+                f"rows at or below it differs between a group and the whole table by {points} or "
+                "less on average over all cuts. A single cut may differ by more."
+            )
+        if isinstance(self.ground, Hierarchical):
+            return (
+                f"Turning the distribution of {column} in a group into that of the whole table "
+                f"takes a distance of at most {at_most(exact(self.t))} along the hierarchy."
+            )
         return (
-            f"In every group, {column} is distributed as in the whole table but for a distance of "
-            f"at most {self.t:g}: knowing the group tells little more than knowing the table."
+            f"For any set of values of {column}, its share in a group differs from its share in "
+            f"the whole table by at most {points}."
         )
 
 
@@ -198,6 +213,7 @@ class DeltaDisclosure(Searchable):
 
     monotone = True
     by_itself = False
+    unjudged = COMPARED
     graded = ("delta",)
     looser = ("delta",)
     source = "Brickell, Shmatikov, KDD 2008"
@@ -213,6 +229,7 @@ class DeltaDisclosure(Searchable):
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure 1 - min(p/q, q/p), the largest over all values."""
         assert sensitive is not None
+        self.check_missing(sensitive)
         histogram = Histogram.of(groups, sensitive.codes, sensitive.table)
         lacking = histogram.distinct < len(histogram.totals)
         parts, wholes = np.ones(len(groups), object), np.ones(len(groups), object)
@@ -248,8 +265,8 @@ class DeltaDisclosure(Searchable):
     def promise(self, column: str) -> str:
         """Say it in plain words."""
         return (
-            f"In every group, every {column} is as frequent as in the whole table up to a factor "
-            f"of {self._factor()}."
+            f"Every value of {column} in the table occurs in every group, and its share there "
+            f"differs from its share in the whole table by less than a factor of {self._factor()}."
         )
 
 
@@ -274,6 +291,7 @@ class BetaLikeness(Searchable):
 
     monotone = True
     by_itself = False
+    unjudged = COMPARED
     graded = ("beta",)
     looser = ("beta",)
     source = "Cao, Karras, VLDB 2012"
@@ -291,6 +309,7 @@ class BetaLikeness(Searchable):
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure the largest gain."""
         assert sensitive is not None
+        self.check_missing(sensitive)
         histogram = Histogram.of(groups, sensitive.codes, sensitive.table)
         gain = histogram.counts / histogram.totals[histogram.codes]
         gain = gain * histogram.rows / histogram.sizes[histogram.groups] - 1
@@ -328,8 +347,8 @@ class BetaLikeness(Searchable):
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""
-        more = " or, for frequent values, less" if self.enhanced else ""
+        more = ", and frequent values gain less" if self.enhanced else ""
         return (
-            f"In no group is any {column} more frequent than in the whole table by more than "
-            f"{self.beta:g} times its share there{more}."
+            f"No value of {column} is more than {at_most(1 + exact(self.beta))} times as frequent "
+            f"in a group as in the whole table{more}."
         )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from shoal.distances.base import Distance
-from shoal.distances.numeric import Lp
-from shoal.distances.relation import Relation, most_near
+from shoal.distances.numeric import Absolute, Lp
+from shoal.distances.relation import Relation, most_near, unsure
 from shoal.errors import BadParameter
 from shoal.exact import at_least, at_most, downward
 from shoal.notation import exact, number, whole_number
@@ -66,6 +66,11 @@ class Dissimilarity(Pairwise):
         """The least size of a group; one member alone never passes where δ asks for anything."""
         return max(self.k, 2 if self.delta > 0 else 1)
 
+    @property
+    def scaled(self) -> bool:  # type: ignore[override]
+        """Whether the distance is."""
+        return self.distance.scaled
+
     def numbers_of(self, count: int) -> tuple[bool, ...]:
         """Return which of so many columns the distance compares as numbers."""
         return self.distance.numbers_of(count)
@@ -97,8 +102,9 @@ class Dissimilarity(Pairwise):
         return self.share_by_size(min(rows, first))
 
     def relation(self, sensitive: Sensitive) -> Relation:
-        """Return who is within ε of whom."""
-        return self.distance.relation(sensitive, exact(self.epsilon))
+        """Return who is within ε of whom; missing values are within it of all."""
+        found = self.distance.relation(sensitive.known, exact(self.epsilon))
+        return unsure(found, sensitive)
 
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure risk(G, ε) = max (|Φ(v, ε)| - 1) / (|G| - 1), and 1 for a group of one."""
@@ -123,9 +129,21 @@ class Dissimilarity(Pairwise):
         """Say which δ a measurement keeps, rounded down."""
         return f"delta={at_least(1 - measured.risk)} at k={int(measured.sizes.min())}"
 
+    @property
+    def listed(self) -> Fraction:
+        """The largest share of a group that may be near to a value it lists, its own included."""
+        return self.bound + (1 - self.bound) / self.k
+
     def promise(self, column: str) -> str:
         """Say it in plain words."""
+        return self.promise_in(column, "")
+
+    def promise_in(self, column: str, unit: str) -> str:
+        """Say it in plain words; what is scaled has no unit."""
+        unit = f" {unit}" if unit and isinstance(self.distance, Absolute) else ""
         return (
-            f"Every group has at least {self.k} people, and whichever of them one picks, at most "
-            f"{at_most(self.bound)} of the others have {column} within {self.epsilon:g} of it."
+            f"Every group has at least {self.k} people, and for each of them at most "
+            f"{at_most(100 * self.bound)}% of the others have values of {column} within a distance "
+            f"of {self.epsilon:g}{unit}. A guess of listed values is therefore within that "
+            f"distance of a person's with a chance of at most {at_most(100 * self.listed)}%."
         )

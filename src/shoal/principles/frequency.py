@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from shoal.distances.relation import Band, equality, most_near
-from shoal.exact import upward
+from shoal.distances.relation import Band, equality, most_near, unsure
+from shoal.exact import at_most, upward
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import Ordered, Pairwise
+from shoal.principles.base import GuessBound, Ordered, Pairwise
 from shoal.principles.groups import Groups, Measurement
 
 if TYPE_CHECKING:
+    from shoal.distances.relation import Relation
     from shoal.principles.groups import Groups
     from shoal.table.coded import Sensitive
 
@@ -25,13 +26,18 @@ class _Frequency(Ordered, Pairwise):
     monotone = True
     chance = True
 
+    @property
+    def guess(self) -> GuessBound:
+        """A guess is right where the value is the same."""
+        return GuessBound(0, self.bound, self.bound)
+
     def band(self, sensitive: Sensitive) -> Band:
         """Return the relation in which only equal values are near."""
         return equality(sensitive.distinct)
 
-    def relation(self, sensitive: Sensitive) -> Band:
-        """Return the relation in which only equal values are near."""
-        return self.band(sensitive)
+    def relation(self, sensitive: Sensitive) -> Relation:
+        """Return the relation in which only equal values are near, and missing ones to all."""
+        return unsure(self.band(sensitive), sensitive)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -70,8 +76,8 @@ class FrequencyL(_Frequency):
     def promise(self, column: str) -> str:
         """Say it in plain words."""
         return (
-            f"Whoever knows which group a person is in cannot name the person's {column} with more "
-            f"than 1 in {self.l} certainty."
+            f"Whatever value of {column} a reader guesses for a person, the guess is right with a "
+            f"chance of at most 1 in {self.l}."
         )
 
 
@@ -117,8 +123,9 @@ class AlphaK(_Frequency):
     def promise(self, column: str) -> str:
         """Say it in plain words."""
         return (
-            f"Every group has at least {self.k} people, and no {column} is carried by more than "
-            f"{self.alpha:.4g} of them."
+            f"Every group has at least {self.k} people, and whatever value of {column} a reader "
+            "guesses for a person, the guess is right with a chance of at most "
+            f"{at_most(100 * exact(self.alpha))}%."
         )
 
 
@@ -140,6 +147,7 @@ class MUniqueness(Pairwise):
     monotone = False
     graded = ("m",)
     source = "Xiao, Tao, SIGMOD 2007"
+    unjudged = "a missing value may be the same as any other of its group"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "m", whole_number(self, "m", self.m, least=1))
@@ -153,6 +161,11 @@ class MUniqueness(Pairwise):
     def bound(self) -> Fraction:
         """The largest risk allowed: nobody shares a value."""
         return Fraction(0)
+
+    @property
+    def listed(self) -> Fraction:
+        """The largest share of a group that has one value: one of m."""
+        return Fraction(1, self.m)
 
     def allowed(self, size: int) -> int:  # noqa: ARG002 - the same for all sizes
         """Return 1: a member is equal to itself alone."""
@@ -173,6 +186,7 @@ class MUniqueness(Pairwise):
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure (c - 1) / |G|."""
         assert sensitive is not None
+        self.check_missing(sensitive)
         counts = most_near(self.relation(sensitive), groups, sensitive)
         return Measurement(counts - 1, groups.sizes, groups.sizes, self.bound, self.least)
 
@@ -193,4 +207,8 @@ class MUniqueness(Pairwise):
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""
-        return f"Every group has at least {self.m} people, and no two of them share their {column}."
+        return (
+            f"Every group has at least {self.m} people, all with different values of {column}, so "
+            f"any guess is right with a chance of at most 1 in {self.m}. This covers a single "
+            "release only."
+        )

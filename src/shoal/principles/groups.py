@@ -27,11 +27,13 @@ class Groups:
     """A partition of rows: `labels[row]` is the group of a row, from 0 without gaps.
 
     `people[g]` says how many persons of a population the description of a group matches, where
-    there is one.
+    there is one; `nodes[g]` from which part of a method's cuts a group comes, where that is
+    published.
     """
 
     labels: NDArray[np.int64]
     people: NDArray[np.int64] | None = None
+    nodes: NDArray[np.int64] | None = None
 
     @classmethod
     def of(cls, marks: NDArray) -> Groups:

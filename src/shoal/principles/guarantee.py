@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.distances.relation import Band, Points, counting_work, neighbourhood_sizes
+from shoal.distances.relation import (
+    Band,
+    Points,
+    Unsure,
+    counting_work,
+    neighbourhood_sizes,
+)
 from shoal.exact import downward, upward
 from shoal.kernels.metrics import SMALLEST
 
@@ -73,17 +79,19 @@ class Guarantee:
     size: int
     largest_delta: float | None
     largest_epsilon: float | None = None
+    odds: dict[str, Any] | None = None  # where they were asked for
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values, as the command prints it in JSON."""
-        return asdict(self)
+        found = asdict(self)
+        return found if self.odds else {k: v for k, v in found.items() if k != "odds"}
 
 
 def guarantee(principle: Dissimilarity, sensitive: Sensitive) -> Guarantee:
     """Work out what is known about a requirement on a table."""
     relation = principle.relation(sensitive)
     rows = len(sensitive.codes)
-    degree = int(neighbourhood_sizes(relation, sensitive).max()) - 1
+    degree = largest_degree(relation, sensitive)
     size = max(principle.least, 2)
     classes = rows // size
     neighbours = principle.allowed(size) - 1
@@ -119,8 +127,8 @@ def largest_epsilon(principle: Dissimilarity, sensitive: Sensitive) -> float | N
 
     def certain(epsilon: Fraction) -> bool:
         asked = replace(principle, epsilon=downward(epsilon))
-        sizes = neighbourhood_sizes(asked.relation(sensitive), sensitive)
-        return theorem(int(sizes.max()) - 1, classes, neighbours) is not None
+        degree = largest_degree(asked.relation(sensitive), sensitive)
+        return theorem(degree, classes, neighbours) is not None
 
     if not certain(Fraction(0)):
         return None
@@ -132,6 +140,13 @@ def largest_epsilon(principle: Dissimilarity, sensitive: Sensitive) -> float | N
     steps = range(10**DIGITS + 1)
     first = bisect_left(a=steps, x=True, key=lambda step: not certain(step * unit))
     return downward((first - 1) * unit)
+
+
+def largest_degree(relation: Relation, sensitive: Sensitive) -> int:
+    """Return Θ; whoever lacks a value is near to everybody else."""
+    if isinstance(relation, Unsure) and (sensitive.codes == relation.gap).any():
+        return len(sensitive.codes) - 1
+    return int(neighbourhood_sizes(relation, sensitive).max()) - 1
 
 
 def theorem(degree: int, classes: int, neighbours: int) -> str | None:
@@ -183,8 +198,14 @@ def largest_clique(relation: Relation, sensitive: Sensitive) -> int:
 
     For ordered values the longest run whose ends are near; for a metric whoever lies within half
     the threshold of one value; for the smallest difference the longest run in one component; and
-    always the rows that carry one value.
+    always the rows that carry one value. Missing values are near to all of them.
     """
+    if isinstance(relation, Unsure):
+        known = sensitive.codes[sensitive.codes != relation.gap]
+        if not len(known):
+            return len(sensitive.codes)
+        alike = largest_clique(relation.values, replace(sensitive, codes=known))
+        return alike + len(sensitive.codes) - len(known)
     counts = np.bincount(sensitive.codes, minlength=sensitive.distinct)
     most = int(counts.max())
     if isinstance(relation, Band):

@@ -20,6 +20,25 @@ if TYPE_CHECKING:
     from shoal.table.coded import Sensitive
 
 
+def as_worst(groups: Groups, sensitive: Sensitive) -> NDArray[np.int32]:
+    """Return codes in which a missing value is the most frequent known one of its group.
+
+    Of all values that it could have, that leaves a group the least diverse. Where a group has no
+    known value, all of its members have one and the same.
+    """
+    gap = sensitive.gap
+    if gap is None or not (missing := sensitive.codes == gap).any():
+        return sensitive.codes
+    keys = groups.labels[~missing] * (gap + 1) + sensitive.codes[~missing]
+    entries, counts = np.unique(keys, return_counts=True)
+    where, codes = np.divmod(entries, gap + 1)
+    worst = np.zeros(len(groups), np.int32)
+    order = np.lexsort((-counts, where))
+    first = order[np.flatnonzero(np.diff(where[order], prepend=-1))]
+    worst[where[first]] = codes[first]
+    return np.where(missing, worst[groups.labels], sensitive.codes).astype(np.int32)
+
+
 @dataclass(frozen=True, eq=False)
 class Histogram:
     """One entry for each value that occurs in a group: entries stand by group, then by code.

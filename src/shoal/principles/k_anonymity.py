@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from shoal.errors import BadParameter, UsageError
-from shoal.exact import downward, upward
+from shoal.exact import downward, percent, upward
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import Principle
 from shoal.principles.groups import Groups, Measurement
@@ -73,13 +73,18 @@ class KAnonymity(Principle):
 
     def promise(self, column: str) -> str:  # noqa: ARG002 - it is about no column
         """Say it in plain words."""
-        return f"Every person shares the published description with at least {self.k - 1} others."
+        return (
+            f"Every person shares the published description with at least {self.k - 1} others, so "
+            "a reader who knows that a person is in the table picks that person's row with a "
+            f"chance of at most 1 in {self.k}. It says nothing about sensitive values."
+        )
 
-    def promise_matches(self) -> str:
+    def promise_matches(self, column: str) -> str:  # noqa: ARG002 - it is about no column
         """Say in plain words what a release without groups promises."""
         return (
-            f"Every person matches at least {self.k} published rows, and each of {self.k} of them "
-            f"is the person's own with probability 1/{self.k}."
+            f"Every person in the table matches at least {self.k} published rows. Shoal linked "
+            f"{self.k} of them to the person, and each of these is the person's own with a chance "
+            f"of 1 in {self.k}. A reader who learns other people's rows can exclude some."
         )
 
 
@@ -135,7 +140,12 @@ class KMap(OfPopulation):
 
     def promise(self, column: str) -> str:  # noqa: ARG002 - it is about no column
         """Say it in plain words."""
-        return f"Every published description fits at least {self.k} people of the population."
+        return (
+            f"Every published description fits at least {self.k} people of the population table, "
+            "so a reader who does not know who is in the release names the person behind a row "
+            f"with a chance of at most 1 in {self.k}. This assumes that the population table is "
+            "complete and that the reader considers these people equally likely."
+        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -198,7 +208,8 @@ class DeltaPresence(OfPopulation):
     def promise(self, column: str) -> str:  # noqa: ARG002 - it is about no column
         """Say it in plain words."""
         return (
-            "Of the people of the population whom a description fits, at least "
-            f"{self.low:.4g} and at most {self.high:.4g} are in the table: nobody can be told to "
-            "be in it with more certainty than that."
+            "Of the people in the population table who fit a published description, between "
+            f"{percent(self.low)} and {percent(self.high)} are in the release, so the chance that "
+            "such a person is in it lies between these. People who fit no description are visibly "
+            "not in it; the population table is assumed to be complete."
         )

@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from shoal.errors import BadParameter
-from shoal.exact import LOST, above, exponential, logarithm, upward
+from shoal.exact import LOST, above, at_most, exponential, logarithm, upward
 from shoal.kernels.compiling import DISTINCT, ENTROPY, RECURSIVE
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import Demand, Searchable, counted
 from shoal.principles.groups import Groups, Measurement
-from shoal.principles.histogram import Histogram
-from shoal.principles.must_go import counts_of, highest_level, holds_with, levelled
+from shoal.principles.histogram import Histogram, as_worst
+from shoal.principles.must_go import (
+    counts_of,
+    highest_level,
+    holds_with,
+    levelled,
+    missing_first,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +65,7 @@ class DistinctL(Searchable):
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure one over the number of different values."""
         assert sensitive is not None
-        distinct = Histogram.of(groups, sensitive.codes).distinct
+        distinct = Histogram.of(groups, as_worst(groups, sensitive)).distinct
         return Measurement(
             np.ones_like(distinct), distinct, groups.sizes, Fraction(1, self.l), self.least
         )
@@ -75,7 +81,10 @@ class DistinctL(Searchable):
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""
-        return f"Every group has at least {self.l} different values of {column}."
+        return (
+            f"Every group lists at least {self.l} different values of {column}. It does not limit "
+            "how likely a guess is to be right: one value may fill nearly all rows."
+        )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -115,7 +124,7 @@ class EntropyL(Searchable):
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure exp(-entropy)."""
         assert sensitive is not None
-        histogram = Histogram.of(groups, sensitive.codes)
+        histogram = Histogram.of(groups, as_worst(groups, sensitive))
         counts, sizes, distinct = histogram.counts, histogram.sizes, histogram.distinct
         entropy = np.log(sizes) - histogram.sum(counts * np.log(counts)) / sizes
         risks = np.exp(-entropy)
@@ -141,7 +150,7 @@ class EntropyL(Searchable):
     def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self:
         """Return it with the largest l that holds; a tie is settled in integers."""
         assert sensitive is not None
-        histogram = Histogram.of(groups, sensitive.codes)
+        histogram = Histogram.of(groups, as_worst(groups, sensitive))
         risks = self.measure(groups, sensitive).risks
         near = np.flatnonzero(risks >= risks.max() - DOUBT)
         worst = min(set(_shapes(histogram, near)), key=_entropy)
@@ -157,6 +166,8 @@ class EntropyL(Searchable):
         entropy. Counts cut down to a lower level have more of it, so the highest level that is
         enough is searched for; between it and the next one up, each step is tried.
         """
+        if sensitive.gap is not None:
+            return missing_first(self, sensitive)
         counts = counts_of(sensitive)
 
         def enough(left: NDArray[np.int64]) -> bool:
@@ -188,8 +199,9 @@ class EntropyL(Searchable):
     def promise(self, column: str) -> str:
         """Say it in plain words."""
         return (
-            f"In every group, {column} is as uncertain as if it were one of {self.l:g} equally "
-            f"likely values, or more."
+            f"In every group the values of {column} are, measured by entropy, at least as mixed as "
+            f"{self.l:g} equally frequent ones. It does not limit a single guess to 1 in "
+            f"{self.l:g}."
         )
 
 
@@ -264,7 +276,7 @@ class RecursiveCL(Searchable):
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure r1 / (r1 + r_l + … + r_d)."""
         assert sensitive is not None
-        histogram = Histogram.of(groups, sensitive.codes)
+        histogram = Histogram.of(groups, as_worst(groups, sensitive))
         falling = histogram.counts[np.lexsort((-histogram.counts, histogram.groups))]
         place = np.arange(len(falling)) - histogram.starts[histogram.groups]
         tail = histogram.sum(np.where(place >= self.l - 1, falling, 0))
@@ -277,6 +289,8 @@ class RecursiveCL(Searchable):
         The level r1 less c times what is left of the tail is convex in the level and 0 at 0, so
         that all levels below one that holds do.
         """
+        if sensitive.gap is not None:
+            return missing_first(self, sensitive)
         counts = counts_of(sensitive)
         level = highest_level(counts, lambda left: holds_with(self, sensitive, left))
         return counts - np.minimum(counts, level) if level else np.zeros_like(counts)
@@ -293,9 +307,12 @@ class RecursiveCL(Searchable):
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""
+        c = exact(self.c)
+        most = f", so any guess is right with a chance below {at_most(100 * c / (c + 1))}%"
+        bound = most if self.l > 1 else ""
         return (
-            f"In every group, the most frequent {column} is carried by less than {self.c:g} times "
-            f"as many people as all values from the {self.l}th most frequent on."
+            f"In every group the most frequent {column} fills fewer than {self.c:g} times as many "
+            f"rows as number {self.l} and all rarer ones together{bound}."
         )
 
 

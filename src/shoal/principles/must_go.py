@@ -36,16 +36,31 @@ def counts_of(sensitive: Sensitive) -> Counts:
     )
 
 
-def thinned(counts: Counts, reach: NDArray[np.int32], share: Fraction) -> Counts:
+def thinned(
+    counts: Counts, reach: NDArray[np.int32], share: Fraction, gap: int | None = None
+) -> Counts:
     """Return what to take of each value so that no run is more than a share of what is left.
 
     With x rows gone a run may have floor(share (n - x)). The fewer it may have the more have to
     go, so x = 0, and then in turn what the last x asks for, rises to the least x that is enough.
+    Missing values, of code `gap`, count in every run, so that no other is taken before them.
     """
     from shoal.kernels.windows import thin
 
     taken = np.zeros_like(counts)
     rows, gone = int(counts.sum()), -1
+    if gap is not None and counts[gap]:
+        missing, known = int(counts[gap]), counts.copy()
+        known[gap] = 0
+        before = np.concatenate([[0], np.cumsum(known)])
+        longest = int((before[reach + 1] - before[:-1]).max())
+        each = np.arange(missing + 1)
+        room = (rows - each) * share.numerator // share.denominator - (missing - each)
+        enough = np.flatnonzero(room >= longest)
+        if not len(enough):
+            taken = thinned(known, reach, share)
+        taken[gap] = enough[0] if len(enough) else missing
+        return taken
     needed = 0
     while needed > gone:
         gone = needed
@@ -54,17 +69,22 @@ def thinned(counts: Counts, reach: NDArray[np.int32], share: Fraction) -> Counts
     return taken
 
 
-def cliques(
-    relation: Relation, sensitive: Sensitive
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def cliques(relation: Relation, distinct: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return a class for every value, and the last class of each run that is all near.
 
     Ordered values form runs. Where being near is an equivalence, its classes do; elsewhere only
     those who carry one value are known to be near to one another.
     """
-    from shoal.distances.relation import Band, Bits
+    from shoal.distances.relation import Band, Bits, Unsure
 
-    values = np.arange(sensitive.distinct)
+    values = np.arange(distinct)
+    if isinstance(relation, Unsure) and isinstance(relation.values, Bits):
+        known = Bits(relation.values.rows[:-1])  # none of them is near to the missing ones there
+        classes, reach = cliques(known, distinct - 1)
+        last = len(reach)
+        return np.append(classes, last), np.append(reach, np.int32(last))
+    if isinstance(relation, Unsure):
+        return cliques(relation.values, distinct)
     if isinstance(relation, Band):
         return values, relation.reach
     if isinstance(relation, Bits):
@@ -72,14 +92,20 @@ def cliques(
         ones = np.bitwise_count(rows).sum(axis=1)
         if (ones == np.bincount(classes)).all():  # whoever is near has the same row
             return classes, np.arange(len(rows), dtype=np.int32)
-    return values, np.arange(sensitive.distinct, dtype=np.int32)
+    return values, np.arange(distinct, dtype=np.int32)
 
 
-def most_together(classes: NDArray[np.int64], reach: NDArray[np.int32], sets: ValueSets) -> int:
-    """Return the most people who have a value in one run of classes, each counted once."""
-    from shoal.distances.relation import Band, most_people
+def most_together(
+    classes: NDArray[np.int64], reach: NDArray[np.int32], sets: ValueSets, gap: int | None = None
+) -> int:
+    """Return the most people who have a value in one run of classes, each counted once.
 
-    runs = Band(np.arange(len(reach), dtype=np.int32), reach)
+    Missing values, of the last class `gap`, are in every run.
+    """
+    from shoal.distances.relation import Band, Unsure, most_people
+
+    band = Band(np.arange(len(reach), dtype=np.int32), reach)
+    runs = band if gap is None else Unsure(band, gap)
     whole = Groups(np.zeros(len(sets.ends) - 1, np.int64))
     of_class = replace(sets, codes=classes[sets.codes].astype(np.int32))
     return int(most_people(runs, whole, of_class)[0])
@@ -120,6 +146,34 @@ def holds_with(principle: Principle, sensitive: Sensitive, counts: Counts) -> bo
     codes = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
     group = Groups(np.zeros(len(codes), np.int64))
     return principle.measure(group, replace(sensitive, codes=codes)).holds
+
+
+def missing_first(principle: Principle, sensitive: Sensitive) -> Counts:
+    """Return what to take where values are missing: as few of these as can be, or all and others.
+
+    A missing value counts as the most frequent one, so without one of them a table is no less
+    diverse than without any other row.
+    """
+    assert sensitive.gap is not None
+    counts = counts_of(sensitive)
+    missing = int(counts[sensitive.gap])
+
+    def without(gone: int) -> Counts:
+        left = counts.copy()
+        left[sensitive.gap] -= gone
+        return left
+
+    if not holds_with(principle, sensitive, without(missing)):
+        taken = np.append(principle.must_go(sensitive.known), missing)
+        return taken if taken[:-1].any() else np.zeros_like(counts)  # it would not help
+    low, high = 0, missing
+    while low < high:
+        gone = (low + high) // 2
+        if holds_with(principle, sensitive, without(gone)):
+            high = gone
+        else:
+            low = gone + 1
+    return counts - without(high)
 
 
 def highest_level(counts: Counts, enough: Callable[[Counts], bool]) -> int:

@@ -82,7 +82,7 @@ def together(principle: OneDimensional, value: Sensitive) -> int:
     sets = _as_sets(value)
     assert sets.sets is not None
     reach = principle.band(value).reach
-    return most_together(np.arange(len(reach)), reach, sets.sets)
+    return most_together(np.arange(len(reach)), reach, sets.sets, value.gap)
 
 
 def width_bound(value: Sensitive, m: int, *, relative: bool) -> float | None:
@@ -97,7 +97,13 @@ def width_bound(value: Sensitive, m: int, *, relative: bool) -> float | None:
     assert sets is not None
     (column,) = value.columns
     assert column.values is not None
+    lacking = np.zeros(people, np.bool_)  # whoever lacks a value is in every crowd
+    lacking[sets.owners[sets.codes == value.gap]] = True
+    share -= int(lacking.sum())
+    if share <= 0:
+        return 0
     order = np.argsort(sets.codes, kind="stable")
+    order = order[~lacking[sets.owners[order]]]
     values = column.values[value.places[sets.codes[order], 0]]
     members = sets.owners[order].astype(np.int32)
     inside = np.zeros(people, np.int64)

@@ -4,10 +4,16 @@ EM Theorem 1: m is achievable for a neighbourhood exactly when m <= floor(n / ma
 ε is achievable for m exactly when it stays strictly under the narrowest gap over floor(n / m)
 places of the sorted values. Both need only that the neighbourhoods are monotone, so they hold for
 relative ones, for (δ,l)-diversity and for windows too.
+
+Missing values count in every run, so a run of r values beside q missing ones needs r + q <= n / m.
+That is necessary. For windows it is enough, because the whole table then holds as one group; for
+others a group has to take in a missing one that its values have no room for, so what is within
+these limits may still not be achievable.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -15,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.distances.bands import TOLERANCE
-from shoal.errors import NotAchievable
-from shoal.exact import at_least, upward
-from shoal.principles.base import OneDimensional
+from shoal.exact import upward
+from shoal.principles.base import OneDimensional, Pairwise, Principle, check_odds
 from shoal.principles.dissimilarity import Dissimilarity
+from shoal.principles.groups import Groups
 from shoal.principles.guarantee import Guarantee, guarantee, largest_epsilon
-from shoal.principles.outlook import Foreseen, Limit, Outlook, outlook
+from shoal.principles.outlook import HELPS, Foreseen, Limit, Outlook, outlook
 from shoal.principles.proximity import EpsilonM
 from shoal.showing import Shown
 from shoal.table.coded import Sensitive
@@ -44,7 +50,10 @@ class Point:
 
 @dataclass(frozen=True)
 class Plan(Foreseen, Shown):
-    """What is achievable for one numeric sensitive column; None where it was not asked."""
+    """What is achievable for one numeric sensitive column; None where it was not asked.
+
+    What is in the way of it, and would help, is for people; the plain values are as they were.
+    """
 
     rows: int
     sensitive: str
@@ -56,12 +65,36 @@ class Plan(Foreseen, Shown):
     epsilon_bound: float | None
     frontier: tuple[Point, ...] | None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values, as the command prints it in JSON."""
+        return {name: value for name, value in super().to_dict().items() if name not in HELPS}
+
+
+def at_odds(principle: Principle, odds: float) -> dict[str, Any]:
+    """Return what a requirement bounds where some rows of a group seem more likely than others.
+
+    `bound` is of the chance of a near value; where one in `m` rows may be near, the chance is what
+    the requirement bounds without odds. Both are None for what is not pairwise.
+    """
+    given = check_odds(odds)
+    if not isinstance(principle, Pairwise):
+        return {"odds": odds, "bound": None, "m": None}
+    needed = math.ceil(1 + given * (1 / principle.listed - 1))
+    return {"odds": odds, "bound": upward(principle.at_odds(given)), "m": needed}
+
 
 def maxsize(column: Column, principle: OneDimensional) -> int:
     """Return the longest run of near values in the whole column (EM Definition 11)."""
-    before = np.concatenate([[0], np.cumsum(column.counts)])
-    reach = principle.band(Sensitive.of((column,))).reach
-    return int((before[reach + 1] - before[:-1]).max())
+    known, missing = _counts(column)
+    before = np.concatenate([[0], np.cumsum(known)])
+    reach = principle.band(Sensitive.of((column,))).reach[: len(known)]
+    return int((before[reach + 1] - before[:-1]).max()) + missing
+
+
+def _counts(column: Column) -> tuple[NDArray[np.int64], int]:
+    """Return how many rows have each value, and how many have none."""
+    counts = column.counts
+    return counts[: column.gap], 0 if column.gap is None else int(counts[column.gap])
 
 
 def largest_share(column: Column, principle: OneDimensional) -> int:
@@ -79,7 +112,7 @@ def width_bound(column: Column, m: int, *, relative: bool = False) -> float | No
 
 def _sorted_values(column: Column) -> NDArray:
     assert column.values is not None
-    return np.repeat(column.values, column.counts)
+    return np.repeat(column.values, _counts(column)[0])
 
 
 def rounded_gap(gap: Fraction | None) -> float | None:
@@ -95,8 +128,8 @@ def rounded_gap(gap: Fraction | None) -> float | None:
 def _gap(values: NDArray, column: Column, m: int, *, relative: bool) -> Fraction | None:
     from shoal.kernels.windows import narrowest_gap, narrowest_relative_gap
 
-    step = len(values) // m
-    if step == 0:
+    step = column.rows // m - _counts(column)[1]
+    if step <= 0:
         return Fraction(0)
     if step >= len(values):
         return None
@@ -137,7 +170,7 @@ def _written(column: Column, value: float) -> Fraction:
 def frontier(column: Column, *, relative: bool = False) -> Iterator[Point]:
     """Yield the bound for every m from 2 at which floor(n / m) changes, until it is 0."""
     values = _sorted_values(column)
-    rows = len(values)
+    rows = column.rows
     m = 2
     while m <= rows:
         bound = rounded_gap(_gap(values, column, m, relative=relative))
@@ -163,29 +196,37 @@ def _width_outlook(principle: OneDimensional, column: Column) -> Outlook:
         Limit(principle.share_name, "at most", most),
         Limit(principle.width_name, "under", width),
     )
-    achievable = principle.share <= most
-    return Outlook(column.rows, (column.name,), repr(principle), achievable, limits)
+    return Outlook(
+        column.rows,
+        (column.name,),
+        repr(principle),
+        _achievable(principle, column, most),
+        limits,
+        missing=None if principle.monotone else _missing(column),
+    )
 
 
-def check_achievable(principle: OneDimensional, column: Column, whom: str = "rows") -> None:
-    """Raise where no grouping of these rows can keep the principle, saying what is achievable."""
-    most = largest_share(column, principle)
-    if principle.share <= most:
-        return
-    scaled = rounded_gap(_width_gap(column, principle)) or 0
-    shown = scaled if isinstance(scaled, int) else at_least(scaled, 6)
-    other = (
-        f"however small {principle.width_name} is, {principle.share_name}={principle.share} "
-        "cannot hold"
-        if scaled == 0
-        else f"for {principle.share_name}={principle.share}, {principle.width_name} must stay "
-        f"under {shown}"
-    )
-    msg = (
-        f"{principle!r} is not achievable on the {column.rows} {whom} of {column.name!r}: "
-        f"the largest {principle.share_name} for this width is {most}; {other}."
-    )
-    raise NotAchievable(msg)
+def _missing(column: Column) -> int | None:
+    """Return how many values are missing, None for none."""
+    return _counts(column)[1] or None
+
+
+def _achievable(principle: OneDimensional, column: Column, most: int) -> bool | None:
+    """Say whether m is achievable where it may be `most`; None where a search has to tell.
+
+    Where values are missing, it is tried on groups that the sorted values are dealt to in turn.
+    """
+    if principle.share > most or principle.monotone or _missing(column) is None:
+        return principle.share <= most
+    rows = column.rows
+    codes = np.repeat(np.arange(column.distinct, dtype=np.int32), column.counts)
+    value = replace(Sensitive.of((column,)), codes=codes)
+    parts = rows // principle.share
+    while parts > 0:
+        if principle.measure(Groups(np.arange(rows) % parts), value).holds:
+            return True
+        parts //= 2
+    return None
 
 
 def plan_column(column: Column, *, epsilon: float | None, m: int | None, relative: bool) -> Plan:
@@ -200,12 +241,13 @@ def plan_column(column: Column, *, epsilon: float | None, m: int | None, relativ
         relative=relative,
         epsilon=epsilon,
         m=m,
-        achievable=None if most is None or m is None else m <= most,
+        achievable=None if most is None or m is None else _achievable(principle, column, most),
         largest_m=most,
         epsilon_bound=None if m is None else width_bound(column, m, relative=relative),
         frontier=tuple(frontier(column, relative=relative))
         if epsilon is None and m is None
         else None,
+        missing=_missing(column),
     )
 
 
@@ -213,6 +255,7 @@ def plan_requirement(
     principle: Principle, value: Sensitive | None, rows: int
 ) -> Guarantee | Outlook:
     """Say what is known about a principle on the value that it is about."""
+    principle.check_missing(value)
     if value is not None and isinstance(principle, Dissimilarity):
         known = guarantee(principle, value)
         return replace(known, largest_epsilon=largest_epsilon(principle, value))

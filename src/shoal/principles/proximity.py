@@ -9,20 +9,24 @@ chain principle that no run of values with short steps does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.distances.bands import band_of_column, relative_band_of_column
-from shoal.distances.relation import Band
+from shoal.distances.relation import Band, beside_missing, unsure
 from shoal.errors import BadParameter
-from shoal.exact import percent
+from shoal.exact import percent, wide
 from shoal.notation import exact, number, whole_number
-from shoal.principles.base import OneDimensional, Pairwise, Principle
+from shoal.principles.base import GuessBound, OneDimensional, Pairwise, Principle
 from shoal.principles.groups import Measurement
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.distances.relation import Relation
     from shoal.principles.groups import Groups
     from shoal.table.coded import Sensitive
 
@@ -33,9 +37,23 @@ class _Proximity(OneDimensional, Pairwise):
     monotone = False
     chance = True
 
-    def relation(self, sensitive: Sensitive) -> Band:
-        """Return the private neighbourhoods."""
-        return self.band(sensitive)
+    @property
+    def near(self) -> float:
+        """How near a value has to be to count on either side of another."""
+        raise NotImplementedError
+
+    @property
+    def guess(self) -> GuessBound:
+        """Two neighbourhoods cover what is near to a guess between two values that are listed."""
+        return GuessBound(self.near, self.bound, min(2 * self.bound, Fraction(1)))
+
+    def relation(self, sensitive: Sensitive) -> Relation:
+        """Return the private neighbourhoods, missing values being in all of them."""
+        return unsure(self.band(sensitive), sensitive)
+
+    def promise(self, column: str) -> str:
+        """Say it in plain words."""
+        return self.promise_in(column, "")
 
     def reached(self, measured: Measurement) -> str:
         """Say which m (or l) a measurement keeps."""
@@ -81,6 +99,16 @@ class EpsilonM(_Proximity):
         return self.m
 
     @property
+    def near(self) -> float:
+        """ε on either side."""
+        return self.epsilon
+
+    @property
+    def guess(self) -> GuessBound:
+        """Where ε is relative, it is a share of the guess."""
+        return replace(super().guess, relative=self.relative)
+
+    @property
     def symmetric(self) -> bool:
         """Whether being near is mutual: relative neighbourhoods grow with the value."""
         return not self.relative
@@ -92,17 +120,19 @@ class EpsilonM(_Proximity):
             return relative_band_of_column(sensitive.column, epsilon)
         return band_of_column(sensitive.column, epsilon, epsilon)
 
-    def promise(self, column: str) -> str:
+    def promise_in(self, column: str, unit: str) -> str:
         """Say it in plain words."""
         how = (
             percent(self.epsilon, 6).rstrip("0%").rstrip(".") + "%"
             if self.relative
-            else f"{self.epsilon:,}"
+            else wide(self.epsilon, unit)
         )
-        return (
-            f"Whoever knows which group a person is in cannot say with more than 1 in {self.m} "
-            f"certainty that the person's {column} lies within {how} of its true value."
+        said = (
+            f"that person's value is within {how} of the guess"
+            if self.relative
+            else f"the guess is within {how} of that person's value"
         )
+        return _listed(column, said, self.m)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -134,6 +164,11 @@ class Neighbourhood(_Proximity):
         return self.m
 
     @property
+    def near(self) -> float:
+        """What is near on both sides."""
+        return min(self.below, self.above)
+
+    @property
     def symmetric(self) -> bool:
         """Whether being near is mutual."""
         return self.below == self.above
@@ -142,13 +177,13 @@ class Neighbourhood(_Proximity):
         """Return the (e1, e2)-neighbourhoods."""
         return band_of_column(sensitive.column, exact(self.below), exact(self.above))
 
-    def promise(self, column: str) -> str:
+    def promise_in(self, column: str, unit: str) -> str:
         """Say it in plain words."""
-        return (
-            f"Whoever knows which group a person is in cannot say with more than 1 in {self.m} "
-            f"certainty that the person's {column} lies between {self.below:,} below and "
-            f"{self.above:,} above its true value."
+        said = (
+            f"that person's value lies between {wide(self.below, unit)} below and "
+            f"{wide(self.above, unit)} above the guess"
         )
+        return _listed(column, said, self.m)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -181,16 +216,23 @@ class DeltaL(_Proximity):
         """The l of the principle."""
         return self.l
 
+    @property
+    def near(self) -> float:
+        """2δ on either side."""
+        return 2 * self.delta
+
     def band(self, sensitive: Sensitive) -> Band:
         """Return the values whose δ-intervals overlap."""
         width = 2 * exact(self.delta)
         return band_of_column(sensitive.column, width, width)
 
-    def promise(self, column: str) -> str:
+    def promise_in(self, column: str, unit: str) -> str:
         """Say it in plain words."""
         return (
-            f"In every group at most 1 in {self.l} members has a {column} whose interval of "
-            f"{self.delta:,} either way overlaps that of any given member."
+            f"Whatever value of {column} a reader guesses for a person, it is within "
+            f"{wide(self.delta, unit)} of that person's value with a chance of at most 1 in "
+            f"{self.l}. A guess of a listed value is within {wide(2 * self.delta, unit)} with a "
+            f"chance of at most 1 in {self.l}."
         )
 
 
@@ -228,6 +270,11 @@ class Chain(_Proximity):
         """The m of the principle."""
         return self.m
 
+    @property
+    def near(self) -> float:
+        """A step on either side."""
+        return self.epsilon
+
     def band(self, sensitive: Sensitive) -> Band:
         """Return the values that are one step away."""
         epsilon = exact(self.epsilon)
@@ -241,9 +288,12 @@ class Chain(_Proximity):
         """
         return min(2, self.allowed(size))
 
+    unjudged = "one missing value may join all values of a group into one chain"
+
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure the largest share of each group that lies in one chain."""
         assert sensitive is not None
+        self.check_missing(sensitive)
         codes = groups.sorted_codes(sensitive)
         begins = np.ones(len(codes), np.bool_)
         begins[1:] = codes[1:] > self.band(sensitive).reach[codes[:-1]]
@@ -257,12 +307,12 @@ class Chain(_Proximity):
         """Raise: with several values a person, chains of values are none of people."""
         return Principle.crowd(self, sensitive)
 
-    def promise(self, column: str) -> str:
+    def promise_in(self, column: str, unit: str) -> str:
         """Say it in plain words."""
         return (
-            f"Whoever knows which group a person is in cannot say with more than 1 in {self.m} "
-            f"certainty in which run of {column} the person's lies, where neighbours in a run are "
-            f"{self.epsilon:,} apart or less."
+            f"Sort the values of {column} of a group, and start a new run at every gap larger than "
+            f"{wide(self.epsilon, unit)}: a reader who guesses the run of a person's value is "
+            f"right with a chance of at most 1 in {self.m}."
         )
 
 
@@ -293,6 +343,11 @@ class Window(OneDimensional, Pairwise):
         """The m of the principle."""
         return self.m
 
+    @property
+    def guess(self) -> GuessBound:
+        """A guess covers half of the width on either side, wherever it lies."""
+        return GuessBound(self.width / 2, self.bound, self.bound)
+
     def band(self, sensitive: Sensitive) -> Band:
         """Return the windows that start or end at each value."""
         width = exact(self.width)
@@ -303,10 +358,11 @@ class Window(OneDimensional, Pairwise):
         """Whether being near is mutual: only who is above a member counts."""
         return False
 
-    def relation(self, sensitive: Sensitive) -> Band:
-        """Return the windows that start at each value."""
+    def relation(self, sensitive: Sensitive) -> Relation:
+        """Return the windows that start at each value, missing values being in all of them."""
         band = self.band(sensitive)
-        return Band(np.arange(len(band.first), dtype=np.int32), band.last)
+        starting = Band(np.arange(len(band.first), dtype=np.int32), band.last)
+        return unsure(starting, sensitive)
 
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure the largest share of each group that any window of the width holds."""
@@ -315,15 +371,35 @@ class Window(OneDimensional, Pairwise):
         assert sensitive is not None
         if sensitive.sets is not None:
             return super().measure(groups, sensitive)
-        counts = np.empty(len(groups), np.int64)
         reach = self.band(sensitive).reach
-        longest_runs(groups.sorted_codes(sensitive), groups.starts, reach, counts)
+
+        def longest(codes: NDArray, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+            runs = np.empty(len(starts) - 1, np.int64)
+            longest_runs(codes, starts, reach, runs)
+            return runs
+
+        counts = beside_missing(groups, sensitive, longest)
         return Measurement(counts, groups.sizes, groups.sizes, self.bound, self.least)
 
     def promise(self, column: str) -> str:
         """Say it in plain words."""
+        return self.promise_in(column, "")
+
+    def promise_in(self, column: str, unit: str) -> str:
+        """Say it in plain words."""
+        half = self.width / 2
+        within = wide(int(half) if half == int(half) else half, unit)
         return (
-            f"Whoever knows which group a person is in, or only which groups it may be, cannot say "
-            f"with more than 1 in {self.m} certainty that the person's {column} lies in any "
-            f"interval of width {self.width:,}."
+            f"Whatever value of {column} a reader guesses for a person, it is within {within} of "
+            f"that person's value with a chance of at most 1 in {self.m}. This holds even if the "
+            "reader knows only that the person is in one of several groups."
         )
+
+
+def _listed(column: str, said: str, m: int) -> str:
+    """Say how likely something is of a guess of a listed value, and what else bounds."""
+    other = f"at most 2 in {m}" if m > 2 else "no limit"
+    return (
+        f"If a reader guesses one of the values of {column} listed for a person's group, {said} "
+        f"with a chance of at most 1 in {m} (any other guess: {other})."
+    )

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
+MOST = 1_000  # requirements: each is measured by itself
+
+
 @dataclass(frozen=True)
 class Requirement:
     """A principle, and the sensitive columns it is about (none named: all of them together)."""
@@ -85,6 +88,9 @@ def requirements(
             "Nothing is required. Say what must hold: "
             f"{option('require', 'EpsilonM(epsilon=4500, m=5)')}."
         )
+        raise UsageError(msg)
+    if len(several) > MOST:
+        msg = f"{len(several):,} requirements were given, and at most {MOST:,} are taken."
         raise UsageError(msg)
     every = [*sensitive, *(name for some in linked for name in some)]
     return [

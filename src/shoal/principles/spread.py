@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Self
@@ -9,12 +10,12 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from shoal.exact import LARGEST as LARGEST_NUMBER
-from shoal.exact import LEAST, downward
+from shoal.exact import LEAST, downward, wide
 from shoal.kernels.compiling import SPREAD, VARIANCE
 from shoal.notation import exact, number, whole_number
 from shoal.principles.base import Demand, Searchable
 from shoal.principles.groups import LARGEST, Groups, Measurement
-from shoal.principles.histogram import Histogram, whole_numbers
+from shoal.principles.histogram import Histogram, as_worst, whole_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,6 +41,10 @@ class _Spread(Searchable):
         wanted = levels * 0 + asked  # integers of any size, one for each group
         lacking, wholes = np.maximum(wanted - levels, 0), np.maximum(wanted, 1)
         return Measurement(lacking, wholes, groups.sizes, Fraction(0), self.least)
+
+    def promise(self, column: str) -> str:
+        """Say it in plain words."""
+        return self.promise_in(column, "")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -72,7 +77,7 @@ class KE(_Spread):
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
         """Measure the lesser of the two levels, each as a share of what is asked."""
         assert sensitive is not None
-        histogram = Histogram.of(groups, sensitive.codes)
+        histogram = Histogram.of(groups, as_worst(groups, sensitive))
         asked = exact(self.e)
         length, scale = _ranges(histogram, sensitive, asked.denominator)
         levels = histogram.distinct.astype(object) * int(asked * scale or 1)
@@ -83,7 +88,7 @@ class KE(_Spread):
     def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self | None:
         """Return it with the largest e that holds, None where a group has fewer than k values."""
         assert sensitive is not None
-        histogram = Histogram.of(groups, sensitive.codes)
+        histogram = Histogram.of(groups, as_worst(groups, sensitive))
         if histogram.distinct.min() < self.k:
             return None
         length, scale = _ranges(histogram, sensitive)
@@ -97,11 +102,12 @@ class KE(_Spread):
         level = _asked(asked * scale / unit, float(table[-1]) if unit > 1 else 0)
         return Demand(SPREAD, sensitive.codes, len(numbers), table, count=self.k, level=level)
 
-    def promise(self, column: str) -> str:
+    def promise_in(self, column: str, unit: str) -> str:
         """Say it in plain words."""
         return (
-            f"Every group has at least {self.k} different values of {column}, the highest at least "
-            f"{self.e:,} above the lowest."
+            f"Every group lists at least {self.k} different values of {column}, and the highest is "
+            f"at least {wide(self.e, unit)} above the lowest. It does not limit how close a "
+            "guess is: all but one of the values may lie close together."
         )
 
 
@@ -131,25 +137,31 @@ class Variance(_Spread):
         return 2 if self.at_least > 0 else 1
 
     def measure(self, groups: Groups, sensitive: Sensitive | None) -> Measurement:
-        """Measure the variance, (n Σ v² - (Σ v)²) / n²."""
+        """Measure the variance, (n Σ v² - (Σ v)²) / n².
+
+        A missing value is least where it is the mean of the r others: (r Σ v² - (Σ v)²) / (r n).
+        """
         assert sensitive is not None
         asked = exact(self.at_least)
-        levels, scale = self._levels(groups, sensitive, asked.denominator)
-        sizes = groups.sizes.astype(object)
-        return self._lacking(levels, sizes * sizes * int(asked * scale**2), groups)
+        levels, wholes, scale = self._levels(groups, sensitive, asked.denominator)
+        return self._lacking(levels, wholes * int(asked * scale**2), groups)
 
     def strongest(self, groups: Groups, sensitive: Sensitive | None) -> Self:
         """Return it with the largest variance that every group has."""
         assert sensitive is not None
-        levels, scale = self._levels(groups, sensitive)
-        pairs = set(zip(levels.tolist(), groups.sizes.tolist(), strict=True))
-        least = min(Fraction(level, size * size) for level, size in pairs)
+        levels, wholes, scale = self._levels(groups, sensitive)
+        pairs = set(zip(levels.tolist(), wholes.tolist(), strict=True))
+        least = min(Fraction(level, whole) for level, whole in pairs)
         return replace(self, at_least=_most(least / scale**2))
 
     @staticmethod
-    def _levels(groups: Groups, sensitive: Sensitive, unit: int = 1) -> tuple[NDArray, int]:
-        """Return n² times the variance of each group, in squares of one over a scale."""
-        histogram = Histogram.of(groups, sensitive.codes)
+    def _levels(
+        groups: Groups, sensitive: Sensitive, unit: int = 1
+    ) -> tuple[NDArray, NDArray, int]:
+        """Return r n times the variance of each group, and r n, in squares of one over a scale."""
+        missing = sensitive.codes == sensitive.gap  # taken for the least, which adds to no sum
+        known = groups.sizes - np.bincount(groups.labels, missing, len(groups)).astype(np.int64)
+        histogram = Histogram.of(groups, np.where(missing, 0, sensitive.codes))
         numbers, scale = whole_numbers(sensitive, unit)
         span = numbers[-1] - numbers[0]
         wide = object if (int(groups.sizes.max()) * span) ** 2 >= LARGEST else np.int64
@@ -157,7 +169,8 @@ class Variance(_Spread):
         values = shifted[histogram.named[histogram.codes]]
         first = histogram.sum(values * histogram.counts)
         second = histogram.sum(values * values * histogram.counts)
-        return (groups.sizes * second - first * first).astype(object), scale
+        wholes = np.maximum(known, 1).astype(object) * groups.sizes
+        return (known * second - first * first).astype(object), wholes, scale
 
     def demand(self, sensitive: Sensitive) -> Demand:
         """Return that a bucket has the variance."""
@@ -167,9 +180,14 @@ class Variance(_Spread):
         level = _asked(asked * scale**2 / unit**2, float(table[-1]) ** 2 if unit > 1 else 0)
         return Demand(VARIANCE, sensitive.codes, len(numbers), table, level=level)
 
-    def promise(self, column: str) -> str:
+    def promise_in(self, column: str, unit: str) -> str:
         """Say it in plain words."""
-        return f"In every group, the variance of {column} is at least {self.at_least:,}."
+        error = math.floor(100 * math.sqrt(self.at_least)) / 100
+        return (
+            f"In every group the variance of {column} is at least {self.at_least:,}, so the root "
+            f"mean square error of any guess is at least {error:,.10g}{unit and ' '}{unit}. A "
+            "single extreme value can produce this: the other values may lie close together."
+        )
 
 
 def _ranges(histogram: Histogram, sensitive: Sensitive, unit: int = 1) -> tuple[NDArray, int]:

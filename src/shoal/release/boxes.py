@@ -26,6 +26,11 @@ def spans(ranks: NDArray[np.int32], groups: Groups) -> tuple[NDArray[np.int64], 
     return np.minimum.reduceat(moved, starts), np.maximum.reduceat(moved, starts)
 
 
+def highest_numbers(column: Column, groups: Groups) -> NDArray[np.int64]:
+    """Return the rank of the highest number of each group, -1 where all of its are missing."""
+    return spans(np.where(column.codes == column.gap, -1, column.codes), groups)[1]
+
+
 def labels_of(ranks: NDArray[np.int32], groups: Groups, distinct: int) -> NDArray[np.int64]:
     """Return the labels that each group has in one column, as sorted keys group * distinct + r."""
     return np.unique(groups.labels * distinct + ranks)
@@ -55,7 +60,7 @@ def certainty(coded: Coded, groups: Groups, *, promised: bool = False) -> NDArra
         elif column.numeric:
             coords = space.coords[space.offsets[j] : space.offsets[j + 1]]
             low, high = spans(column.codes, groups)
-            found[:, j] = coords[high] - coords[low]
+            found[:, j] = np.minimum(coords[high] - coords[low], space.units[j])
         else:
             keys = labels_of(column.codes, groups, column.distinct)
             count = np.bincount(keys // column.distinct, minlength=len(groups))
@@ -76,6 +81,13 @@ def inside(
         if column.tree is not None:
             nodes = covering_nodes(column, groups)[at]
             found &= (column.tree.first[nodes] <= place) & (place <= column.tree.last[nodes])
+        elif column.gap is not None:
+            low, high = spans(column.codes, groups)
+            most = highest_numbers(column, groups)
+            missing = 2 * column.gap + 1
+            found &= ((2 * low[at] < place) & (place <= 2 * most[at] + 1)) | (
+                (high[at] == column.gap) & (place == missing)
+            )
         elif column.numeric:
             low, high = spans(column.codes, groups)
             found &= (2 * low[at] < place) & (place <= 2 * high[at] + 1)

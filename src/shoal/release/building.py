@@ -9,38 +9,41 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.errors import UsageError
+from shoal.errors import UsageError, option
 from shoal.principles.groups import Groups
 from shoal.progress import Progress, silent
 from shoal.release.carried import carried_text, count_formulas, unchanged
 from shoal.release.cells import (
     Kinds,
     count_quasi_formulas,
+    covers,
     kinds,
     mean_over_rows,
     ncp_by_group,
-    spans,
 )
 from shoal.release.forms import (
     as_it_was,
     cell_means,
     check_names,
     check_one_line,
-    is_interval,
+    has_means,
     take_apart,
 )
 from shoal.release.layout import Found, Layout, alone_with_their_rows, lay_out
 from shoal.release.recoding import LinkedRecoding, Recoding
 from shoal.release.statement import describe, describe_linked, state
-from shoal.table.forms import INTERVALS, MEANS, TWO_TABLES
+from shoal.table.forms import INTERVALS, TWO_TABLES
 from shoal.table.formulas import risky
+from shoal.table.grid import REGIONS
 from shoal.table.linked import plainly
+from shoal.table.schema import NODE
 from shoal.table.settling import weights_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from shoal.methods.base import Method, Task
+    from shoal.release.cells import Spans
     from shoal.release.layout import Randomness, Suppression
     from shoal.table.coded import Coded
     from shoal.table.column import Column
@@ -75,8 +78,12 @@ def build_release(
         whom=coded.people,
         linked=[len(one.rows) for one in coded.linked],
     )
-    quasi = columns_of(form, schema, coded)
-    different, ncp = recode(quasi, found, form, layout, suppression, progress)
+    if layout.nodes is not None:
+        schema.check_reserved(NODE)
+    columns = columns_of(form, schema, coded)
+    covered = covers(coded, columns, found)
+    quasi = tuple(column for column, _ in covered)
+    different, ncp = recode(covered, found, form, schema, layout, suppression, progress)
     kept = unchanged(schema)
     source = table.select(carried_text(table[name]) for name in table.columns if name in kept)
     source = source[coded.rows] if source.height > len(coded) else source
@@ -122,12 +129,17 @@ def build_release(
         title=title,
         people=None if coded.people is None else int(coded.people.max()) + 1,
         alone=alone,
+        sensitive=coded.sensitive,
     )
     if beside:
         manifest["tables"] = {
             name: describe_linked(one, linked[name].table.height, gone, capped)
             for (name, one), (gone, capped) in zip(beside.items(), suppression.linked, strict=True)
         }
+    if layout.nodes is not None:
+        manifest["nodes"] = int(layout.nodes.max()) + 1
+    if coded.cells == REGIONS:
+        manifest["cells"] = REGIONS
     if layout.adversary:
         manifest |= {"heterogeneous": True, "adversary": list(layout.adversary)}
     if randomness.reproducible:
@@ -199,21 +211,39 @@ def columns_of(form: str, schema: Schema, coded: Coded) -> tuple[Column, ...]:
     return quasi
 
 
+def check_cells_of(form: str, coded: Coded) -> None:
+    """Raise where a form publishes no cells, and they were asked for as regions."""
+    if form == TWO_TABLES and coded.cells == REGIONS:
+        msg = (
+            f"{option('form', TWO_TABLES)} publishes no cells, and this release was made with "
+            f"{option('cells', REGIONS)}. Choose another form."
+        )
+        raise UsageError(msg)
+
+
 def recode(
-    quasi: tuple[Column, ...],
+    quasi: Sequence[tuple[Column, Spans]],
     found: Found,
     form: str,
+    schema: Schema,
     layout: Layout,
     suppression: Suppression,
     progress: Progress = silent,
 ) -> tuple[dict[str, Kinds], dict[str, float]]:
     """Return the cells of every quasi column, and what is lost by them."""
     different, ncp = {}, {}
-    for place, column in enumerate(quasi, 1):
-        covered = spans(column, found)
+    for place, (column, covered) in enumerate(quasi, 1):
         by_group = ncp_by_group(column, covered)
         ncp[column.name] = mean_over_rows(by_group, layout.bearers, suppression.rows)
-        means = cell_means(column, found) if form == MEANS and is_interval(column) else None
+        shown = has_means(column, form, schema)
+        if shown and column.step is not None and column.gap is not None:
+            msg = (
+                f"Column {column.name!r} has missing values. A region may cover them and numbers "
+                f"while its group has no number, so there is no mean to publish. Choose another "
+                f"{option('form')}, or leave those rows out: {option('missing', 'drop')}."
+            )
+            raise UsageError(msg)
+        means = cell_means(column, found) if shown else None
         different[column.name] = kinds(column, covered, means)
         progress("recode", place / (len(quasi) + 1))
     return different, ncp
@@ -222,15 +252,28 @@ def recode(
 def in_form(release: ReleaseData, form: str) -> ReleaseData:
     """Return a release in another form: the same groups under the same numbers, other columns."""
     recoding, layout = release.recoding, release.recoding.layout
-    quasi = columns_of(form, release.schema, release.coded)
+    check_cells_of(form, release.coded)
+    columns = columns_of(form, release.schema, release.coded)
     manifest = dict(release.manifest, form=form)
     if release.heterogeneous:
         changed = replace(recoding, form=form)
         return replace(release, manifest=manifest, recoding=changed)
     labels = np.empty(len(layout.bears), np.int64)
     labels[layout.carries] = layout.bears
-    different, ncp = recode(quasi, Groups.of(labels), form, layout, release.suppression)
+    groups = _as_found(Groups.of(labels), layout)
+    covered = covers(release.coded, columns, groups)
+    quasi = [column for column, _ in covered]
+    different, ncp = recode(covered, groups, form, release.schema, layout, release.suppression)
     changed = replace(recoding, quasi={one.name: one for one in quasi}, kinds=different, form=form)
     manifest["columns"] = [describe(name, changed) for name in changed.names]
     manifest["loss"] = {"gcp": float(np.mean(list(ncp.values()))), "ncp": ncp}
     return replace(release, manifest=manifest, recoding=changed)
+
+
+def _as_found(groups: Groups, layout: Layout) -> Groups:
+    """Return groups with the nodes that they come from, where these are published."""
+    if layout.nodes is None:
+        return groups
+    nodes = np.empty(len(groups), np.int64)
+    nodes[layout.bears] = layout.nodes
+    return replace(groups, nodes=nodes)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.table.coding import NUMBER
+from shoal.table.coding import NUMBER, check_type
 from shoal.table.column import INTEGER
 from shoal.table.columns import is_dictionary
 from shoal.table.formulas import escape, escape_name, risky
-from shoal.table.frames import unheld
+from shoal.table.frames import BEYOND, unheld
 
 if TYPE_CHECKING:
     from shoal.table.schema import Schema
@@ -42,6 +42,8 @@ def carried_text(column: pl.Series) -> pl.Series:
     Lists and structs are spelled as JSON, bytes as hexadecimal digits, durations by ISO 8601.
     """
     kind = column.dtype
+    if unheld(kind) == BEYOND:
+        check_type(column)
     if unheld(kind) is not None:
         return column.struct.field(kind.fields[0].name).alias(column.name)  # type: ignore[attr-defined]
     if kind == pl.Duration:

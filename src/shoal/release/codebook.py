@@ -1,6 +1,6 @@
 """The codebook: a line for each published column, for whoever works with the release.
 
-Everything in it is said of published rows alone, and could be read off the published files.
+It is made from the manifest and from the published tables, as they are read back.
 """
 
 from __future__ import annotations
@@ -11,20 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.release.carried import typed_kind
-from shoal.release.cells import domain, kind_of
-from shoal.release.forms import is_interval
-from shoal.table.columns import is_dictionary
-from shoal.table.forms import BOUNDS, INTERVALS, TWO_TABLES, spelled_as
+from shoal.table.forms import (
+    BOUNDS,
+    INTERVALS,
+    PEOPLE,
+    TWO_TABLES,
+    has_ends,
+    has_gap,
+    own_columns,
+    published_as,
+    stands_in,
+    stems,
+)
 from shoal.table.formulas import escape
-from shoal.table.schema import LABELS, PERSON, PSEUDONYM, REAL, RESERVED
+from shoal.table.schema import NODE, PERSON, PSEUDONYM, REAL, RESERVED, done_first
+from shoal.table.trimming import stated_trim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from shoal.release.recoding import Recoding
-    from shoal.release.release import ReleaseData
-    from shoal.table.column import Column
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 HEADER = ("name", "role", "type", "form", "done", "domain", "values", "caution", "file")
 FEW = 30  # values that are listed
@@ -36,10 +40,29 @@ DONE = {
     "low": "The least value in the row's group.",
     "high": "The largest value in the row's group.",
     "mean": "The mean over the row's group, rounded.",
+    "missing": "1 if values of this column are missing in the row's group, otherwise 0.",
     "exact": "Nothing: these are everybody's values as they were.",
+}
+REGION = {  # where cells are regions
+    "interval": "The region that the row's group lies in, from its first to its last point; a bare "
+    "value is both. Nobody in the group needs to have these values.",
+    "set": "The labels of the region that the row's group lies in; a bare label is the only one.",
+    "node": "The node of a hierarchy that is the region of the row's group.",
+    "low": "The first point of the region that the row's group lies in.",
+    "high": "The last point of the region that the row's group lies in.",
+    "missing": "1 if missing values are part of the region that the row's group lies in, else 0.",
+}
+EMPTY = "Empty if all values in the group are missing."
+MISSED = {
+    "interval": f"{EMPTY} If only some are missing, null follows the largest value.",
+    "low": EMPTY,
+    "high": EMPTY,
+    "mean": f"{EMPTY} Missing values do not count in the mean.",
+    "exact": "An empty cell is a missing value.",
 }
 GROUPED = "Numbered at random; rows with one number form a group."
 OWN = {
+    NODE: "Which part of the cuts of Oblivious() the row's group comes from; a random number.",
     REAL: "How many people of the row's group are in the table now.",
     PERSON: "Numbered at random; rows with one number are about one person.",
 }
@@ -50,30 +73,6 @@ PLAIN = {
     "other": "Nothing: cells are as they came in.",
     PSEUDONYM: "Replaced by a keyed hash.",
 }
-
-
-def codebook(release: ReleaseData, cautions: Mapping[str, str] | None = None) -> pl.DataFrame:
-    """Return the codebook of a release; `cautions` are what analysts should know of columns."""
-    carried = {name: _held(recoding, name) for recoding in release.parts.values()
-               for name in recoding.names if name not in recoding.quasi}  # fmt: skip
-    return codebook_of(release.parts, carried, cautions)
-
-
-def codebook_of(
-    parts: Mapping[str, Recoding],
-    carried: Mapping[str, HeldCells],
-    cautions: Mapping[str, str] | None = None,
-) -> pl.DataFrame:
-    """Return the codebook of tables, of which it is known what their carried columns hold."""
-    lines = []
-    for stem, recoding in parts.items():
-        for line in _lines(recoding, carried):
-            said = (cautions or {}).get(line["column"], "")
-            texts = [line.get(key, "") for key in HEADER[:-2]]
-            lines.append((*texts, said, stem))
-    table = pl.DataFrame(lines, schema=dict.fromkeys(HEADER, pl.String), orient="row")
-    escaped = any(recoding.escape for recoding in parts.values())
-    return table.with_columns(escape(column) for column in table) if escaped else table
 
 
 @dataclass(frozen=True)
@@ -123,84 +122,125 @@ class HeldCells:
         return said | ({"values": _json(sorted(self.labels))} if len(self.labels) <= FEW else {})
 
 
-def _held(recoding: Recoding, name: str) -> HeldCells:
-    """Describe the cells of a column that is published as it is."""
-    schema, role = recoding.schema, str(recoding.schema.role(name))
-    plain = schema.read_numbers(recoding.source.select(name), role)[name]
-    if is_dictionary(plain):
-        plain = plain.cast(pl.String)
-    kind = None if schema.types.get(name) in LABELS else typed_kind(plain, spelled=False)
-    return HeldCells.of(plain.cast(kind) if kind is not None else plain, plain)
+def codebook_of(
+    manifest: Mapping[str, Any],
+    held: Mapping[str, HeldCells],
+    decimals: Collection[str],
+    cautions: Mapping[str, str],
+) -> pl.DataFrame:
+    """Return the codebook of a release, from its manifest and what its tables hold.
 
-
-def _lines(recoding: Recoding, carried: Mapping[str, HeldCells]) -> Iterator[dict[str, str]]:
-    if recoding.layout.numbers is not None:
-        done = LINKED if recoding.form == TWO_TABLES else GROUPED
-        yield {"name": RESERVED, "role": RESERVED, "type": "integer", "done": done, "column": ""}
-    for name, numbers in ((REAL, recoding.layout.real), (PERSON, recoding.layout.persons)):
-        if numbers is not None:
-            yield {"name": name, "role": name, "type": "integer", "done": OWN[name], "column": ""}
-    for name in recoding.names:
-        role = str(recoding.schema.role(name))
-        lines = (
-            _quasi(recoding, name)
-            if name in recoding.quasi
-            else [_carried(recoding, name, carried)]
+    `held` are the columns that are published as they are, those of linked tables under both names;
+    `decimals` the quasi columns of numbers that are not all whole; `cautions` what analysts should
+    know of columns.
+    """
+    lines = [
+        (stem, line)
+        for stem in stems(manifest["form"])
+        for line in (*_own(manifest, stem), *_table(manifest, stem, held, decimals))
+    ]
+    for name, table in manifest.get("tables", {}).items():
+        own = [one for one in _own(manifest, name) if one["name"] in {RESERVED, PERSON}]
+        lines += [(name, one) for one in (*own, *_carried(table["columns"], held, f"{name}."))]
+    rows = [
+        (
+            *(line.get(key, "") for key in HEADER[:-2]),
+            cautions.get(line.get("column", ""), ""),
+            stem,
         )
-        before = recoding.schema.done_to(name)
-        for line in lines:
-            done = f"{before} {line['done']}".strip()
-            if name in recoding.schema.trims and role in {"sensitive", "other"}:
-                done = before
-            if name == recoding.schema.survey_weight:
-                done = WEIGHED
-            yield {**line, "done": done, "role": role, "column": name}
+        for stem, line in lines
+    ]
+    table = pl.DataFrame(rows, schema=dict.fromkeys(HEADER, pl.String), orient="row")
+    escaped = manifest.get("escaped", False)
+    return table.with_columns(escape(column) for column in table) if escaped else table
 
 
-def _quasi(recoding: Recoding, name: str) -> Iterator[dict[str, str]]:
-    """Yield what is said of the columns that a quasi column is published as."""
-    column, form = recoding.quasi[name], recoding.form
-    domain = _domain(recoding, column)
-    if form == TWO_TABLES:
-        yield {"name": name, "type": _type(column), "form": "exact", "done": DONE["exact"]} | domain
+def _own(manifest: Mapping[str, Any], stem: str) -> Iterator[dict[str, str]]:
+    """Yield what is said of the columns that a release has of its own."""
+    if manifest["groups"] is None:
         return
-    if form == INTERVALS or not is_interval(column):
-        kind = kind_of(column)
-        yield {"name": name, "type": _type(column), "form": kind, "done": DONE[kind]} | domain
-        return
-    parts = ("low", "high") if form == BOUNDS else ("mean", "low", "high")
-    for part, spelled in zip(parts, spelled_as(name, form, interval=True), strict=True):
-        kind = "number" if part == "mean" and not column.dates else _type(column)
-        yield {"name": spelled, "type": kind, "form": part, "done": DONE[part]} | domain
+    done = LINKED if manifest["form"] == TWO_TABLES else GROUPED
+    told = {RESERVED: done} | {name: OWN[name] for name in own_columns(manifest)}
+    for name, what in told.items():
+        if stem != PEOPLE or name != PERSON:
+            yield {"name": name, "role": name, "type": "integer", "done": what}
 
 
-def _domain(recoding: Recoding, column: Column) -> dict[str, str]:
-    found: Any = domain(column, recoding.kinds[column.name].spans)
-    if isinstance(found, dict):
+def _table(
+    manifest: Mapping[str, Any],
+    stem: str,
+    held: Mapping[str, HeldCells],
+    decimals: Collection[str],
+) -> Iterator[dict[str, str]]:
+    """Yield what is said of the columns of the first table, or of one of two."""
+    form = manifest["form"]
+    for column in manifest["columns"]:
+        if not stands_in(column, stem):
+            continue
+        if column["role"] == "quasi":
+            whole = column["name"] not in decimals
+            cut = "cells" in manifest and "never_mix" not in column
+            done = DONE | (REGION if cut else {})
+            lines = _quasi(column, form, done, whole=whole)
+            yield from (_done(column, line) for line in lines)
+        else:
+            yield from _carried([column], held)
+
+
+def _done(column: Mapping[str, Any], line: dict[str, str]) -> dict[str, str]:
+    """Return a line with what was done to the cells of its column before anything else."""
+    before = done_first(stated_trim(column), column.get("date_format"))
+    carried = column["role"] in {"sensitive", "other"}
+    done = before if carried and stated_trim(column).words else f"{before} {line['done']}".strip()
+    if column.get("survey_weight"):
+        done = WEIGHED
+    return line | {"done": done, "role": column["role"], "column": column["name"]}
+
+
+def _quasi(
+    column: Mapping[str, Any], form: str, told: Mapping[str, str], *, whole: bool
+) -> Iterator[dict[str, str]]:
+    """Yield what is said of the columns that a quasi column is published as.
+
+    `told` says what was done to each of them.
+    """
+    gap, dates = has_gap(column), column.get("type") == "date"
+    kind = "text" if not has_ends(column) else "date" if dates else "integer" if whole else "number"
+    if form == TWO_TABLES or (has_ends(column) and "never_mix" in column):
+        parts: tuple[str, ...] = ("exact",)
+    elif form == INTERVALS or not has_ends(column):
+        parts = (column["kind"],)
+    else:
+        parts = ("low", "high") if form == BOUNDS else ("mean", "low", "high")
+        parts += ("missing",) * gap
+    for part, spelled in zip(parts, published_as(column, form), strict=True):
+        own = "number" if part == "mean" and not dates else kind
+        done = f"{told[part]} {MISSED.get(part, '')}".strip() if gap else told[part]
+        said = {"name": spelled, "type": own, "form": part, "done": done} | _domain(column)
+        yield said | ({"type": "integer", "domain": "[0, 1]"} if part == "missing" else {})
+
+
+def _domain(column: Mapping[str, Any]) -> dict[str, str]:
+    found = column["domain"]
+    if column["kind"] == "node":
         names = [node["name"] for node in found["nodes"]]
         said = {"domain": f"{found['leaves']} values under {len(names)} nodes"}
         return said | ({"values": _json(names)} if len(names) <= FEW else {})
-    if not is_interval(column):
+    if column["kind"] == "set":
         said = {"domain": f"{len(found)} labels"}
         return said | ({"values": _json(found)} if len(found) <= FEW else {})
     return {"domain": _json(found)}
 
 
-def _carried(recoding: Recoding, name: str, carried: Mapping[str, HeldCells]) -> dict[str, str]:
-    """Return what is said of a column that is published as it is."""
-    role = str(recoding.schema.role(name))
-    said = {"name": name, "form": "exact", "done": PLAIN[role]}
-    if role == PSEUDONYM:
-        return said | {"type": "text"}
-    return said | carried[name].line()
-
-
-def _type(column: Column) -> str:
-    if column.tree is not None or column.values is None:
-        return "text"
-    if column.dates:
-        return "date"
-    return "integer" if column.exact.dtype != float else "number"
+def _carried(
+    columns: Sequence[Mapping[str, Any]], held: Mapping[str, HeldCells], front: str = ""
+) -> Iterator[dict[str, str]]:
+    """Yield what is said of columns that are published as they are."""
+    for column in columns:
+        name, role = column["name"], column["role"]
+        said = {"name": name, "form": "exact", "done": PLAIN[role]}
+        known = {"type": "text"} if role == PSEUDONYM else held[f"{front}{name}"].line()
+        yield _done(column, said | known)
 
 
 def _json(values: Any) -> str:

@@ -19,11 +19,18 @@ import polars as pl
 
 from shoal.errors import UsageError, option
 from shoal.release.carried import typed_kind
-from shoal.release.cells import Kinds, Spans, cells, typed_cells, typed_values
+from shoal.release.cells import (
+    Kinds,
+    Spans,
+    cells,
+    spelled_interval,
+    type_of_ends,
+    typed_cells,
+    typed_values,
+)
 from shoal.table.column import INTEGER
 from shoal.table.dates import MICROSECONDS, units_as_dates
 from shoal.table.forms import (
-    BOUNDS,
     INTERVALS,
     MEANS,
     PEOPLE,
@@ -31,7 +38,9 @@ from shoal.table.forms import (
     TWO_TABLES,
     VALUES,
     check_name,
+    column_form,
     ends_of,
+    gaps_of,
     spelled_as,
 )
 from shoal.table.formulas import escape
@@ -76,20 +85,29 @@ class Means:
 
 def cell_means(column: Column, cover: Covering) -> Means:
     """Return the mean over each cell's rows of a column of numbers or dates."""
-    return means_of(column, cell_sums(column, cover), np.diff(cover.starts))
+    return means_of(column, *cell_sums(column, cover))
 
 
-def cell_sums(column: Column, cover: Covering) -> NDArray:
-    """Return the sum over each cell's rows, in the units of the column's values."""
+def cell_sums(column: Column, cover: Covering) -> tuple[NDArray, NDArray[np.int64]]:
+    """Return the sum over each cell's rows, in the units of the column's values, and their number.
+
+    Rows with missing cells count in neither.
+    """
     values, _ = _in_units(column)
     largest = max(abs(int(values.min())), abs(int(values.max())))
-    if largest * int(np.diff(cover.starts).max()) * 10**MORE >= LARGEST:
+    sizes = np.diff(cover.starts)
+    if largest * int(sizes.max()) * 10**MORE >= LARGEST:
         values = values.astype(object)
-    return np.add.reduceat(values[column.codes[cover.order]], cover.starts[:-1])
+    ranks = column.codes[cover.order]
+    if column.gap is not None:
+        values = np.append(values, 0)
+        sizes = np.add.reduceat((ranks != column.gap).astype(np.int64), cover.starts[:-1])
+    return np.add.reduceat(values[ranks], cover.starts[:-1]), sizes
 
 
 def means_of(column: Column, sums: NDArray, sizes: NDArray[np.int64]) -> Means:
-    """Return means from sums in the units of a column's values."""
+    """Return means from sums in the units of a column's values: 0, and not shown, of no rows."""
+    sizes = np.maximum(sizes, 1)
     if column.dates:
         step = _step(column)
         return Means(_rounded(sums // step, sizes, even=False) * step, 0)
@@ -104,7 +122,7 @@ def decimals_of(column: Column) -> int:
 def _in_units(column: Column) -> tuple[NDArray, int]:
     """Return the value of each rank in whole units, and how many decimals a unit has."""
     assert column.values is not None
-    if column.dates or column.spellings.str.contains(INTEGER).all():
+    if column.dates or column.known.str.contains(INTEGER).all():
         return column.exact, 0
     texts = pl.Series(column.values).cast(pl.String)  # the shortest that spell these doubles
     digits = _decimals(texts)
@@ -146,7 +164,7 @@ def _rounded(sums: NDArray, sizes: NDArray[np.int64], *, even: bool = True) -> N
 def mean_texts(column: Column, means: Means) -> pl.Series:
     """Spell means: numbers with all their decimals, dates by ISO 8601."""
     if column.dates:
-        found = mean_values(column, means)
+        found = _mean_dates(column, means)
         if column.per_day == 1:
             return found.cast(pl.String)
         fraction = "%.6f" if column.per_day == MICROSECONDS else "%.9f"
@@ -166,18 +184,21 @@ def mean_texts(column: Column, means: Means) -> pl.Series:
     )[column.name]
 
 
+def _mean_dates(column: Column, means: Means) -> pl.Series:
+    return units_as_dates(means.units.astype(np.int64), column.per_day).alias(column.name)
+
+
 def _spelled(unit: int, digits: int) -> str:
     whole, rest = divmod(abs(unit), 10**digits)
     return f"{'-' if unit < 0 else ''}{whole}.{rest:0{digits}d}"
 
 
-def mean_values(column: Column, means: Means) -> pl.Series:
-    """Return means as doubles or dates; of integers that no double holds, as text."""
+def mean_values(column: Column, means: Means, ends: pl.DataType) -> pl.Series:
+    """Return means as doubles or dates; between integers that no double holds, as text."""
     if column.dates:
-        units = means.units.astype(np.int64)
-        return units_as_dates(units, column.per_day).alias(column.name)
+        return _mean_dates(column, means)
     texts = mean_texts(column, means)
-    if column.spellings.str.contains(INTEGER).all() and int(abs(column.exact).max()) > EXACT:
+    if ends != pl.Float64 and max(-int(column.known[0]), int(column.known[-1])) > EXACT:
         return texts
     return texts.cast(pl.Float64)
 
@@ -270,7 +291,7 @@ def check_names(form: str, schema: Schema, quasi: Sequence[Column]) -> None:
     """Raise where a column that a form adds has the name of one that is published anyway."""
     taken = {*schema.published, *schema.pseudonymize, RESERVED}
     for column in quasi:
-        named = spelled_as(column.name, form, interval=is_interval(column))
+        named = names_of(column, own_form(column.name, form, schema))
         for name in named:
             if name != column.name and name in taken:
                 msg = (
@@ -286,31 +307,45 @@ def is_interval(column: Column) -> bool:
     return column.numeric and column.tree is None
 
 
+def own_form(name: str, form: str, schema: Schema) -> str:
+    """Return the form that a column has in a release of a form."""
+    return column_form(form, never_mix=name in schema.never_mix)
+
+
+def has_means(column: Column, form: str, schema: Schema) -> bool:
+    """Return whether a release of a form publishes the means of a column."""
+    return is_interval(column) and own_form(column.name, form, schema) == MEANS
+
+
+def names_of(column: Column, form: str) -> tuple[str, ...]:
+    """Return the names of the columns that a quasi column is published as, in its own form."""
+    gap = column.gap is not None
+    return spelled_as(column.name, form, interval=is_interval(column), gap=gap)
+
+
 def as_it_was(column: Column) -> Column:
     """Return a column without its hierarchy, for two tables, which have no nodes."""
-    if column.grown is None:
-        return column
-    source = column.grown.source
-    if source.numeric and MISSING_LABEL in source.spellings:
-        return replace(source, values=None)  # a missing number lies in no interval
-    return source
+    return column if column.grown is None else column.grown.source
 
 
 # Cells
 
 
 def text_columns(column: Column, kinds: Kinds, form: str) -> list[pl.Series]:
-    """Return the different cells of a column as text, in the columns of a form."""
+    """Return the different cells of a column as text, in the columns of a form.
+
+    A missing number is no text.
+    """
+    if column.gap is None or not is_interval(column):
+        values = column.spellings
+    else:
+        values = column.spellings.replace(MISSING_LABEL, None)
     if form == TWO_TABLES:
-        return [column.spellings.alias(column.name)]
+        return [values.alias(column.name)]
     if form == INTERVALS or not is_interval(column):
-        return [cells(column, kinds.spans)]
-    low, high = ends_of(column.name)
-    ends = [
-        column.spellings.gather(kinds.spans.low).alias(low),
-        column.spellings.gather(kinds.spans.high).alias(high),
-    ]
-    return ends if form == BOUNDS else [_means(column, kinds, typed=False), *ends]
+        found = cells(column, kinds.spans)
+        return [found if values is column.spellings else found.replace(MISSING_LABEL, None)]
+    return _apart(column, kinds, form, values, typed=False)
 
 
 def typed_columns(
@@ -321,26 +356,45 @@ def typed_columns(
     Columns named `exact` have one value a cell, which is published bare: a number, a date, a label.
     """
     if form == TWO_TABLES:
-        return [_typed_values(column)]
+        return [_typed_values(column, kinds)]
     if form == INTERVALS or not is_interval(column):
         if column.name not in exact:
-            return [typed_cells(column, kinds.spans)]
+            return [typed_cells(column, kinds)]
         if is_interval(column):
-            return [typed_values(column).gather(kinds.spans.low).alias(column.name)]
+            return [typed_values(column, kinds).gather(kinds.spans.low).alias(column.name)]
         return text_columns(column, kinds, form)
+    return _apart(column, kinds, form, typed_values(column, kinds), typed=True)
+
+
+def _apart(
+    column: Column, kinds: Kinds, form: str, values: pl.Series, *, typed: bool
+) -> list[pl.Series]:
+    """Return the ends of cells in columns of their own, by the value of each rank.
+
+    The mean stands before them where it is published; behind them 1 where the group has missing
+    cells and 0 where it has none, if any group has some.
+    """
     low, high = ends_of(column.name)
-    values = typed_values(column)
-    ends = [
+    found = [
         values.gather(kinds.spans.low).alias(low),
-        values.gather(kinds.spans.high).alias(high),
+        values.gather(kinds.spans.top).alias(high),
     ]
-    return ends if form == BOUNDS else [_means(column, kinds, typed=True), *ends]
+    if form == MEANS:
+        found.insert(0, _means(column, kinds, typed=typed))
+    if column.gap is not None:
+        covered = (kinds.spans.high == column.gap).astype(np.int64)
+        found.append(pl.Series(gaps_of(column.name), covered))
+    return found
 
 
-def flat_columns(column: Column, kinds: Kinds, form: str) -> list[pl.Series]:
+def flat_columns(
+    column: Column, kinds: Kinds, form: str, exact: Collection[str] = ()
+) -> list[pl.Series]:
     """Return the different cells of a column without nested types: numbers, dates, else text."""
-    plain = form == INTERVALS or (form != TWO_TABLES and not is_interval(column))
-    return (text_columns if plain else typed_columns)(column, kinds, form)
+    plain = form == INTERVALS and column.name not in exact
+    if plain or (form != TWO_TABLES and not is_interval(column)):
+        return text_columns(column, kinds, form)
+    return typed_columns(column, kinds, form, exact)
 
 
 def whole_cells(column: Column, kinds: Kinds, form: str) -> list[pl.Series]:
@@ -350,22 +404,27 @@ def whole_cells(column: Column, kinds: Kinds, form: str) -> list[pl.Series]:
     """
     if form != MEANS or not is_interval(column):
         return [cells(column, kinds.spans)]
-    low, high = (column.spellings.gather(end) for end in (kinds.spans.low, kinds.spans.high))
-    texts = pl.DataFrame({"low": low, "mean": _means(column, kinds, typed=False), "high": high})
-    three = '["{}", "{}", "{}"]' if column.dates else "[{}, {}, {}]"
-    bare = pl.Series(kinds.spans.low == kinds.spans.high)
-    whole = pl.when(bare).then("low").otherwise(pl.format(three, "low", "mean", "high"))
-    return [texts.select(whole.alias(column.name))[column.name]]
+    low, high = (column.spellings.gather(end) for end in (kinds.spans.low, kinds.spans.top))
+    ends = [low, _means(column, kinds, typed=False), high]
+    return [spelled_interval(ends, kinds.spans, dates=column.dates).alias(column.name)]
 
 
 def _means(column: Column, kinds: Kinds, *, typed: bool) -> pl.Series:
+    """Return means, and nothing where all cells of a group are missing."""
     assert kinds.means is not None
-    return (mean_values if typed else mean_texts)(column, kinds.means).alias(column.name)
+    if typed:
+        found = mean_values(column, kinds.means, type_of_ends(column, kinds))
+    else:
+        found = mean_texts(column, kinds.means)
+    if column.gap is not None:
+        there = pl.Series(kinds.spans.low < column.gap)
+        found = found.zip_with(there, pl.Series([None], dtype=found.dtype))
+    return found.alias(column.name)
 
 
-def _typed_values(column: Column) -> pl.Series:
+def _typed_values(column: Column, kinds: Kinds) -> pl.Series:
     if column.numeric:
-        return typed_values(column).alias(column.name)
+        return typed_values(column, kinds).alias(column.name)
     kind = None if column.grown is None else typed_kind(column.spellings, spelled=True)
     return column.spellings.cast(kind or pl.String).alias(column.name)
 

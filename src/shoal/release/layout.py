@@ -12,13 +12,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from shoal.exact import percent
 from shoal.principles.groups import Groups
 from shoal.release.graph import GeneralizationGraph
 from shoal.sampling import check_seed, secure_orders
-from shoal.table.columns import is_dictionary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,6 +55,7 @@ class Layout:
     people: NDArray[np.int64] | None = None  # the order of a table of people apart from values
     persons: NDArray[np.int32] | None = None  # the number of the person of each published row
     real: NDArray[np.int64] | None = None  # the real people of each row's group, in a series
+    nodes: NDArray[np.int64] | None = None  # the number of the node that each row's group is from
     orders: tuple[NDArray[np.int64], ...] = ()  # the random order of each linked table
 
     def of_linked(self, table: int, whom: NDArray[np.int64], linked: NDArray[np.int64]) -> Layout:
@@ -97,6 +96,7 @@ class Layout:
             numbers=self.numbers[rows],
             persons=None,
             real=None if self.real is None else self.real[rows],
+            nodes=None if self.nodes is None else self.nodes[rows],
         )
 
 
@@ -117,17 +117,6 @@ def alone_with_their_rows(coded: Coded, groups: Groups) -> int:
     return int((Groups.of(groups.labels[first] * len(counts) + counts.labels).sizes == 1).sum())
 
 
-def rows_alone(
-    numbers: NDArray[np.integer], cells: pl.Series, persons: NDArray[np.integer] | None = None
-) -> int:
-    """Count the rows whose cell no other row of their group has, or no row of another person."""
-    whom = np.arange(len(cells)) if persons is None else persons
-    texts = cells if is_dictionary(cells) else cells.cast(pl.String)
-    rows = pl.DataFrame({"group": numbers, "cell": texts, "whom": whom})
-    alike = rows.group_by("group", "cell").agg(rows=pl.len(), people=pl.col("whom").n_unique())
-    return int(alike.filter(pl.col("people") == 1)["rows"].sum())
-
-
 def lay_out(
     found: Found,
     randomness: Randomness,
@@ -145,13 +134,16 @@ def lay_out(
     """
     if isinstance(found, Groups):
         people = len(found.labels) if whom is None else int(whom.max()) + 1
+        known = found.nodes if whom is None else None
         rows, ids, *more = randomness.permutations(
             len(found.labels),
             len(found),
             *([people] if apart else []),
             *([] if whom is None else [people]),
             *linked,
+            *([] if known is None else [int(known.max()) + 1]),
         )
+        nodes = None if known is None else more.pop()
         more, orders = more[: len(more) - len(linked)], more[len(more) - len(linked) :]
         carries = rows.astype(np.int32)
         bears = found.labels[carries].astype(np.int32)
@@ -164,6 +156,7 @@ def lay_out(
             people=more[0] if apart else None,
             persons=None if whom is None else more[-1].astype(np.int32)[whom[carries]],
             orders=tuple(orders),
+            nodes=None if known is None or nodes is None else nodes[known][bears],
         )
     (rows,) = randomness.permutations(len(found))
     carries = found.true_matches(randomness.stream())[rows].astype(np.int32)
@@ -271,6 +264,17 @@ class Suppression:
             torn=self.torn + torn,
             of_people=self.of_people + rows[0],
             linked=tuple((gone + more, capped) for (gone, capped), more in linked),
+        )
+
+    def again(self, more: Suppression) -> Suppression:
+        """Return it with rows of people that another search of what was left leaves out too."""
+        linked = zip(self.linked, more.linked, strict=True)
+        return replace(
+            self,
+            before=0.0,
+            after=0.0,
+            capped=self.capped + more.capped,
+            linked=tuple((gone, capped + also) for (gone, capped), (_, also) in linked),
         )
 
     def __str__(self) -> str:

@@ -16,6 +16,7 @@ import hmac
 import json
 import os
 import secrets
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,14 +25,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.errors import InputError, OutputError
-from shoal.release.places import PRIVATE, private_text
-from shoal.release.staging import sync
+from shoal.release.places import PRIVATE, write_whole
 from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 VERSION = 1
+PAUSE = 0.05  # seconds between two attempts at a lock
 WHO, GROUP, HERE = "\x00person", "\x00group", "\x00here"  # columns beside those of the table
 Rows = tuple[tuple[Any, ...], ...]
 
@@ -63,6 +64,7 @@ class Ledger:
     groups : a digest of the published rows of every group there ever was, by its number.
     gone : people of dropped groups, as HMACs.
     rounds : the releases so far.
+    seen : a digest of the file as it was last read or written, None before there is one.
     """
 
     key: bytes
@@ -71,6 +73,7 @@ class Ledger:
     groups: list[str] = field(default_factory=list)
     gone: set[str] = field(default_factory=set)
     rounds: list[Round] = field(default_factory=list)
+    seen: str | None = None
 
     @classmethod
     def begin(cls, fixed: dict[str, Any], columns: Sequence[str]) -> Ledger:
@@ -118,9 +121,20 @@ class Ledger:
         )
 
     def write(self, path: str | Path) -> None:
-        """Write the ledger, whole or not at all, for its owner alone."""
-        private_text(path, self.to_json())
-        sync(Path(os.path.realpath(path)).parent)
+        """Write the ledger, whole or not at all, for its owner alone.
+
+        Raises where another program has written it since it was read.
+        """
+        path = Path(path)
+        if (_digest(path.read_bytes()) if path.exists() else None) != self.seen:
+            msg = (
+                f"The ledger {path.name!r} was created or changed by another program while Shoal "
+                "was working, and Shoal left it as it is. Run the command again."
+            )
+            raise OutputError(msg)
+        text = self.to_json()
+        write_whole(path, text, force=self.seen is not None, what="ledger")
+        self.seen = _digest(text.encode())
 
     def disagreements(
         self, releases: Sequence[tuple[str, str, Mapping[int, Rows], Any]]
@@ -159,11 +173,16 @@ def digest_of_rows(rows: Rows) -> str:
     return hashlib.sha256(json.dumps(sorted(rows)).encode()).hexdigest()
 
 
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
 def read_ledger(path: str | Path) -> Ledger:
     """Read a ledger, raising where it is none."""
     name = Path(path).name
     try:
-        said = read_json(Path(path).read_bytes())
+        data = Path(path).read_bytes()
+        said = read_json(data)
     except OSError as problem:
         msg = f"Cannot read the ledger {name!r}: {problem.strerror}."
         raise InputError(msg) from None
@@ -193,6 +212,7 @@ def read_ledger(path: str | Path) -> Ledger:
                 )
                 for one in said["rounds"]
             ],
+            seen=_digest(data),
         )
     except (KeyError, TypeError, ValueError, AttributeError, pl.exceptions.PolarsError):
         msg = f"{name!r} is a ledger of which parts are missing or changed. Take a copy of it."
@@ -215,23 +235,27 @@ def _check_shape(said: dict[str, Any]) -> None:
 
 
 @contextmanager
-def locked(path: str | Path) -> Iterator[None]:
-    """Keep other runs from a ledger, or raise where one has it."""
+def locked(path: str | Path, what: str = "ledger", patience: float = 0.0) -> Iterator[None]:
+    """Keep other runs from a private file, or raise where one has it for longer than `patience`."""
     import fcntl
 
     target = Path(os.path.realpath(path))
     lock = target.with_name(f".{target.name}.lock")
+    end = time.monotonic() + patience
     while True:
         try:
             descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, PRIVATE)
         except OSError as problem:
-            msg = f"Cannot lock the ledger {target.name!r}: {problem.strerror}."
+            msg = f"Cannot lock the {what} {target.name!r}: {problem.strerror}."
             raise OutputError(msg) from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(descriptor)
-            msg = f"The ledger {target.name!r} is in use by another run. Wait until that is done."
+            if time.monotonic() < end:
+                time.sleep(PAUSE)
+                continue
+            msg = f"The {what} {target.name!r} is in use by another run. Wait until that is done."
             raise OutputError(msg) from None
         if lock.exists() and os.path.samestat(os.fstat(descriptor), lock.lstat()):
             break

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import os
-import secrets
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, OutputError, UsageError, option
-from shoal.release.staging import claim, clear_leftovers, staging, swap_in, sync
+from shoal.release.staging import (
+    beside,
+    claim,
+    clear_leftovers,
+    exchange,
+    put,
+    staging,
+    swap_in,
+    sync,
+    undisturbed,
+)
+from shoal.table.databases.access import is_address, refuse_unknown
 from shoal.table.files import FORMATS, tables_named
 from shoal.table.forms import CODEBOOK, PEOPLE, RELEASE, VALUES
 from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 
 TABLES = {name for stem in (RELEASE, PEOPLE, VALUES) for name in tables_named(stem)}
 MANIFEST = "manifest.json"
 FILES = {*TABLES, MANIFEST, "report.html", CODEBOOK}  # of releases before digests
-PRIVATE = 0o600
+PRIVATE, PUBLIC = 0o600, 0o666  # whom a file may be read by; the second as far as the umask says
 
 
 def check_output(
@@ -42,6 +52,7 @@ def check_output(
     if not os.fspath(directory):  # it would lead to the working directory, as nothing that exists
         msg = f"{option('output')} names nothing. Name the directory to make."
         raise UsageError(msg)
+    refuse_unknown(directory)
     target = _real(directory)
     name = Path(directory).name or target.name
     check_format(format)
@@ -102,7 +113,14 @@ def check_private(
 
     `what` is the option that names it, `target` the release directory where that is known.
     """
+    refuse_unknown(path)
     private, name = _real(path), PRIVATE_FILES[what]
+    if is_address(path):
+        msg = (
+            f"{name} is a file of its own, and this is the address of a database. Choose another "
+            f"{option(what.replace('-', '_'))}."
+        )
+        raise UsageError(msg)
     if target in (private, *private.parents) or _is_release(private.parent):
         msg = (
             f"{name} is private and cannot lie inside the release. Choose another "
@@ -178,66 +196,115 @@ def new_directory(directory: str | Path) -> Iterator[Path]:
         yield staged
         for path in staged.iterdir():
             sync(path)
-        swap_in(staged, target)
+        appear(staged, target, force=False)
+
+
+def appear(staged: Path, target: Path, *, force: bool) -> None:
+    """Let a directory take the place of its target; what appeared there meanwhile is kept."""
+    try:
+        swap_in(staged, target, _replaceable if force else None)
+    except FileExistsError:
+        raise _taken(target, "output") from None
+
+
+def put_whole(staged: Path, target: Path) -> None:
+    """Give a file the name of its target; what appeared there meanwhile is kept."""
+    sync(staged)
+    try:
+        put(staged, target)
+    except FileExistsError:
+        raise _taken(target, "output") from None
+    sync(target.parent)
+
+
+def _taken(target: Path, what: str) -> OutputError:
+    return OutputError(
+        f"{target.name!r} was created or changed by another program while Shoal was working, and "
+        f"Shoal left it as it is. Choose another {option(what.replace('-', '_'))}."
+    )
 
 
 @contextmanager
-def private_file(path: str | Path | None) -> Iterator[Any]:
-    """Stage the linkage so that only its owner can ever read it; place it when all else stands."""
-    if path is None:
-        yield lambda _linkage: None
-        return
+def whole_file(
+    path: str | Path,
+    fill: Callable[[IO[bytes]], object],
+    *,
+    force: bool,
+    what: str = "output",
+    mode: int = PRIVATE,
+) -> Iterator[Callable[[], None]]:
+    """Write a file beside its target, and give what puts it in its place, whole.
+
+    Where something fails afterwards, the file is taken back, and what it replaced is there again.
+    What appeared at the target meanwhile is replaced only by `force`.
+    """
     target = _real(path)
-    staged = _beside(target)
+    clear_leftovers(target.parent)
+    staged, lock = beside(target), None
+    back: Callable[[Path, Path], object] | None = None
 
-    def stage(linkage: np.ndarray) -> None:
-        order = np.argsort(linkage, kind="stable")
-        order = order[linkage[order] >= 0]  # rows that stand for nobody link to nothing
-        table = pl.DataFrame({"row": linkage[order], "release_row": order})
-        with _private(staged) as file:
-            lock = claim(staged)
-            if lock is not None:
-                held.callback(os.close, lock)
-            table.write_csv(file)
+    def place() -> None:
+        nonlocal back
+        with undisturbed():
+            try:
+                put(staged, target)
+                back = Path.rename
+            except FileExistsError:
+                if not force or target.is_dir():
+                    raise _taken(target, what) from None
+                exchange(staged, target)
+                back = exchange
+        sync(target.parent)
 
-    clear_leftovers(target)
-    with ExitStack() as held:
-        try:
-            yield stage
-            staged.rename(target)
-        finally:
-            staged.unlink(missing_ok=True)
-
-
-def private_text(path: str | Path, text: str) -> None:
-    """Write a text that only its owner can ever read, whole or not at all."""
-    target = _real(path)
-    staged = _beside(target)
-    with as_output_errors(target.name), ExitStack() as held:
-        clear_leftovers(target)
-        try:
-            with _private(staged) as file:
+    try:
+        while lock is None:  # another run may take it for a leftover before it is locked
+            staged = beside(target)
+            descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+            with os.fdopen(descriptor, "wb") as file:
                 lock = claim(staged)
                 if lock is not None:
-                    held.callback(os.close, lock)
-                file.write(text.encode("utf-8"))
-            staged.rename(target)
-        finally:
+                    fill(file)
+                    file.flush()
+                    os.fsync(file.fileno())
+        yield place
+    except BaseException:
+        with undisturbed():
+            if back is not None:
+                back(target, staged)
+        raise
+    finally:
+        with undisturbed():
             staged.unlink(missing_ok=True)
+            if lock is not None:
+                os.close(lock)
 
 
-def _beside(target: Path) -> Path:
-    return target.with_name(f".{target.name}.{secrets.token_hex(8)}.partial")
+def write_whole(
+    path: str | Path, text: str, *, force: bool, what: str = "output", mode: int = PRIVATE
+) -> None:
+    """Write a text, whole or not at all; by default only its owner can ever read it."""
+    with (
+        as_output_errors(_real(path).name),
+        whole_file(
+            path, lambda file: file.write(text.encode()), force=force, what=what, mode=mode
+        ) as place,
+    ):
+        place()
 
 
 @contextmanager
-def _private(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file that nobody else can read; what was written stands on the disk."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
-    with os.fdopen(descriptor, "wb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
+def linkage_file(
+    path: str | Path | None, linkage: np.ndarray, *, force: bool
+) -> Iterator[Callable[[], None]]:
+    """Stage the linkage so that only its owner can ever read it, and give what puts it in place."""
+    if path is None:
+        yield lambda: None
+        return
+    order = np.argsort(linkage, kind="stable")
+    order = order[linkage[order] >= 0]  # rows that stand for nobody link to nothing
+    table = pl.DataFrame({"row": linkage[order], "release_row": order})
+    with whole_file(path, table.write_csv, force=force, what="linkage") as place:
+        yield place
 
 
 @contextmanager

@@ -14,14 +14,16 @@ from shoal.release.forms import (
     escaped,
     flat_columns,
     is_interval,
+    names_of,
+    own_form,
     text_columns,
     typed_columns,
     whole_cells,
 )
 from shoal.table.columns import is_dictionary
-from shoal.table.forms import INTERVALS, spelled_as
+from shoal.table.forms import INTERVALS
 from shoal.table.linked import under_both_names
-from shoal.table.schema import LABELS, PERSON, REAL, RESERVED
+from shoal.table.schema import LABELS, NODE, PERSON, REAL, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,11 +61,12 @@ class Recoding:
     @property
     def counted(self) -> list[str]:
         """The columns that hold the numbers of quasi columns, as this form has them."""
+        never_mix = self.schema.never_mix
         return [
             one
             for name, column in self.quasi.items()
-            if self.form != INTERVALS and is_interval(column)
-            for one in spelled_as(name, self.form, interval=True)
+            if is_interval(column) and (self.form != INTERVALS or name in never_mix)
+            for one in names_of(column, own_form(name, self.form, self.schema))
         ]
 
     def text(self, batch: int = BATCH) -> Iterator[pl.DataFrame]:
@@ -83,19 +86,19 @@ class Recoding:
 
     def flat(self, batch: int = BATCH) -> Iterator[pl.DataFrame]:
         """Yield the published table with quasi cells as text or numbers, other columns typed."""
-        return self._with_types(batch, flat_columns)
+        return self._with_types(batch, partial(flat_columns, exact=self.schema.never_mix))
 
     def mixed(self) -> pl.DataFrame:
         """Return the published table with quasi cells as in `flat`, other columns as they were."""
         every = len(self.layout.bears)
-        return next(self._batches(self.source, every, flat_columns, lambda column: column))
+        flat = partial(flat_columns, exact=self.schema.never_mix)
+        return next(self._batches(self.source, every, flat, lambda column: column))
 
     def _with_types(self, batch: int, quasi_cells: Spell) -> Iterator[pl.DataFrame]:
         plain = self.schema.read_numbers(self.source, "sensitive", "other")
         kinds = typed_kinds(plain, self.schema) if self.carried is None else self.carried
 
         def values(column: pl.Series) -> pl.Series:
-            column = column.cast(pl.String) if is_dictionary(column) else column
             return column.cast(kinds.get(column.name) or column.dtype)
 
         return self._batches(plain, batch, quasi_cells, values)
@@ -110,7 +113,7 @@ class Recoding:
         layout = self.layout
         spell = partial(escaped, spell=quasi_cells) if self.escape else quasi_cells
         spelled = {
-            name: spell(self.quasi[name], self.kinds[name], self.form)
+            name: spell(self.quasi[name], self.kinds[name], own_form(name, self.form, self.schema))
             for name in self.names
             if name in self.quasi
         }
@@ -120,6 +123,8 @@ class Recoding:
             columns = {}
             if layout.numbers is not None:
                 columns[RESERVED] = pl.Series(layout.numbers[part].astype(np.int64))
+            if layout.nodes is not None:
+                columns[NODE] = pl.Series(layout.nodes[part])
             if layout.real is not None:
                 columns[REAL] = pl.Series(layout.real[part])
             if layout.persons is not None:
@@ -129,7 +134,7 @@ class Recoding:
                     borne = self.kinds[name].which[layout.bears[part]]
                     columns |= {one.name: one.gather(borne) for one in spelled[name]}
                 else:
-                    columns[name] = values(carried[name])
+                    columns[name] = values(without_categories(carried[name]))
             table = pl.DataFrame(columns)
             yield defuse(table, self.schema) if self.escape else table
 
@@ -141,6 +146,12 @@ def typed_kinds(plain: pl.DataFrame, schema: Schema) -> dict[str, pl.DataType | 
         for name in (*schema.sensitive, *schema.other)
         if schema.types.get(name) not in LABELS
     }
+
+
+def without_categories(column: pl.Series) -> pl.Series:
+    """Return labels as text: a type that lists them would list those of rows left out too."""
+    listed = is_dictionary(column) or isinstance(column.dtype, pl.Enum)
+    return column.cast(pl.String) if listed else column
 
 
 def _as_text(column: pl.Series) -> pl.Series:

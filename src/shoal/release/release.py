@@ -6,8 +6,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
+from shoal.principles.groups import Groups
+from shoal.progress import PROCESSOR
 from shoal.release.forms import (
     take_apart,
 )
@@ -16,7 +19,6 @@ from shoal.table.reading import give_frame
 from shoal.table.schema import PERSON
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from shoal.principles.requirement import Requirement
@@ -39,7 +41,7 @@ class ReleaseData:
     suppression : what was left out and what that paid back, private but for the number of rows.
     formulas : how many published cells, headers included, a spreadsheet would run.
     population : everybody who could be in the table, where a requirement is about them, private.
-    settings : what was said beside schema, requirements and method, as `missing`; without places.
+    settings : what the owner is told of how it was made, as the seconds of each phase, private.
     links : in a series, the input row that each coded row stands for, -1 for nobody, private.
     recast : whether it was made from published groups; what the table had been is not known.
     linked : what the linked tables are made of, by their names.
@@ -143,9 +145,37 @@ class ReleaseData:
         return pl.concat(self.recoding.typed())
 
     @property
+    def facts(self) -> dict[str, Any]:
+        """What the owner is told: what the manifest says, what it withholds, and times."""
+        seconds = self.settings.get("seconds", {})
+        return (
+            self.manifest
+            | self.settings.get("withheld", {})
+            | {
+                "seconds": seconds,
+                "seconds_by": PROCESSOR,
+            }
+        )
+
+    @property
     def loss(self) -> float:
         """The global certainty penalty, from 0 (nothing lost) to 1."""
         return self.manifest["loss"]["gcp"]
+
+    @cached_property
+    def squared_error(self) -> float | None:
+        """What means lose (SSE / SST), private; None without groups, or without the table.
+
+        It needs the quasi values as they were, so no public file says it.
+        """
+        if self.heterogeneous or self.recast:
+            return None
+        from shoal.release.squares import squared_error
+
+        layout = self.recoding.layout
+        labels = np.empty(len(self.coded), np.int64)
+        labels[layout.carries] = layout.bears
+        return squared_error(self.coded, Groups.of(labels))
 
     @property
     def heterogeneous(self) -> bool:

@@ -7,6 +7,7 @@ whatever way. So the next run can tell what a killed run left behind, and clears
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import re
 import secrets
@@ -15,17 +16,17 @@ import signal
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-SUFFIX = ".partial"
+LEFTOVER = re.compile(r"\.shoal-[0-9a-f]{16}\.partial")
 OWNER = 0o700
 PATIENCE = 5.0  # seconds in which what was told to stop has stopped
-EXCHANGE = 2  # RENAME_EXCHANGE of <linux/fs.h>
+NO_REPLACE, EXCHANGE = 1, 2  # RENAME_NOREPLACE and RENAME_EXCHANGE of <linux/fs.h>
 HERE = -100  # AT_FDCWD of <fcntl.h>
 STOPS = tuple(  # how the system, or whoever sits at it, asks a run to stop
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
@@ -36,12 +37,12 @@ STOPS = tuple(  # how the system, or whoever sits at it, asks a run to stop
 def staging(target: Path) -> Iterator[Path]:
     """Give a directory beside the target that only its owner can read; it is gone afterwards."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    clear_leftovers(target)
+    clear_leftovers(target.parent)
     # The name is known before the directory is made, so that Ctrl-C in between leaves nothing.
-    staged = target.with_name(f".{target.name}.{secrets.token_hex(8)}{SUFFIX}")
-    lock = None
+    staged, lock = beside(target), None
     try:
         while lock is None:  # another run may take it for a leftover before it is locked
+            staged = beside(target)
             staged.mkdir(OWNER)
             lock = claim(staged)
         yield staged
@@ -62,37 +63,80 @@ def _remove(staged: Path) -> None:
         time.sleep(0.05)
 
 
-def swap_in(staged: Path, target: Path) -> None:
+def beside(target: Path) -> Path:
+    """Return a name for what is being written for a target; leftovers are known by it."""
+    return target.with_name(f".shoal-{secrets.token_hex(8)}.partial")
+
+
+def swap_in(staged: Path, target: Path, replaceable: Callable[[Path], bool] | None = None) -> None:
     """Put the new directory in place; an old one stays until the new one stands.
 
+    Raises FileExistsError where something stands there that is not `replaceable`, and leaves it.
+    What was replaced is looked at again once nobody can reach it by its name, before it goes.
     Where the system can exchange two names at once, there is no moment without a whole one.
     """
     mask = os.umask(0)
     os.umask(mask)
     sync(staged)
-    if not os.path.lexists(target):
-        staged.rename(target)
-    elif not _exchange(staged, target):
-        old = target.with_name(f".{target.name}.{secrets.token_hex(4)}.old")
-        target.rename(old)
-        try:
-            staged.rename(target)
-        except OSError:
-            old.rename(target)
+    try:
+        put(staged, target)
+    except FileExistsError:
+        if replaceable is None or not replaceable(target):
             raise
-        old.rename(staged)  # it is removed with what was staged
+        with undisturbed():
+            exchange(staged, target)
+            if not replaceable(staged):
+                exchange(staged, target)
+                raise
     target.chmod(0o777 & ~mask)
     sync(target.parent)
 
 
-def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two names at once; return whether the system could."""
+def put(staged: Path, target: Path) -> None:
+    """Give a file or directory a name that nothing has, or raise FileExistsError.
+
+    Where the system cannot do that at once, an empty directory or a second name of the file takes
+    the name first, which both fail where there is something.
+    """
+    if _renamed(staged, target, NO_REPLACE):
+        return
+    if not staged.is_dir():
+        os.link(staged, target, follow_symlinks=False)
+        staged.unlink()
+        return
+    target.mkdir()
+    try:
+        staged.rename(target)
+    except OSError as problem:  # somebody has put something into it
+        with suppress(OSError):
+            target.rmdir()
+        raise FileExistsError(errno.EEXIST, problem.strerror) from None
+
+
+def exchange(one: Path, other: Path) -> None:
+    """Exchange two names, at once where the system can."""
+    if _renamed(one, other, EXCHANGE):
+        return
+    old = other.with_name(f".shoal-{secrets.token_hex(8)}.old")
+    other.rename(old)
+    try:
+        one.rename(other)
+    except OSError:
+        old.rename(other)
+        raise
+    old.rename(one)
+
+
+def _renamed(one: Path, other: Path, how: int) -> bool:
+    """Rename in a way that Linux has; return whether the system could."""
     if not sys.platform.startswith("linux"):
         return False
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
         return False
-    done: int = rename(HERE, os.fsencode(one), HERE, os.fsencode(other), EXCHANGE)
+    done: int = rename(HERE, os.fsencode(one), HERE, os.fsencode(other), how)
+    if done and ctypes.get_errno() == errno.EEXIST:
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(other))
     return done == 0
 
 
@@ -105,11 +149,10 @@ def claim(path: Path) -> int | None:
     return _open_locked(path, needed=False)
 
 
-def clear_leftovers(target: Path) -> None:
-    """Remove what runs of the same person that were killed have staged for a target."""
-    leftover = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8,16}}{re.escape(SUFFIX)}")
-    for path in target.parent.iterdir():
-        if not leftover.fullmatch(path.name) or path.lstat().st_uid != os.geteuid():
+def clear_leftovers(place: Path) -> None:
+    """Remove what runs of the same person that were killed have staged in a directory."""
+    for path in place.iterdir():
+        if not LEFTOVER.fullmatch(path.name) or path.lstat().st_uid != os.geteuid():
             continue
         lock = _open_locked(path, needed=True)
         if lock is None:

@@ -3,42 +3,83 @@
 from __future__ import annotations
 
 import secrets
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import UsageError
+from shoal.errors import UsageError, nearest, option
 from shoal.release.cells import (
     domain,
     kind_of,
 )
-from shoal.table.schema import LABELS
+from shoal.table.grid import said as said_of_grid
+from shoal.table.schema import LABELS, NOBODY
 from shoal.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from shoal.methods.base import Method
     from shoal.principles.requirement import Requirement
     from shoal.release.layout import Suppression
     from shoal.release.recoding import LinkedRecoding, Recoding
-    from shoal.table.column import Grown
+    from shoal.table.column import Column, Grown
     from shoal.table.schema import Schema
 
 
-TITLE = 200  # characters
+LINE = 200  # characters of a title, or of what is said of who publishes it
+CONTEXT = ("institution", "purpose", "recipients", "legal_basis", "review_date")
+COUNTS = ("rows_in", "dropped", "suppressed", "suppressed_people", "capped")  # of rows left out
 
 
 def check_title(title: str | None) -> None:
     """Raise where a release cannot be called so."""
-    if title is None:
-        return
-    if not isinstance(title, str) or not title.strip() or len(title) > TITLE:
-        msg = f"A title is a text of 1 to {TITLE} characters. Got {str(title)[:TITLE]!r}."
+    if title is not None:
+        _check_line("title", title)
+
+
+def check_context(context: Mapping[str, str]) -> None:
+    """Raise where something is said of who publishes a release that cannot stand in its files."""
+    for name, text in context.items():
+        if name not in CONTEXT:
+            msg = f"There is no {name!r} to be said of a release{nearest(name, CONTEXT)}"
+            raise UsageError(msg)
+        _check_line(name, text)
+    try:
+        date.fromisoformat(context.get("review_date", "2000-01-01"))
+    except ValueError:
+        given = context["review_date"]
+        msg = f"{option('review_date')} is a day, for example 2027-01-31. Got {given!r}."
+        raise UsageError(msg) from None
+
+
+def _check_line(name: str, text: str) -> None:
+    if not isinstance(text, str) or not text.strip() or len(text) > LINE:
+        shown = str(text)[:LINE]
+        msg = f"{option(name)} is a text of 1 to {LINE} characters. Got {shown!r}."
         raise UsageError(msg)
-    if not title.isprintable():
-        msg = f"A title is one line of printable characters. Got {title!r}."
+    if not text.isprintable():
+        msg = f"{option(name)} is one line of printable characters. Got {text!r}."
         raise UsageError(msg)
+
+
+def withhold(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Take out of a manifest how many rows were left out and why, and return that.
+
+    The loss is then that of the published rows alone: with the others it would tell how many.
+    """
+    gone = {name: manifest.pop(name) for name in COUNTS if name in manifest}
+    for table in manifest.get("tables", {}).values():
+        for name in COUNTS:
+            table.pop(name, None)
+    rows, suppressed = manifest["rows"], gone.get("suppressed", 0)
+    ncp = {
+        name: max((lost * (rows + suppressed) - suppressed) / rows, 0.0)
+        for name, lost in manifest["loss"]["ncp"].items()
+    }
+    manifest["loss"] = {"gcp": float(np.mean(list(ncp.values()))), "ncp": ncp}
+    return gone
 
 
 def describe_linked(
@@ -69,12 +110,23 @@ def state(
     title: str | None = None,
     people: int | None = None,
     alone: int | None = None,
+    sensitive: Sequence[Column] = (),
 ) -> dict[str, Any]:
     """Return what a manifest says before anything is measured.
 
     `alone` people are the only ones of their group with so many rows, where that has to be said.
+    Of `sensitive` columns whose width is required, it says which hold dates: so do all their rows.
     """
     schema = recoding.schema
+    wide = {
+        name
+        for one in requirements
+        for name, numbers in zip(
+            one.columns, one.principle.numbers_of(len(one.columns)), strict=True
+        )
+        if numbers
+    }
+    dates = dict.fromkeys((one.name for one in sensitive if one.dates and one.name in wide), "date")
     manifest: dict[str, Any] = {} if alone is None else {"rows_known": False, "alone": alone}
     manifest |= {
         "shoal": __version__,
@@ -89,12 +141,17 @@ def state(
         "rows": rows,
         "suppressed": suppression.rows,
         "groups": groups,
-        "columns": [describe(name, recoding) for name in recoding.names],
+        "columns": [
+            describe(name, recoding) | {"type": dates[name]}
+            if name in dates
+            else describe(name, recoding)
+            for name in recoding.names
+        ],
         "require": [repr(requirement) for requirement in requirements],
         "method": repr(method),
+        "asked": {},
         "measured": [],
         "loss": {"gcp": float(np.mean(list(ncp.values()))), "ncp": ncp},
-        "seconds": {},
         "digests": {},
     }
     if people is not None:
@@ -122,6 +179,7 @@ def describe(name: str, recoding: Recoding) -> dict[str, Any]:
             entry |= _describe_tree(column.grown)
         elif column.dates:
             entry["type"] = "date"
+        entry |= said_of_grid(column)
         if name in recoding.schema.never_mix:
             entry["never_mix"] = True
         if name in recoding.schema.weights:
@@ -145,6 +203,10 @@ def _describe_cells(name: str, schema: Schema) -> dict[str, Any]:
         entry["survey_weight"] = True
     if name in schema.missing_cells:
         entry["missing"] = schema.missing_cells[name]
+    if name in schema.near:
+        entry["near"] = schema.near[name]
+    if name in schema.nobody_knows:
+        entry["said"] = NOBODY
     return entry
 
 

@@ -34,7 +34,8 @@ def write_as(recoding: Recoding, path: Path, format: str, watch: Callable[[int],
         write_parquet(recoding.typed(), path, watch)
     elif format == "feather":
         table = pl.concat(recoding.typed())
-        table.write_ipc(path, compression="zstd", compat_level=pl.CompatLevel.oldest())
+        with path.open("wb") as file:  # Polars opens no name that is not UTF-8
+            table.write_ipc(file, compression="zstd", compat_level=pl.CompatLevel.oldest())
     elif format == "xlsx":
         _write_excel(pl.concat(recoding.flat()), path, recoding.counted)
     else:
@@ -64,7 +65,8 @@ def _packing(path: Path, packed: str) -> Iterator[Any]:
 def _arrays(table: pl.DataFrame) -> pl.DataFrame:
     """Return a typed table with intervals as arrays [low, high]; sets are arrays already.
 
-    Dates are spelled as everywhere else.
+    Dates are spelled as everywhere else. Where numbers are missing, the array is [low, high, null],
+    and null where all of them are.
     """
     return table.with_columns(
         _ends(column) if isinstance(column.dtype, pl.Struct) else column.cast(pl.String)
@@ -76,7 +78,12 @@ def _arrays(table: pl.DataFrame) -> pl.DataFrame:
 def _ends(column: pl.Series) -> pl.Series:
     ends = [column.struct.field(end) for end in ("low", "high")]
     spelled = [end.cast(pl.String) if end.dtype.is_temporal() else end for end in ends]
-    return pl.select(pl.concat_list(spelled).alias(column.name)).to_series()
+    both = pl.concat_list(spelled)
+    if len(column.struct.fields) > len(ends):
+        nothing = pl.lit(None, spelled[0].dtype)
+        three = pl.when(column.struct.field("missing")).then(pl.concat_list(*spelled, nothing))
+        both = pl.when(ends[0].is_not_null()).then(three.otherwise(both))
+    return pl.select(both.alias(column.name)).to_series()
 
 
 def _write_excel(table: pl.DataFrame, path: Path, counted: Collection[str]) -> None:
@@ -115,7 +122,7 @@ def _excel_column(column: pl.Series, counted: Collection[str]) -> pl.Series:
         if (largest or 0) < EXCEL_DIGITS:
             return column
     if column.name in counted and column.dtype == pl.Float64:
-        different = column.unique()
+        different = column.unique().drop_nulls()
         if different.equals(pl.Series([float(f"{cell:.15G}") for cell in different])):
             return column
     return column.cast(pl.String)
@@ -128,8 +135,10 @@ def _check_excel(written: pl.DataFrame, path: Path) -> None:
     found = read_table(path)
     for column in written:
         kind = pl.Float64 if column.dtype.is_float() else pl.String
-        cells = column.replace("", None) if column.dtype == pl.String else column
-        if not found[column.name].cast(kind).equals(cells.cast(kind), null_equal=True):
+        cells, given = column.cast(kind), found[column.name].cast(kind)
+        if kind == pl.String:  # a sheet has no empty text
+            cells, given = (some.replace("", None) for some in (cells, given))
+        if not given.equals(cells, null_equal=True):
             raise _unfit(column.name)
 
 
@@ -189,11 +198,12 @@ def write_parquet(
     def write() -> None:
         try:
             register_io_source(source, schema=first.schema).sink_parquet(
-                path, compression="zstd", statistics=False, maintain_order=True
+                file, compression="zstd", statistics=False, maintain_order=True
             )
         except pl.exceptions.PolarsError:
             if wrong:
                 raise wrong[0] from None
             raise
 
-    in_threads([write], lambda: watch(done))
+    with path.open("wb") as file:
+        in_threads([write], lambda: watch(done))

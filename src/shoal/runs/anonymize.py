@@ -34,11 +34,17 @@ def anonymize(
     escape_formulas: bool = False,
     key: bytes | None = None,
     title: str | None = None,
+    context: Mapping[str, str] | None = None,
+    withhold_counts: bool = False,
     form: str = "intervals",
     keep_other: bool = False,
+    cells: str = "tight",
     progress: Progress = silent,
 ) -> Release:
     """Publish a table so that the requirements hold in every group.
+
+    What is returned was audited: Shoal spells its cells, reads them again and measures every
+    requirement on them. `AuditFailed` is raised where one does not hold.
 
     Parameters
     ----------
@@ -65,10 +71,17 @@ def anonymize(
         run.
     key : the secret of at least 16 bytes that pseudonyms are made with; it is kept nowhere.
     title : what the release is called in its manifest and report, public.
+    context : who publishes the release and why, public: `institution`, `purpose`, `recipients`,
+        `legal_basis` and `review_date` (a day, for example "2027-01-31").
+    withhold_counts : whether the public files leave out how many rows came in, and how many were
+        left out for which reason.
     form : how quasi values are spelled: "intervals", "bounds" (two columns of numbers), "means"
         (the mean of the group, and its bounds) or "two-tables" (quasi values as they are in one
         table, sensitive ones in another, linked by group).
     keep_other : whether two tables may have other columns, beside the quasi values.
+    cells : how the cells of a group are drawn: "tight" (the smallest that cover its rows) or
+        "regions" (what lies between cuts on a public grid, so that no end points at a row). The
+        schema's `step` and `bounds` say where that grid lies.
     progress : called with the name of a phase and the share of it that is done.
 
     Examples
@@ -98,6 +111,9 @@ def anonymize(
         escape_formulas=escape_formulas,
         key=key,
         title=title,
+        context=context or {},
+        withhold_counts=withhold_counts,
         form=form,
         keep_other=keep_other,
+        cells=cells,
     ).release(progress)

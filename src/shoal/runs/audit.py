@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, overload
 
 from shoal.audit.files import audit_files
 from shoal.audit.survey import survey
+from shoal.engines.base import is_spark
 from shoal.engines.local import engine_of
-from shoal.engines.spark.engine import Spark
 from shoal.errors import UsageError, option
+from shoal.runs.report import Looking
 from shoal.showing import Shown
 
 if TYPE_CHECKING:
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
     from shoal.principles.requirement import Require
     from shoal.runs.release import Release
     from shoal.table.schema import Schema
+
+
+def audited(what: Any, *given: Any, **options: Any) -> Audit:
+    """Measure published files; of a release, the report is compared with the tables too."""
+    look = Looking(what)
+    return look.compared(audit_files(what, *given, **options, look=look))
 
 
 @overload
@@ -107,7 +114,7 @@ def audit(
             raise UsageError(msg)
         return what.audit()
     where = engine_of(engine)
-    if isinstance(where, Spark):
+    if is_spark(where):
         given = {"schema": schema, "original": original, "population": population}
         given |= {"hierarchies": hierarchies or None}
         if not released or any(value is not None for value in given.values()):
@@ -118,9 +125,10 @@ def audit(
             raise UsageError(msg)
         from shoal.runs.spread import audit_spread
 
-        return audit_spread(Path(what), where, require)
+        look = Looking(what)
+        return look.compared(audit_spread(Path(what), where, look, require))
     if released or require is not None:
-        return audit_files(
+        return audited(
             what,
             schema,
             require=require,

@@ -11,15 +11,16 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.files import audit_files
 from shoal.audit.identification import check_threshold
 from shoal.audit.manifest import read_manifest
 from shoal.errors import OutputError, UsageError
-from shoal.release.places import as_output_errors, new_directory
+from shoal.exact import upward
+from shoal.release.places import PUBLIC, new_directory, write_whole
+from shoal.runs.audit import audited
+from shoal.runs.facts import facts
 from shoal.table.files import tables_named
 from shoal.table.forms import stems
 from shoal.table.schema import Schema
-from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 # What is written, and what it is called here: a program of others is not to be checked as ours.
 LOADERS = {"load.R": "load.R", "load.do": "load.do", "load_release.py": "load_release.py.txt"}
+UNSEEN: dict[str, Any] = {"cells": []}  # of tables that cannot be read
 TEXT = ("csv", "tsv", "csv.gz", "tsv.gz")
 
 
@@ -36,7 +38,8 @@ def write_scripts(release: str | Path, directory: str | Path) -> Sequence[Path]:
     """Write what reads a release into R, Stata and pandas into a new directory."""
     manifest = read_manifest(Path(release))
     for stem in stems(manifest["form"]):
-        (name,) = (name for name in manifest["digests"] if name in tables_named(stem))
+        named = [name for name in manifest["digests"] if name in tables_named(stem)]
+        name = named[0] if named else f"{stem}.parquet"  # which comes in parts
         if name.removeprefix(f"{stem}.") not in TEXT:
             msg = (
                 f"{name} is no table of text that R, Stata and pandas read alike. Publish the "
@@ -57,7 +60,7 @@ def certificate(
     original: Any = None,
     population: Any = None,
     person: str | None = None,
-    threshold: float | str = THRESHOLD,
+    threshold: float | str | None = None,
 ) -> Audit:
     """Audit a release and write its certificate, an HTML page that prints on two pages to sign.
 
@@ -70,23 +73,26 @@ def certificate(
     path : the file to write.
     original, population : as for `audit`.
     person : the column that says whom rows of the population are about, where people have several.
-    threshold : the risk of being found that the certificate compares with.
+    threshold : the risk of being found that the certificate compares with, where it is to be
+        another than that of the release.
     """
-    check_threshold(threshold)
+    if threshold is not None:
+        check_threshold(threshold)
     directory, path = Path(directory), Path(path)
     if not directory.is_dir():
         msg = f"{directory.name!r} is no release directory, and only one is certified."
         raise UsageError(msg)
     _check_place(directory, path)
     whose = None if person is None else Schema(person=person)
-    found = audit_files(directory, whose, original=original, population=population)
-    from shoal.runs.facts import stated
+    found = audited(directory, whose, original=original, population=population)
     from shoal.views.html import render_certificate
 
-    facts = stated(read_manifest(directory), found, threshold)
-    page = render_certificate(facts | {"complaints": found.complaints()})
-    with as_output_errors(path.name), path.open("x", encoding="utf-8") as file:
-        file.write(page)
+    manifest = read_manifest(directory) | {"measured": found.measured()}
+    if threshold is not None:
+        manifest["threshold"] = upward(check_threshold(threshold))
+    alike = None if manifest["groups"] is None else found.alike
+    page = render_certificate(facts(manifest, alike, found.shown or UNSEEN), found.complaints())
+    write_whole(path, page, force=False, mode=PUBLIC)
     return found
 
 

@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import UsageError, option
+from shoal.exact import read_share
 from shoal.methods.base import Method, Task
-from shoal.methods.suppression import read_share
 from shoal.principles.requirement import asked_of, check_population, read_requirement
 from shoal.progress import Progress, silent
 from shoal.release.layout import Randomness
 from shoal.release.places import check_format, check_output, check_private
 from shoal.runs.outlets import check_outlet, is_outlet
+from shoal.runs.percentiles import offered_linked
 from shoal.table.columns import Handed
 from shoal.table.files import FORMATS
 from shoal.table.forms import TWO_TABLES
+from shoal.table.grid import KINDS_OF_CELLS, REGIONS
 from shoal.table.groupings import Hierarchy
 from shoal.table.linked import LinkedTable, check_columns, code_linked, under_both_names
 from shoal.table.people import code_both, whose_rows
@@ -100,6 +102,41 @@ def check_alone(run: Run) -> None:
         if run.ledger is None and getattr(run, name) != 1:
             msg = f"{option(name)} is about a series of releases: name its {option('ledger')} too."
             raise UsageError(msg)
+
+
+def check_cells(run: Run) -> None:
+    """Raise where cells cannot be drawn as they are asked for."""
+    if run.cells not in KINDS_OF_CELLS:
+        msg = f"{option('cells')} takes {' or '.join(KINDS_OF_CELLS)}. Got {run.cells!r}."
+        raise UsageError(msg)
+    if run.cells != REGIONS:
+        return
+    from shoal.engines.local import Local, engine_of
+    from shoal.methods.choice import choose_method
+
+    choose_method(run.method, run.asked, cells=REGIONS).check_cells(REGIONS)
+    refused = {
+        f"{option('form', TWO_TABLES)}, which publishes no cells": run.form == TWO_TABLES,
+        f"{option('ledger')}, whose groups keep their cells for good": run.ledger is not None,
+        f"{option('population')}, which is compared with tight cells": run.population is not None,
+        f"this {option('engine')}": not isinstance(engine_of(run.engine), Local),
+    }
+    for said, asked in refused.items():
+        if asked:
+            msg = (
+                f"{option('cells', REGIONS)} cannot be combined with {said}. Leave out one of them."
+            )
+            raise UsageError(msg)
+
+
+def check_trials(run: Run) -> None:
+    """Raise where trials are asked for that nobody would see: they are the owner's alone."""
+    if run.trials and run.owner_report is None:
+        msg = (
+            "Trials of other methods and parameters look at the original table, so they stand in "
+            f"the owner's report: name it with {option('owner_report', 'owner.html')}."
+        )
+        raise UsageError(msg)
 
 
 def check_linked(run: Run) -> None:
@@ -200,7 +237,8 @@ def _linked(run: Run, columns: Sequence[str]) -> dict[str, LinkedTable]:
             given = Streamed(given, bare)
         table = under_both_names(take_frame(given), name)
         check_columns(name, table, schema, columns)
-        found[name] = LinkedTable(*settle(table, schema), given)
+        stays = offered_linked(run, table, schema)
+        found[name] = LinkedTable(*settle(table, schema, stays), given)
     return found
 
 

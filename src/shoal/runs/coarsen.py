@@ -23,10 +23,11 @@ from shoal.methods.base import Method, Task
 from shoal.methods.coarsening import Coarsening
 from shoal.principles.groups import Groups, renumber
 from shoal.principles.requirement import Require, asked_of, requirements
-from shoal.progress import Progress, silent, timed
+from shoal.progress import Laps, Progress, silent
 from shoal.release.building import build_release
 from shoal.release.layout import Randomness, Suppression
-from shoal.release.statement import check_title
+from shoal.release.statement import COUNTS, check_title, withhold
+from shoal.runs.auditing import audited
 from shoal.runs.release import Release
 from shoal.table.coding import code_persons
 from shoal.table.forms import BOUNDS, INTERVALS, TWO_TABLES
@@ -74,14 +75,14 @@ def coarsen(
         raise AuditFailed(msg)
     schema = manifest_schema(manifest)
     if manifest["form"] == TWO_TABLES:  # beside values they would tell whose those are
-        schema = replace(schema, other=(), survey_weight=None)
+        schema = schema.only("quasi", "sensitive", "person")
     kept = requirements(manifest["require"], schema.sensitive)
     _check_people(kept)
     more = [one for one in requirements(require, schema.sensitive) if one not in kept]
     _check_people(more)
     asked = (*kept, *more)
-    times: dict[str, float] = {}
-    with timed(times, "code", progress):
+    laps = Laps()
+    with laps.timed("code", progress):
         table = read_spelled(finer, manifest).rows
         fine = Groups(np.unique(table[RESERVED].cast(pl.Int64).to_numpy(), return_inverse=True)[1])
         coded = stand_ins(table, manifest, schema, fine, asked_of(asked))
@@ -93,9 +94,9 @@ def coarsen(
             kinds = _by_rows(coded, fine, kinds)
         table = table.drop(PERSON)  # numbers are fresh
     task = Task(coded, asked, progress)
-    with timed(times, "search", progress):
+    with laps.timed("search", progress):
         groups = Coarsening(task, len(kept), fine, kinds).run()
-    with timed(times, "recode", progress):
+    with laps.timed("recode", progress):
         release = build_release(
             table.drop(RESERVED),
             schema,
@@ -112,14 +113,15 @@ def coarsen(
         )
     release.manifest.update(
         columns=_columns(manifest, release.manifest),
-        rows_in=manifest["rows_in"],
-        dropped=manifest["dropped"],
         coarsened_from=digest_of(finer / MANIFEST),
-        seconds=times,
+        **{name: manifest[name] for name in COUNTS if name in manifest},
     )
+    if "rows_in" not in manifest:
+        withhold(release.manifest)
+    release.settings["seconds"] = laps.seconds
     if manifest.get("reproducible"):
         release.manifest["reproducible"] = True
-    return Release.of(replace(release, recast=True))
+    return audited(Release.of(replace(release, recast=True)))
 
 
 def _check_finer(manifest: Mapping[str, Any]) -> None:
@@ -127,6 +129,13 @@ def _check_finer(manifest: Mapping[str, Any]) -> None:
     if manifest["groups"] is None:
         msg = (
             "A release without groups has none to join. Make both releases with a method that has."
+        )
+        raise UsageError(msg)
+    if "cells" in manifest:
+        msg = (
+            "A release whose cells are regions is not made coarser: joined groups would have to be "
+            f"what cuts leave. Publish a coarser one from the table, with {option('cells')} tight "
+            "or with a stricter requirement."
         )
         raise UsageError(msg)
     if "tables" in manifest:
@@ -175,12 +184,11 @@ def _by_rows(coded: Coded, fine: Groups, kinds: NDArray[np.int64]) -> NDArray[np
 
 def _left_out(manifest: Mapping[str, Any]) -> Suppression:
     """Return what the finer release says of rows and people that were left out."""
+    gone = {name: manifest.get(name, 0) for name in COUNTS}
     if "people" not in manifest:
-        return Suppression(in_the_way=manifest["suppressed"])
+        return Suppression(in_the_way=gone["suppressed"])
     return Suppression(
-        in_the_way=manifest["suppressed_people"],
-        of_people=manifest["suppressed"],
-        capped=manifest["capped"],
+        in_the_way=gone["suppressed_people"], of_people=gone["suppressed"], capped=gone["capped"]
     )
 
 

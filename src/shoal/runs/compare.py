@@ -14,10 +14,9 @@ from shoal.methods.freeform.method import Freeform
 from shoal.methods.mondrian import Mondrian
 from shoal.methods.splitting import Split
 from shoal.progress import Progress, silent
-from shoal.release.building import build_release
-from shoal.release.layout import Randomness
+from shoal.runs.auditing import audit_spelled, made_of
+from shoal.runs.doing import trial_of
 from shoal.runs.learning import part
-from shoal.runs.release import Release
 from shoal.runs.run import Run
 from shoal.table.reading import take_frame
 from shoal.utility.least import least_loss, times_least
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from shoal.methods.base import Method, Task
     from shoal.principles.requirement import Require
     from shoal.runs.learned import LearningUtility
+    from shoal.runs.release import Release
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
     from shoal.utility.workload import Questions
@@ -47,6 +47,7 @@ class Entry:
     `loss` is the GCP, `times_least` how many times the least possible one it is at most (see
     `shoal.utility.least`; None where that is not known), `query_error` holds mean, median and 95th
     percentile of the relative error of count queries, `learning` what `learning_utility` measures,
+    `squared_error` what the means of groups lose (SSE / SST; see `shoal.release.squares`),
     `risk` the worst in the published table. `seconds` are those of the search, `megabytes` what it
     held at its peak beyond the table (see `shoal.methods.choice`; None where the system does not
     tell).
@@ -57,6 +58,7 @@ class Entry:
     times_least: float | None = None
     query_error: dict[str, float] | None = None
     learning: dict[str, Any] | None = None
+    squared_error: float | None = None
     risk: float | None = None
     holds: bool | None = None
     groups: int | None = None
@@ -179,20 +181,8 @@ def compared(
         except NotAchievable as problem:
             entries.append(Entry(repr(method), problem=problem.sentence))
             continue
-        data = build_release(
-            table,
-            replace(schema, linked={name: one.schema for name, one in prepared.linked.items()}),
-            made.task,
-            made.found,
-            suppression=made.suppression,
-            method=method,
-            randomness=Randomness(),
-            given=table,
-            population=prepared.everybody,
-            linked=prepared.linked,
-        )
-        release = Release.of(data)
-        audit = release.audit()
+        release = made_of(prepared, table, schema, made, method)
+        audit = audit_spelled(release)
         entries.append(
             Entry(
                 method=repr(method),
@@ -200,6 +190,7 @@ def compared(
                 times_least=None if bound is None else times_least(release.loss, bound),
                 query_error=_error(questions, release),
                 learning=_learned(learn, method, remarks),
+                squared_error=release.squared_error,
                 risk=audit.worst_risk,
                 holds=audit.holds,
                 groups=release.manifest["groups"],
@@ -253,7 +244,7 @@ def _learner(
         trained = replace(
             run, table=train, schema=fixed, require=run.asked, method=method, seed=SEED
         )
-        return trial.score(trained.release())
+        return trial.score(trial_of(trained))
 
     return learn
 
@@ -279,4 +270,5 @@ def _fitting(task: Task) -> list[Method]:
         except UsageError:
             continue
         fitting.append(method)
-    return fitting or [choose_method(None, list(task.requirements))]  # whose check says why not
+    usual = choose_method(None, list(task.requirements), cells=task.coded.cells)
+    return fitting or [usual]  # whose check says why not

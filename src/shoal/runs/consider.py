@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import fields, replace
-from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from shoal.errors import ShoalError, UsageError
-from shoal.exact import tidy
+from shoal.exact import unit_of
 from shoal.principles.planning import frontier, plan_requirement
+from shoal.principles.remedies import crowd_of, left_out, remedies
 from shoal.principles.requirement import read_requirement, requirements
 from shoal.runs.plan import coded_for
 from shoal.runs.run import Run
@@ -22,15 +23,12 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shoal.principles.base import Principle
-    from shoal.principles.requirement import Requirement
-    from shoal.table.coded import Sensitive
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
 
     Linked = Mapping[str, pl.DataFrame]  # tables by the names that they are linked under
 
 POINTS = 40  # of a frontier
-STEPS = 100  # of a width
 SIZE = "k"  # the parameter that says how large groups are
 
 
@@ -62,8 +60,9 @@ def consider(
 ) -> dict[str, Any]:
     """Return what a requirement promises, its numbers, whether it is achievable, and what is.
 
-    `limits` says how far each number can go while the others stay; `remedies` are requirements
-    that are achievable, each with one number changed.
+    `limits` says how far each number can go while the others stay. Where it is not achievable,
+    `reason` says which rows are in the way, `remedies` are requirements that are achievable, and
+    `fix` has options that help.
     """
     run = Run(table=table, schema=schema, missing=missing, linked=linked or {})
     asked = read_requirement(text, every(run.schema))
@@ -78,17 +77,25 @@ def consider(
         "least": principle.least,
         "achievable": None,
         "limits": {},
+        "reason": None,
         "remedies": [],
+        "fix": [],
     }
     if principle.population:  # what is achievable depends on descriptions
         return facts
     coded, _ = coded_for(run, asked)
     value = coded.value(full.columns) if full.columns else None
     known = plan_requirement(principle, value, len(coded)).to_dict()
+    if value is not None and all(column.dates for column in value.columns):
+        facts["promise"] = principle.promise_in(" and ".join(full.columns), unit_of(["date"]))
     facts["achievable"] = known.get("achievable")
     facts["limits"] = {one["parameter"]: one for one in known.get("limits", ())}
     if facts["achievable"] is False:
-        facts["remedies"] = _remedies(asked, facts["limits"], value, len(coded))
+        crowd = crowd_of(principle, value, coded.whom)
+        facts["reason"] = None if crowd is None else crowd.text
+        facts["remedies"] = [one.to_dict() for one in remedies(asked, value, len(coded))]
+        if gone := left_out(principle, value, len(coded)):
+            facts["fix"] = [("suppress", gone[1])]
     if {"epsilon", "m"} <= set(facts["numbers"]) and value is not None:
         relative = bool(getattr(principle, "relative", False))
         points = islice(frontier(value.columns[0], relative=relative), POINTS)
@@ -106,6 +113,82 @@ def changed(text: str, sensitive: Sequence[str], numbers: dict[str, str]) -> str
     asked = read_requirement(text, sensitive)
     values = {name: _number(name, said) for name, said in numbers.items()}
     return repr(replace(asked, principle=_with(asked.principle, **values)))
+
+
+def carried(
+    texts: Sequence[str], before: Sequence[Sequence[str]], now: Sequence[Sequence[str]]
+) -> list[str]:
+    """Return what is required once other columns are protected: as before of those that still are.
+
+    Both name the columns of the table, then those of each linked one. What was about all of them
+    names its own where there are others now; what was about columns that went goes with them, and
+    what never made sense stays as it is.
+
+    >>> carried(["FrequencyL(l=3)", "KAnonymity(k=5)"], [["pay"]], [["pay", "ward"]])
+    ['pay: FrequencyL(l=3)', 'KAnonymity(k=5)']
+    >>> carried(["pay: FrequencyL(l=3)", "ward: FrequencyL(l=2)"], [["pay", "ward"]], [["ward"]])
+    ['ward: FrequencyL(l=2)']
+    """
+    left = {name for some in now for name in some}
+    found = []
+    for text in texts:
+        try:
+            (one,) = requirements(text, *(before or [[]]))
+        except ShoalError:
+            found.append(text)
+            continue
+        columns = tuple(name for name in one.columns if name in left)
+        if columns == one.columns and (one.named or columns in {(), *map(tuple, now[:1])}):
+            found.append(text)
+        elif columns:
+            found.append(repr(replace(one, columns=columns, named=True)))
+    return found
+
+
+def bare(texts: Sequence[str], tables: Sequence[Sequence[str]]) -> list[str]:
+    """Return the columns to protect that no requirement is about."""
+    about: set[str] = set()
+    for text in texts:
+        with suppress(ShoalError):
+            (one,) = requirements(text, *(tables or [[]]))
+            about.update(one.columns)
+    return [name for some in tables for name in some if name not in about]
+
+
+def instead(texts: Sequence[str], tables: Sequence[Sequence[str]], text: str) -> list[str]:
+    """Return requirements with another one in place of the one about the same columns.
+
+    Of several, the one by the same principle goes.
+
+    >>> both = ["EpsilonM(epsilon=9, m=5)", "KAnonymity(k=11)"]
+    >>> instead(both, [["pay"]], "KAnonymity(k=5)")
+    ['EpsilonM(epsilon=9, m=5)', 'KAnonymity(k=5)']
+    """
+    asked = [requirements(one, *(tables or [[]]))[0] for one in (*texts, text)]
+    other, about = asked[-1], [one.columns for one in asked[:-1]]
+    alike = [place for place, columns in enumerate(about) if columns == other.columns]
+    same = [place for place in alike if type(asked[place].principle) is type(other.principle)]
+    if not alike:
+        return list(texts)
+    place = (same or alike)[0]
+    return [*texts[:place], text, *texts[place + 1 :]]
+
+
+def joined(texts: Sequence[str], more: Sequence[str]) -> list[str]:
+    """Return requirements with more of them, before those that ask for nothing but sizes.
+
+    >>> joined(["KAnonymity(k=5)"], ["pay: FrequencyL(l=3)"])
+    ['pay: FrequencyL(l=3)', 'KAnonymity(k=5)']
+    """
+    last = [text for text in texts if _sizes_only(text)]
+    return [*(text for text in texts if text not in last), *more, *last]
+
+
+def _sizes_only(text: str) -> bool:
+    try:
+        return read_requirement(text, ()).principle.sizes_only
+    except ShoalError:
+        return False
 
 
 def numbers_of(text: str, sensitive: Sequence[str]) -> dict[str, Any]:
@@ -163,37 +246,3 @@ def _numbers(principle: Any) -> dict[str, Any]:
         for name, value in values.items()
         if isinstance(value, int | float) and not isinstance(value, bool)
     }
-
-
-def _remedies(
-    asked: Requirement, limits: dict[str, dict[str, Any]], value: Sensitive | None, rows: int
-) -> list[dict[str, Any]]:
-    """Return what could be asked for instead, each tried."""
-    found = []
-    for name, one in limits.items():
-        if one["limit"] is None:
-            continue
-        number = under(one["limit"]) if one["must"] == "under" else one["limit"]
-        try:
-            other = _with(asked.principle, **{name: number})
-            known = plan_requirement(other, value, rows).to_dict()
-        except ShoalError:  # such a number makes no sense for the principle
-            continue
-        if known.get("achievable"):
-            text = repr(replace(asked, principle=other))
-            found.append({"text": text, "parameter": name, "value": number})
-    return found
-
-
-def under(bound: float) -> int | float:
-    """Return a number with few digits that is strictly under a bound, by a hundredth or less.
-
-    >>> under(10000), under(2.5), under(1)
-    (9900, 2.48, 0.99)
-    """
-    if bound <= 0:
-        return 0
-    limit = Decimal(str(bound))
-    step = Decimal(str(tidy(bound / STEPS)))
-    value = (limit / step).to_integral_value(rounding="ROUND_CEILING") * step - step
-    return int(value) if value == value.to_integral_value() else float(value)

@@ -14,21 +14,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from shoal.audit.manifest import REPORT
+from shoal.engines.base import is_spark
 from shoal.engines.local import choose_engine, engine_of
-from shoal.engines.spark.engine import Spark
-from shoal.errors import NotAchievable
-from shoal.methods.choice import check_least_risk, loss_of, quickest_first
-from shoal.methods.suppression import read_share
-from shoal.progress import Progress, silent, timed
+from shoal.errors import NotAchievable, OutputError
+from shoal.exact import read_share
+from shoal.methods.choice import best_of, check_least_risk, lost, quickest_first
+from shoal.progress import Laps, Progress, silent
 from shoal.release.building import build_release
 from shoal.release.layout import Randomness
+from shoal.runs.asked import say_asked
+from shoal.runs.auditing import audited
 from shoal.runs.checks import prepare, reads_files
 from shoal.runs.outlets import is_outlet
-from shoal.runs.owner import what_changed
+from shoal.runs.percentiles import check_published
+from shoal.runs.refusing import check_columns
 from shoal.runs.release import Release
 from shoal.runs.remarks import Remark, Tell, unheard
 from shoal.table.columns import Handed, without_cells
 from shoal.table.databases.access import name_of
+from shoal.table.forms import MEANS
 from shoal.table.pseudonyms import pseudonymize
 from shoal.table.reading import take_frame
 from shoal.table.streams import Streamed, is_stream
@@ -68,7 +72,7 @@ def best_within(engine: Local, task: Task, usual: Method, share: Fraction) -> tu
             if problem is None or method == usual:
                 problem = not_reached
             continue
-        if best is None or _lost(task, found) < _lost(task, best[1]):
+        if best is None or lost(task, found) < lost(task, best[1]):
             best = method, found
     if best is not None:
         return best
@@ -76,18 +80,12 @@ def best_within(engine: Local, task: Task, usual: Method, share: Fraction) -> tu
     raise problem
 
 
-def _lost(task: Task, solved: Solved) -> float:
-    """Return what the rows lose on average; those that are left out lose everything."""
-    kept, found, _ = solved
-    rows = len(task.coded)
-    return (loss_of(kept.coded, found) * len(kept.coded) + rows - len(kept.coded)) / rows
-
-
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """What a run did: its release, the audit of what was written, facts, remarks and files.
 
-    `facts` are what the manifest says; `files` are all that were written, private ones included.
+    `facts` are what the manifest says, with seconds; `files` are all that were written, private
+    ones included.
     """
 
     release: Release
@@ -98,8 +96,8 @@ class Outcome:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the manifest says."""
-        return self.release.manifest
+        """What the manifest says, and the seconds that each phase took."""
+        return self.release.facts
 
     @property
     def report(self) -> Path | None:
@@ -108,55 +106,55 @@ class Outcome:
 
 
 def release_of(run: Run, progress: Progress = silent, tell: Tell = unheard) -> Release:
-    """Read, search and recode; nothing is written, or by Spark where it is its own alone."""
+    """Read, search, recode and audit; nothing is written, or by Spark where it is its own alone."""
     run.check_asked()
     engine = engine_of(run.engine)
-    if isinstance(engine, Spark):
+    if is_spark(engine):
         from shoal.runs.spread import spread_release
 
         return cast("Release", spread_release(run, engine, progress, tell))
-    return release_here(run, progress, tell)
+    return audited(release_here(run, progress, tell))
 
 
-# What a release remembers of its run beside schema, requirements and method: no places.
-REPEATED = [
-    "missing",
-    "suppress",
-    "seconds",
-    "escape_formulas",
-    "delimiter",
-    "encoding",
-    "format",
-    "form",
-    "keep_other",
-]
+def trial_of(run: Run, progress: Progress = silent) -> Release:
+    """Return what a run would publish, to see what it costs; columns are not refused for that."""
+    run.check_asked()
+    return audited(release_here(run, progress, trial=True), trial=True)
 
 
-def release_here(run: Run, progress: Progress = silent, tell: Tell = unheard) -> Release:
-    """Read, search and recode in memory."""
-    times: dict[str, float] = {}
+def release_here(
+    run: Run, progress: Progress = silent, tell: Tell = unheard, *, trial: bool = False
+) -> Release:
+    """Read, search and recode in memory; of a trial, which nobody publishes, nothing is refused.
+
+    Whoever hands it out has it audited.
+    """
+    laps = Laps()
     given = run.table
     if reads_files(given) or given is None:
-        with timed(times, "read", progress):
+        with laps.timed("read", progress):
             given = Handed(run.read(progress, tell))
     elif is_stream(given):
-        with timed(times, "read", progress):
+        with laps.timed("read", progress):
             given = Streamed(given, run.wanted)
     table = take_frame(given)
-    with timed(times, "code", progress):
+    with laps.timed("code", progress):
         table, settled = run.settled(table)
         prepared = prepare(settled, table, progress)
         table = pseudonymize(table, run.schema.pseudonymize, run.key)
         table = without_cells(table, run.schema.quasi)  # their ranks are enough from here on
     task = prepared.task
     chosen = run.chosen(task)
+    if not trial:
+        check_columns(settled, table, prepared)
     share = read_share(run.suppress)
     if task.coded.people is None:
         check_least_risk(task, gone=int(len(task.coded) * share))
-    with timed(times, "search", progress):
+    with laps.timed("search", progress):
         first = chosen
         chosen, (task, found, suppression) = _solve(run, task, first, share)
-    with timed(times, "recode", progress):
+    check_published(run, prepared, task)
+    with laps.timed("recode", progress):
         release = build_release(
             table,
             replace(settled.schema, linked={n: one.schema for n, one in prepared.linked.items()}),
@@ -173,23 +171,27 @@ def release_here(run: Run, progress: Progress = silent, tell: Tell = unheard) ->
             linked=prepared.linked,
             progress=progress,
         )
-    release.manifest["seconds"] = times
-    for name in REPEATED:
-        release.settings[name] = getattr(run, name)
-    changed = what_changed(prepared.task.coded, task.coded)
-    if chosen != first:
+    say_asked(release.manifest, run)
+    changed: list[dict[str, str]] = []
+    if len(task.coded) < len(prepared.task.coded):
+        from shoal.runs.owner import what_changed
+
+        changed = what_changed(prepared.task.coded, task.coded)
+    if chosen != first and run.seconds is not None:
         release.settings["instead_of"] = repr(first)
-    release.settings.update(columns_in=table.width, changed=changed)
+    release.settings.update(seconds=laps.seconds, columns_in=table.width, changed=changed)
     return Release.of(release)
 
 
 def _solve(
     run: Run, task: Task, chosen: Method, share: Fraction
 ) -> tuple[Method, tuple[Task, Found, Suppression]]:
-    """Search by the method; within a time budget, where nobody named it, by others too."""
+    """Search by the method; where nobody named it, by others too, as far as time allows."""
     engine = choose_engine(run.engine)
-    if task.seconds is None or run.method is not None:
+    if run.method is not None or run.form == MEANS:
         return chosen, engine.solve(task, chosen, share)
+    if task.seconds is None:
+        return best_of(engine.solve, task, chosen, share)
     return best_within(engine, task, chosen, share)
 
 
@@ -204,15 +206,23 @@ def go(run: Run, progress: Progress = silent, tell: Tell = unheard) -> Outcome:
     run.check_places()
     run.check_asked()
     target = str(run.output)
-    if run.trials or run.owner_report is not None:
+    if run.trials:
         from shoal.views.charts.base import warm_up
 
         warm_up()
     release, audit = _publish(run, progress, remark)
     if run.owner_report is not None:
-        release.owner_report(
-            run.owner_report, threshold=run.threshold, force=run.force, progress=progress
-        )
+        try:
+            release.owner_report(
+                run.owner_report,
+                threshold=run.threshold,
+                trials=run.trials,
+                force=run.force,
+                progress=progress,
+            )
+        except OutputError as problem:
+            msg = f"{problem} The release itself is complete, in {name_of(target)!r}."
+            raise OutputError(msg) from None
     named, escaped = run.method is not None, run.escape_formulas
     for sentence in audit.remarks:
         remark(Remark(sentence, warning=True))
@@ -226,7 +236,7 @@ def go(run: Run, progress: Progress = silent, tell: Tell = unheard) -> Outcome:
 def _publish(run: Run, progress: Progress, tell: Tell) -> tuple[Release, Audit]:
     """Make and write the release, and remember it where there is a history."""
     engine = engine_of(run.engine)
-    if isinstance(engine, Spark):
+    if is_spark(engine):
         from shoal.runs.spread import written_spread
 
         spread, audit = written_spread(run, engine, progress, tell)
@@ -263,6 +273,5 @@ def written(
         linkage=run.linkage,
         force=run.force,
         threshold=run.threshold,
-        trials=run.trials,
         progress=progress,
     )

@@ -97,9 +97,11 @@ class Feature:
     def cells(self, column: Column, covered: Spans) -> NDArray[np.float32]:
         """Return the features of published cells; `column` is the release's, with its own ranks."""
         if column.values is not None:
-            values = column.numbers.astype(np.float64)
-            middle = values[covered.low] / 2 + values[covered.high] / 2  # their sum may overflow
-            return self._scaled(middle, np.zeros(len(middle)))
+            numbers, spans, there = covered.numbers(column)
+            values = numbers.numbers.astype(np.float64)
+            middle = values[spans.low] / 2 + values[spans.high] / 2  # their sum may overflow
+            missing = np.where(covered.mixed, 1 / (spans.high - spans.low + 2), ~there)
+            return self._scaled(np.where(there, middle, self.middle), missing)
         cell, label, counts = _covered_labels(column, covered)
         if self.column.numeric:
             return self._means(column.spellings, cell, label, counts)

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.errors import InputError
-from shoal.release.places import private_text
+from shoal.errors import InputError, OutputError
+from shoal.release.ledger import locked
+from shoal.release.places import write_whole
 from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 VERSION = 1
 MARK = 20  # hexadecimal digits of a person's HMAC: 80 bits tell people apart
 SLICE = 2**16  # rows that are digested at a time
+PATIENCE = 60.0  # seconds in which another run has added its line
 GUIDE = "see the guide on publishing again"
 
 
@@ -102,6 +104,7 @@ class History:
         self.by = known_by(schema)
         self.once = bool(schema.persons)  # several rows may be about one person
         self.people = marks(self.past.key, table, self.by)
+        self.begun = None if self.past.releases else table.select(self.by)
         self.digest = digest_of_table(table)
 
     def _counted(self, people: Iterable[str]) -> Counter[str]:
@@ -129,16 +132,28 @@ class History:
         return said
 
     def add(self, rows: NDArray[Any], require: Sequence[str], output: str) -> None:
-        """Add a release that was published to the log."""
-        entry = {
-            "day": datetime.now(UTC).astimezone().date().isoformat(),
-            "input": self.digest,
-            "by": list(self.by),
-            "people": sorted(self._published(rows).elements()),
-            "require": list(require),
-            "output": output,
-            "ledger": self.ledger,
-        }
-        first = {"shoal_history": VERSION, "key": self.past.key.hex()}
-        lines = [first, *self.past.releases, entry]
-        private_text(self.path, "".join(json.dumps(line) + "\n" for line in lines))
+        """Add a release that was published to the log, to which other runs may have added."""
+        with locked(self.path, "history", PATIENCE):
+            past = read_history(self.path) if self.path.exists() else self.past
+            if past.key != self.past.key:  # another run has begun the log
+                if self.begun is None:
+                    msg = (
+                        f"The history {self.path.name!r} was replaced by another program while "
+                        "Shoal was working, and Shoal left it as it is. The release itself is "
+                        f"complete, in {output!r}."
+                    )
+                    raise OutputError(msg)
+                self.people = marks(past.key, self.begun, self.by)
+            entry = {
+                "day": datetime.now(UTC).astimezone().date().isoformat(),
+                "input": self.digest,
+                "by": list(self.by),
+                "people": sorted(self._published(rows).elements()),
+                "require": list(require),
+                "output": output,
+                "ledger": self.ledger,
+            }
+            first = {"shoal_history": VERSION, "key": past.key.hex()}
+            lines = [first, *past.releases, entry]
+            text = "".join(json.dumps(line) + "\n" for line in lines)
+            write_whole(self.path, text, force=True, what="history")

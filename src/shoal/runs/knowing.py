@@ -20,7 +20,7 @@ import numpy as np
 from shoal.audit.claims import manifest_schema
 from shoal.audit.manifest import read_manifest
 from shoal.distances.relation import near
-from shoal.errors import NotAchievable, UsageError
+from shoal.errors import NotAchievable, UsageError, option
 from shoal.exact import percent, upward
 from shoal.methods.choice import check_task
 from shoal.principles.base import Pairwise
@@ -31,7 +31,7 @@ from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import Schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -111,6 +111,7 @@ def knows_method(
     if isinstance(frame, str | Path):
         return knowing_release(frame, original, schema)
     asked = Run(schema=schema or Schema(), require=require, method=method, missing=missing)
+    _check_plain(asked.schema.person, asked.schema.never_mix)
     table, run = asked.settled(take_frame(frame))
     task = run.prepare(table).task
     if len(task.coded) > ROWS:
@@ -124,10 +125,23 @@ def knows_method(
     return _measured(task, chosen)
 
 
+def _check_plain(person: str | None, never_mix: Sequence[str]) -> None:
+    """Raise where a table is searched in parts: then more is decided than a method decides."""
+    said = {"person": person, "never_mix": never_mix}
+    for name in (name for name, value in said.items() if value):
+        msg = (
+            "What a reader learns who knows the method is measured where all rows are searched "
+            f"together, each about somebody else: not with {option(name)}."
+        )
+        raise UsageError(msg)
+
+
 def knowing_release(directory: str | Path, original: Any, schema: Schema | None = None) -> Knowing:
     """Measure it for the method and the requirement of a release; weights come from the schema."""
     manifest = read_manifest(Path(directory))
     stated = manifest_schema(manifest)
+    kept = [one["name"] for one in manifest["columns"] if one.get("never_mix")]
+    _check_plain(stated.person, kept)
     known = Schema(
         quasi=stated.quasi,
         sensitive=stated.sensitive,

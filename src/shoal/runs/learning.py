@@ -16,7 +16,7 @@ import polars as pl
 
 from shoal.errors import InputError, UnknownColumn, UsageError
 from shoal.progress import Progress, silent
-from shoal.runs.anonymize import anonymize
+from shoal.runs.doing import trial_of
 from shoal.runs.features import MODELS, Feature, Learner, Learnt, Scores
 from shoal.runs.learned import (
     SURE,
@@ -27,7 +27,8 @@ from shoal.runs.learned import (
     part_rows,
     standard_error,
 )
-from shoal.table.coding import code_column, code_known
+from shoal.runs.run import Run
+from shoal.table.coding import code_column, code_lenient
 from shoal.table.missing import Missing, complete_rows, is_missing
 from shoal.table.reading import take_frame
 from shoal.table.schema import Schema
@@ -230,7 +231,7 @@ def learning_utility(
     ('r2', True)
     """
     trial, train, fixed = part(frame, schema, target=target, missing=missing, seed=seed)
-    release = anonymize(
+    run = Run.over(
         train,
         fixed,
         require=require,
@@ -239,8 +240,8 @@ def learning_utility(
         suppress=suppress,
         seconds=seconds,
         seed=seed,
-        progress=progress,
     )
+    release = trial_of(run, progress)
     progress("learn", 0.0)
     return trial.score(release)
 
@@ -269,7 +270,7 @@ def part(
         msg = f"Learning needs at least 2 rows that have a {name!r}. There are {table.height}."
         raise InputError(msg)
     kinds = {
-        column: kind_of(code_known(table[column], order=schema.order.get(column)))
+        column: kind_of(code_lenient(table[column], order=schema.order.get(column)))
         for column in (*schema.quasi, *schema.sensitive)
     }
     fixed = Schema(  # numbers are read, rounded and cut off already
@@ -297,7 +298,7 @@ def learning_of(
     """
     given = _as_read(release.given, release.schema)
     kinds = {
-        column.name: kind_of(column if column.numeric else code_known(given[column.name]))
+        column.name: kind_of(column if column.numeric else code_lenient(given[column.name]))
         for column in (*release.coded.quasi, *release.coded.sensitive)
     }
     trial = Trial(

@@ -15,18 +15,22 @@ import polars as pl
 
 from shoal.audit.identification import release_groups
 from shoal.errors import InputError, NotAchievable, UsageError, option
+from shoal.methods.choice import choose_method
 from shoal.principles.groups import renumber
+from shoal.principles.k_anonymity import KAnonymity
+from shoal.principles.requirement import Requirement
 from shoal.release.cells import cells, spans
 from shoal.release.ledger import GROUP, HERE, WHO
+from shoal.runs.doing import release_here
 from shoal.table.coded import code_table
-from shoal.table.coding import code_column
+from shoal.table.coding import code_column, code_lenient
+from shoal.table.forms import INTERVALS, TWO_TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from shoal.principles.requirement import Requirement
     from shoal.progress import Progress
     from shoal.release.layout import Randomness
     from shoal.release.ledger import Ledger
@@ -198,20 +202,45 @@ def _born(
 ) -> Release | None:
     """Let newcomers form groups among themselves; None where they wait."""
     try:
-        born = of_newcomers(run, newcomers, ledger).release(progress)
-    except NotAchievable:
-        if not ledger.rounds:
-            raise
+        born = release_here(of_newcomers(run, newcomers, ledger), progress, trial=True)
+    except NotAchievable as problem:
+        check_wait(run, ledger, newcomers.height, problem)
         turn.notes.append(
             f"{newcomers.height:,} newcomers wait: among themselves they do not keep what is "
             "required."
         )
         return None
     turn.method = born.manifest["method"]
-    turn.dropped = born.manifest["dropped"]
+    turn.dropped = born.facts["dropped"]
     if born.suppression.rows:
         turn.notes.append(f"{born.suppression.rows:,} newcomers are left out, and may come later.")
     return born
+
+
+def check_wait(run: Run, ledger: Ledger, count: int, problem: NotAchievable) -> None:
+    """Raise where newcomers cannot be published, and may not wait for that.
+
+    The first ones have nothing to wait beside. Too few for a group may wait, with any method: how
+    many they are is no secret.
+    """
+    method = choose_method(run.method, run.asked)
+    if not ledger.rounds:
+        sought = repr(KAnonymity(k=run.least_real))
+        if run.least_real <= _least(run) or sought not in problem.sentence:
+            raise problem
+        msg = (
+            f"{problem.sentence} Shoal looks for {sought} because of "
+            f"{option('least_real', run.least_real)}: a lower number there helps too."
+        )
+        raise NotAchievable(msg) from None
+    if method.chooses_rows or count < max(_least(run), run.least_real):
+        return
+    msg = (
+        f"{problem.sentence} These are the {count:,} newcomers, and {method!r} lets nobody wait "
+        "because of their values: whoever sees that they wait would learn something of them. Let "
+        f"more people come together, {option('batch')}."
+    )
+    raise NotAchievable(msg)
 
 
 def _take_in(
@@ -264,13 +293,39 @@ def without_person(schema: Schema, types: Mapping[str, str] | None) -> Schema:
 
 
 def of_newcomers(run: Run, newcomers: pl.DataFrame, ledger: Ledger) -> Run:
-    """Return the run over people who form groups among themselves.
+    """Return the run over people who form groups among themselves, or raise where they are too few.
 
-    Their numbers are rounded and cut off already, and a second time might change them again.
+    Their numbers are rounded and cut off already, and a second time might change them again. All of
+    them are real, so groups of the least number of real people are what is required beside.
     """
+    if newcomers.height < run.least_real:
+        msg = (
+            f"Every group needs at least {run.least_real:,} real people, and only "
+            f"{newcomers.height:,} people can form new groups. Lower {option('least_real')}, or "
+            "publish when there are more people."
+        )
+        raise NotAchievable(msg)
     plain = without_person(run.schema, ledger.fixed.get("types"))
     plain = replace(plain, round={}, bottom={}, top={})
-    return replace(run, table=newcomers, schema=plain, ledger=None, batch=1, least_real=1)
+    asked, form = run.asked, run.form
+    if run.least_real > _least(run):
+        asked = [*asked, Requirement(KAnonymity(k=run.least_real))]
+        form = INTERVALS if form == TWO_TABLES else form  # what is searched is the same
+    return replace(
+        run,
+        table=newcomers,
+        schema=plain,
+        require=asked,
+        form=form,
+        ledger=None,
+        batch=1,
+        least_real=1,
+    )
+
+
+def _least(run: Run) -> int:
+    """Return the size that groups have by what is required."""
+    return max(one.principle.least for one in run.asked)
 
 
 def _respelled(old: pl.Series, new: pl.Series, kind: str, schema: Schema) -> pl.Series:
@@ -278,7 +333,7 @@ def _respelled(old: pl.Series, new: pl.Series, kind: str, schema: Schema) -> pl.
     if kind not in {"numeric", "date", "latitude", "longitude"} or not len(old):
         return new
     both = pl.concat([old, new]).to_frame()
-    codes = code_column(schema.read_numbers(both, "quasi")[new.name], kind=kind).codes.tolist()
+    codes = code_lenient(schema.read_numbers(both, "quasi")[new.name], kind=kind).codes.tolist()
     known = dict(zip(codes[: len(old)], old.to_list(), strict=True))
     cells_now = zip(codes[len(old) :], new.to_list(), strict=True)
     return pl.Series(new.name, [known.get(code, cell) for code, cell in cells_now], pl.String)
@@ -321,10 +376,7 @@ def _look_back(
     moved = np.zeros(len(places), bool)
     for name in schema.quasi:
         moved |= changed(name)
-    empty = now.select(pl.any_horizontal(pl.col(schema.quasi).is_null())).to_series().to_numpy()
-    outside = [(int(place), ["an empty cell"]) for place in places[moved & empty]]
-    moved &= ~empty
-    outside += _outside(ledger, schema, places[moved], now.filter(pl.Series(moved)))
+    outside = _outside(ledger, schema, places[moved], now.filter(pl.Series(moved)))
     turn.log += [(people[rows[p]], f"left the box: {', '.join(names)}") for p, names in outside]
     if values:
         turn.notes.append(f"{len(values):,} people have another value now; it stays as published.")

@@ -14,11 +14,13 @@ from shoal.errors import UnknownColumn
 from shoal.sampling import draw
 from shoal.table.dates import read_moments
 from shoal.table.linked import check_linked_name
+from shoal.table.missing import is_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shoal.inspection.inspect import ColumnInspection
+    from shoal.table.schema import Schema
 
 BARS = 26  # of a picture
 WHOLE_FROM, WHOLE_UNDER = 1e5, 1e15  # numbers that are written without what is behind the point
@@ -85,6 +87,36 @@ def some_people(table: pl.DataFrame, person: str | None, most: int) -> pl.DataFr
     share = len(whom) * most // table.height
     some = whom[np.sort(draw(len(whom), max(share, 1)).places)]
     return table.filter(table[person].is_in(some.implode()))
+
+
+def rows_going(table: pl.DataFrame, schema: Schema, missing: str) -> dict[str, Any]:
+    """Return how many rows will not be published, and why, before anything is searched.
+
+    `by` has for each column whose missing cells leave rows out how many it leaves out; `undecided`
+    those about whose missing cells nothing was decided, and `gaps` how many rows have a gap.
+    `capped` are those that are more than one person may have.
+    """
+    gone, gaps = (np.zeros(table.height, bool) for _ in range(2))
+    by: dict[str, int] = {}
+    undecided: dict[str, int] = {}
+    for name in (*schema.quasi, *schema.sensitive, *schema.persons):
+        lacking = is_missing(table[name]).to_numpy()
+        gaps |= lacking
+        policy = schema.missing_cells.get(name, missing)
+        if lacking.any() and policy != "value":
+            (by if policy == "drop" else undecided)[name] = int(lacking.sum())
+            gone |= lacking
+    counts = {"rows": table.height, "gone": int(gone.sum()), "gaps": int(gaps.sum())}
+    kept = table.filter(~gone)
+    return counts | {"by": by, "undecided": undecided, "capped": beyond_the_cap(kept, schema)}
+
+
+def beyond_the_cap(table: pl.DataFrame, schema: Schema) -> int:
+    """Return how many rows are more than one person may have."""
+    if schema.person is None or schema.most_rows is None:
+        return 0
+    counts = table[schema.person].value_counts()["count"].to_numpy()
+    return int(np.maximum(counts - schema.most_rows, 0).sum())
 
 
 def check_link(table: pl.DataFrame, name: str, person: str | None) -> None:

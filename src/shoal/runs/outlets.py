@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +18,28 @@ from shoal.audit.forms import one_cell_each
 from shoal.audit.tables import as_meant
 from shoal.errors import OutputError, UsageError, option
 from shoal.progress import Progress, silent
-from shoal.release.places import as_output_errors, check_output, check_private, private_file
-from shoal.runs.publish import accept, audit_written, write_tables
-from shoal.table.databases.access import check_target, is_address, write_address
+from shoal.release.places import (
+    as_output_errors,
+    check_output,
+    check_private,
+    linkage_file,
+    put_whole,
+)
+from shoal.release.staging import staging
+from shoal.runs.auditing import accept, audit_written
+from shoal.runs.publish import write_tables
+from shoal.table.databases.access import (
+    check_target,
+    file_of,
+    is_address,
+    moved,
+    write_address,
+)
 from shoal.table.files import FORMATS
 from shoal.table.forms import RELEASE, TWO_TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from shoal.audit.verify import Audit
     from shoal.runs.release import Release
@@ -82,24 +97,40 @@ def publish(
     check_one_table(release.form)
     if isinstance(target, str) and is_address(target):
         return _into_database(release, target, linkage=linkage, force=force, progress=progress)
-    return _to_stdout(release, format, linkage=linkage, progress=progress)
+    return _to_stdout(release, format, linkage=linkage, force=force, progress=progress)
 
 
 def _into_database(
     release: Release, target: str, *, linkage: str | Path | None, force: bool, progress: Progress
 ) -> Audit:
     progress("write", 0.0)
-    with as_output_errors("the linkage"), private_file(linkage) as stage_linkage:
-        stage_linkage(release.linkage)
-        found = write_address(
-            target,
-            _for_databases(release),
-            force=force,
-            accept=lambda table: accept(release, _as_read(table, release.manifest)),
-        )
-    release.manifest["measured"] = found.measured()
+    private = linkage_file(linkage, release.linkage, force=force)
+    with as_output_errors("the linkage"), private as place_linkage:
+
+        def accepted(table: pl.DataFrame) -> Audit:
+            found = accept(release, _as_read(table, release.manifest))
+            place_linkage()
+            return found
+
+        with _standing(target, force=force) as place:
+            found = write_address(place, _for_databases(release), force=force, accept=accepted)
+    release.manifest.update(found.statement(), measured=found.measured())
     progress("write", 1.0)
     return found
+
+
+@contextmanager
+def _standing(target: str, *, force: bool) -> Iterator[str]:
+    """Give an address to write to; a file that is not there yet is written beside its place."""
+    check_target(target, force=force)
+    new = [path for path in file_of(target) if not path.exists()]
+    if not new:
+        yield target
+        return
+    (path,) = new
+    with staging(path) as staged:
+        yield moved(target, staged / path.name)
+        put_whole(staged / path.name, path)
 
 
 def _for_databases(release: Release) -> pl.DataFrame:
@@ -114,20 +145,20 @@ def _as_read(table: pl.DataFrame, manifest: dict[str, Any]) -> pl.DataFrame:
 
 
 def _to_stdout(
-    release: Release, format: str, *, linkage: str | Path | None, progress: Progress
+    release: Release, format: str, *, linkage: str | Path | None, force: bool, progress: Progress
 ) -> Audit:
     """Write and audit in a directory that only its owner can read, then hand the bytes on."""
     with (
         as_output_errors("the release"),
         tempfile.TemporaryDirectory(prefix="shoal-") as staged,
-        private_file(linkage) as stage_linkage,
+        linkage_file(linkage, release.linkage, force=force) as place_linkage,
     ):
         progress("write", 0.0)
         write_tables(release, Path(staged), format)
         progress("audit", 0.0)
         found = audit_written(release, Path(staged))
-        release.manifest["measured"] = found.measured()
-        stage_linkage(release.linkage)
+        release.manifest.update(found.statement(), measured=found.measured())
+        place_linkage()
         progress("audit", 1.0)
         with (Path(staged) / f"{RELEASE}.{format}").open("rb") as file:
             try:

@@ -1,36 +1,80 @@
-"""What only the owner may see of a release: riskiest groups and records, and what was left out."""
+"""What only the owner may see of a release: the table before, who is at risk, what was left out.
+
+None of it is public: what joins true values before and after can give them away.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.audit.identification import exposure
+from shoal.audit.inference import infer_from
 from shoal.audit.matches import SPREAD, audit_matches
 from shoal.audit.people import Members
 from shoal.audit.published import open_published, plain_text
+from shoal.distances.relation import counting_work
 from shoal.exact import percent
-from shoal.table.coding import code_column
+from shoal.principles.base import OneDimensional
+from shoal.principles.dissimilarity import Dissimilarity
+from shoal.principles.guarantee import PATIENCE, guarantee
+from shoal.principles.planning import frontier
+from shoal.runs.remarks import Counted, alike_outside, members
+from shoal.table.coding import code_lenient
+from shoal.table.forms import MEANS
 from shoal.table.schema import PERSON, RESERVED, Schema
 from shoal.utility.bands import spelled
+from shoal.utility.bias import cell_bias
+from shoal.utility.fidelity import fidelity
+from shoal.utility.least import least_loss, times_least
+from shoal.utility.selectivity import errors_by_selectivity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from fractions import Fraction
 
     import polars as pl
+    from numpy.typing import NDArray
 
+    from shoal.audit.verify import Audit, Finding
     from shoal.release.release import ReleaseData
     from shoal.table.coded import Coded
     from shoal.table.column import Column
 
+POINTS = 60  # of the frontier
+MOST = 100_000  # rows of which the least loss is looked for, in seconds whatever the columns
 GROUPS = 8  # whose values are shown
 VALUES = 200  # of one group, at most
 LABELS = 8  # of one group, at most
 
 
-def collect_owner(release: ReleaseData) -> dict[str, Any]:
-    """Gather what is private, as plain values."""
+def collect_owner(release: ReleaseData, audit: Audit, limit: Fraction) -> dict[str, Any]:
+    """Gather what is private, as plain values; `limit` is the risk of being found."""
+    counted = members(release)
+    return {
+        "seconds": release.settings.get("seconds", {}),
+        "columns_in": release.settings.get("columns_in"),
+        "requirements": [
+            _requirement(one, release, counted) for one in audit.findings if one.by != "cells"
+        ],
+        "times_least": _times_least(release),
+        "squared_error": release.squared_error if release.form == MEANS else None,
+        "exposure": exposure(release, audit, counted.coded, counted.before, counted.after, limit),
+        "fidelity": fidelity(release, release.coded.people),
+        "bias": [
+            one.to_dict() | {"sentence": str(one)}
+            for one in cell_bias(plain_text(release), release.manifest)
+        ],
+        "queries": errors_by_selectivity(release, work=None),
+    } | riskiest(release)
+
+
+def riskiest(release: ReleaseData) -> dict[str, Any]:
+    """Gather who is most at risk, and what leaving rows out changed."""
     from shoal.audit.survey import (
         survey,  # which knows every principle
         survey_people,
@@ -43,6 +87,7 @@ def collect_owner(release: ReleaseData) -> dict[str, Any]:
         "columns": [],
         "strips": [],
         "candidates": [],
+        "inference": [one.to_dict() for one in infer_from(release)],
     }
     if release.heterogeneous:
         found = audit_matches(
@@ -62,6 +107,58 @@ def collect_owner(release: ReleaseData) -> dict[str, Any]:
     return facts | {"columns": list(columns), "strips": strips, "answer": _answer(columns)}
 
 
+def _bounded(release: ReleaseData) -> bool:
+    """Return whether it can be said how much is lost at least.
+
+    Who is left out changes what the others can reach, several rows of a person share one box, and
+    very large tables would take minutes.
+    """
+    people, gone = release.coded.people, release.suppression.rows
+    return not (gone or people is not None or len(release.coded) > MOST)
+
+
+def _times_least(release: ReleaseData) -> float | None:
+    """Return how many times the least possible loss was lost at most, where that can be said."""
+    if not _bounded(release):
+        return None
+    least = least_loss(release.coded, release.requirements)
+    return times_least(release.manifest["loss"]["gcp"], least)
+
+
+def _requirement(finding: Finding, release: ReleaseData, counted: Counted) -> dict[str, Any]:
+    principle, before = finding.requirement.principle, counted.before
+    names = finding.requirement.columns
+    value = counted.coded.value(names) if names else None
+    if principle.population and release.population is not None:
+        before = replace(before, people=alike_outside(release, before))
+    entry: dict[str, Any] = {"risk_before": float(principle.measure(before, value).risk)}
+    if value is not None and value.sets is not None:
+        return entry  # what theorems say of before is about one value each
+    if isinstance(principle, OneDimensional) and value is not None:
+        (column,) = value.columns
+        relative = getattr(principle, "relative", False)
+        width = getattr(principle, principle.width_name, None)
+        if width is None:
+            width = max(getattr(principle, "below", 0), getattr(principle, "above", 0))
+        points = list(islice(frontier(column, relative=relative), POINTS))
+        entry["frontier"] = {
+            "points": [{"m": p.m, "bound": p.epsilon_bound} for p in points],
+            "chosen": {"m": principle.share, "width": width * principle.width_scale},
+            "column": column.name,
+            "relative": relative,
+        }
+    if isinstance(principle, Dissimilarity) and value is not None:
+        relation = principle.relation(value)
+        if counting_work(relation) <= PATIENCE:
+            known = guarantee(principle, value)
+            entry["reach"] = {
+                "points": [{"k": r.k, "delta": r.delta or 0.0} for r in known.reaches],
+                "chosen": {"k": principle.k, "delta": principle.delta},
+                "guaranteed": known.by,
+            }
+    return entry
+
+
 def _answer(columns: Sequence[dict[str, Any]]) -> str:
     """Name the group and the record that are most at risk."""
     worst = max(columns, key=lambda one: one["riskiest_records"][0]["risk"])
@@ -77,8 +174,6 @@ def what_changed(everybody: Coded, kept: Coded) -> list[dict[str, str]]:
 
     A mean with and without one row gives the row away, so this is for the owner alone.
     """
-    if len(everybody) == len(kept):
-        return []
     changed = []
     before = {one.name: one for one in (*everybody.quasi, *everybody.sensitive)}
     for after in (*kept.quasi, *kept.sensitive):
@@ -96,9 +191,9 @@ def what_changed(everybody: Coded, kept: Coded) -> list[dict[str, str]]:
 
 def _mean(column: Column) -> float:
     """Return the mean of a column, whose sum may be beyond all doubles."""
-    numbers = column.numbers.astype(np.float64)
+    numbers = _known(column, slice(None))
     unit = float(np.abs(numbers).max()) or 1.0
-    return float((numbers / unit)[column.codes].mean()) * unit
+    return float((numbers / unit).mean()) * unit
 
 
 def _most_moved(whole: Column, after: Column) -> tuple[str, list[str]]:
@@ -124,7 +219,7 @@ def _strips(release: ReleaseData, surveyed: dict[str, Any]) -> dict[str, Any]:
     """Return the values of a sensitive column in its riskiest groups."""
     name = surveyed["column"]
     table = plain_text(release).select(RESERVED, name)
-    column = code_column(
+    column = code_lenient(
         table[name], kind=release.schema.types.get(name) if surveyed["numeric"] else "categorical"
     )
     worst = [one["group"] for one in surveyed["riskiest"]][:GROUPS]
@@ -139,15 +234,21 @@ def _strips(release: ReleaseData, surveyed: dict[str, Any]) -> dict[str, Any]:
     strips = [_whole(column)] + [
         {
             "name": f"group {group}",
-            "values": column.numbers[column.codes[rows[:VALUES]]].astype(np.float64).tolist(),
+            "values": _known(column, rows[:VALUES]).tolist(),
         }
         for group, rows in members.items()
     ]
     return {"column": name, "numeric": True, "dates": column.dates, "strips": strips}
 
 
+def _known(column: Column, rows: NDArray[np.int64] | slice) -> NDArray[np.float64]:
+    """Return the numbers of some rows, without those that are missing."""
+    codes = column.codes[rows]
+    return column.numbers[codes[codes != column.gap]].astype(np.float64)
+
+
 def _whole(column: Column) -> dict[str, Any]:
-    values = column.numbers[column.codes].astype(np.float64)
+    values = _known(column, slice(None))
     unit = float(np.abs(values).max()) or 1.0  # so that no difference is beyond all doubles
     parts = np.quantile(values / unit, (SPREAD[0], 0.5, SPREAD[1])) * unit
     low, median, high = parts.tolist()

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from shoal.engines.base import is_spark
 from shoal.engines.local import engine_of
-from shoal.engines.spark.engine import Spark
 from shoal.errors import UsageError, option
+from shoal.principles.base import Principle, check_odds
 from shoal.principles.necessary import outlook_of_people, plan_people
-from shoal.principles.planning import plan_column, plan_requirement
+from shoal.principles.outlook import Outlook
+from shoal.principles.planning import at_odds, plan_column, plan_requirement
 from shoal.principles.proximity import EpsilonM
-from shoal.principles.requirement import requirements
+from shoal.principles.remedies import crowd_of, left_out, remedies
+from shoal.principles.requirement import read_requirement, requirements
 from shoal.runs.checks import with_linked
 from shoal.runs.run import Run
 from shoal.table.people import CodedPeople
@@ -22,16 +25,18 @@ from shoal.table.reading import take_frame
 from shoal.table.schema import LABELS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from shoal.engines.base import Engine
+    from shoal.engines.spark.engine import Spark
     from shoal.principles.guarantee import Guarantee
-    from shoal.principles.outlook import Outlook
     from shoal.principles.planning import Plan
     from shoal.principles.requirement import Require, Requirement
     from shoal.table.coded import Coded, Sensitive
     from shoal.table.missing import Missing
     from shoal.table.schema import Schema
+
+NOTABLE = 10  # the m up to which it is told why no larger one is achievable
 
 
 @overload
@@ -43,6 +48,7 @@ def plan(
     m: int | None = None,
     relative: bool = False,
     require: None = None,
+    odds: float | None = None,
     missing: Missing = "error",
     engine: Engine | str | None = None,
 ) -> Plan: ...
@@ -54,6 +60,7 @@ def plan(
     schema: Schema,
     *,
     require: Require,
+    odds: float | None = None,
     missing: Missing = "error",
     engine: Engine | str | None = None,
 ) -> Guarantee | Outlook: ...
@@ -67,6 +74,7 @@ def plan(
     m: int | None = None,
     relative: bool = False,
     require: Require | None = None,
+    odds: float | None = None,
     missing: Missing = "error",
     engine: Engine | str | None = None,
 ) -> Plan | Guarantee | Outlook:
@@ -78,6 +86,10 @@ def plan(
     parameters can go; for `Dissimilarity`, what theorems say. Where people have several rows, all
     that is said is necessary only, and of people with all of their rows published.
 
+    With `odds=c` and an m or a requirement, `odds` says how likely a near value is at most to a
+    reader to whom no row of a group is more than c times as likely as another, and which m keeps
+    the chance at what it is without odds.
+
     Examples
     --------
     >>> import polars, shoal
@@ -87,10 +99,25 @@ def plan(
     20
     """
     run = Run.over(frame, schema, missing=missing, engine=engine)
-    return planned(run, epsilon=epsilon, m=m, relative=relative, require=require)
+    return planned(run, epsilon=epsilon, m=m, relative=relative, require=require, odds=odds)
 
 
-def planned(
+def planned(run: Run, *, odds: float | None = None, **asked: Any) -> Plan | Guarantee | Outlook:
+    """Say what is achievable on the table of a run, also for readers who prefer some rows."""
+    if odds is None:
+        return _planned(run, **asked)
+    check_odds(odds)
+    if asked.get("require") is not None:
+        principle: Principle = read_requirement(asked["require"], run.schema.sensitive).principle
+    elif asked.get("m") is not None:
+        principle = EpsilonM(epsilon=asked.get("epsilon") or 0, m=asked["m"])
+    else:
+        msg = f"{option('odds')} needs {option('m')} or {option('require')}: what is bounded."
+        raise UsageError(msg)
+    return replace(_planned(run, **asked), odds=at_odds(principle, odds))
+
+
+def _planned(
     run: Run,
     *,
     epsilon: float | None = None,
@@ -102,7 +129,7 @@ def planned(
     schema = run.schema
     engine = engine_of(run.engine)
     coded_by: Callable[[Run, Require], tuple[Coded, Requirement]] = coded_for
-    if isinstance(engine, Spark):
+    if is_spark(engine):
         if schema.person is None:
             return _planned_there(run, engine, epsilon, m, require, relative=relative)
         coded_by = partial(_coded_there, engine)
@@ -111,13 +138,45 @@ def planned(
         value = coded.value(asked.columns) if asked.columns else None
         if (rows := _rows_of_several(coded, value)) is not None:
             return outlook_of_people(asked.principle, value, rows, len(coded))
-        return plan_requirement(asked.principle, value, len(coded))
+        return _planned_for(asked, value, len(coded))
     name = _one_column(schema)
     coded, _ = coded_by(run, EpsilonM(epsilon=0, m=1))
     value = coded.value((name,))
     if (rows := _rows_of_several(coded, value)) is not None:
         return plan_people(value, rows=rows, epsilon=epsilon, m=m, relative=relative)
-    return plan_column(value.column, epsilon=epsilon, m=m, relative=relative)
+    found = plan_column(value.column, epsilon=epsilon, m=m, relative=relative)
+    return _with_reason(found, value, named=schema.sensitive)
+
+
+def _planned_for(asked: Requirement, value: Sensitive | None, rows: int) -> Guarantee | Outlook:
+    """Say what is known of a requirement; where it is not achievable, why, and what is."""
+    found = plan_requirement(asked.principle, value, rows)
+    if isinstance(found, Outlook) and found.achievable is False:
+        return replace(found, **_in_the_way(asked, value, rows))
+    return found
+
+
+def _with_reason(found: Plan, value: Sensitive, named: Sequence[str]) -> Plan:
+    """Add which rows are in the way where a width or a share is not achievable, and what is."""
+    ends = found.frontier[-1] if found.frontier else None
+    m = found.m or 2
+    if ends is not None and ends.epsilon_bound == 0 and ends.m <= NOTABLE:
+        m = ends.m
+    elif found.achievable is not False and found.epsilon_bound != 0 and (found.largest_m or 2) > 1:
+        return found
+    principle = EpsilonM(epsilon=found.epsilon or 0, m=m, relative=found.relative)
+    (asked,) = requirements(principle, named)
+    return replace(found, **_in_the_way(asked, value, found.rows))
+
+
+def _in_the_way(asked: Requirement, value: Sensitive | None, rows: int) -> dict[str, Any]:
+    crowd = crowd_of(asked.principle, value)
+    gone = left_out(asked.principle, value, rows)
+    return {
+        "reason": None if crowd is None else crowd.text,
+        "remedies": tuple(repr(one.requirement) for one in remedies(asked, value, rows)),
+        "suppress": None if gone is None else gone[1],
+    }
 
 
 def _rows_of_several(coded: Coded, value: Sensitive | None) -> int | None:
@@ -171,11 +230,12 @@ def _planned_there(
         _one_column(run.schema)
         value, _ = counted_values(run, engine, EpsilonM(epsilon=0, m=1))
         assert value is not None
-        return plan_column(value.columns[0], epsilon=epsilon, m=m, relative=relative)
+        found = plan_column(value.columns[0], epsilon=epsilon, m=m, relative=relative)
+        return _with_reason(found, value.each_row, named=run.schema.sensitive)
     (asked,) = requirements(require, run.schema.sensitive)
     value, rows = counted_values(run, engine, require)
     # Principles look at rows: their codes are put down.
-    return plan_requirement(asked.principle, None if value is None else value.each_row, rows)
+    return _planned_for(asked, None if value is None else value.each_row, rows)
 
 
 def _coded_there(engine: Spark, run: Run, require: Require) -> tuple[Coded, Requirement]:

@@ -13,6 +13,8 @@ from shoal.engines.people import check_method
 from shoal.errors import ShoalError, UsageError
 from shoal.methods.choice import TRIED
 from shoal.runs.consider import as_sure, changed, consider, every, numbers_of
+from shoal.runs.doing import trial_of
+from shoal.runs.losing import PATIENCE, QUICK, estimate
 from shoal.runs.run import Run
 from shoal.table.forms import FORMS, INTERVALS
 from shoal.table.reading import take_frame
@@ -25,9 +27,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shoal.runs.consider import Linked
-    from shoal.runs.release import Release
+    from shoal.runs.losing import Reach
 
-ENOUGH, MOST = 0.3, 2.0  # seconds after which a search keeps what it has, and gives up
 QUERIES = 200  # that every form answers
 SEED = 0  # of the queries: nothing is published, and equal calls are to agree
 WIDER, ROOM = 3, 0.65  # times the width, as far as that is so much of what the table bears
@@ -39,34 +40,33 @@ def price(
     file: str | Path,
     *,
     drop: str | None = None,
-    patience: float | None = None,
+    whole: int | None = None,
+    reach: Reach | None = None,
+    like: tuple[int, float] | None = None,
     **changes: Any,
 ) -> dict[str, Any]:
-    """Publish some rows in memory, as a schema file and changes say; return what that loses.
+    """Return about what a release loses, as a schema file and changes say, tried on some rows.
 
-    `drop` names a quasi column to leave out, `patience` the seconds after which a search keeps what
-    it has found.
+    `drop` names a quasi column to leave out; the rest as for `estimate`.
     """
     begun = time.perf_counter()
     run = Run.load(file, table=table, **changes)
     if drop is not None:
         others = [one for one in run.schema.quasi if one != drop]
         run = Run.load(file, table=table, quasi=others, **changes)
-    release = _tried(run, patience or ENOUGH)
-    facts = {key: release.manifest[key] for key in ("loss", "columns", "rows", "method")}
-    facts["tables"] = release.manifest.get("tables", {})
-    return facts | {"seconds": time.perf_counter() - begun}
-
-
-def _tried(run: Run, patience: float = ENOUGH) -> Release:
-    """Return a release of some rows, of a search that ends soon after it has found something."""
-    asked: list[float] = []
-
-    def enough() -> bool:
-        asked.append(time.monotonic())
-        return asked[-1] - asked[0] > patience
-
-    return replace(run, seconds=MOST, enough=enough).release()
+    found = estimate(run, table, whole=whole, reach=reach, like=like, patience=PATIENCE)
+    stated = found.release.manifest
+    return {
+        "loss": {"gcp": found.gcp, "ncp": found.ncp},
+        "columns": stated["columns"],
+        "rows": found.rows,
+        "all_rows": found.all_rows,
+        "rough": found.rough,
+        "factor": found.factor,
+        "method": stated["method"],
+        "tables": stated.get("tables", {}),
+        "seconds": time.perf_counter() - begun,
+    }
 
 
 def alternatives(
@@ -153,7 +153,7 @@ def forms(
     Half of the counts are off by more than `error`; None where the rows are too few to ask.
     """
     run = Run.load(file, table=table, linked=linked)
-    release = _tried(replace(run, form=INTERVALS))
+    release = trial_of(replace(run, form=INTERVALS, seconds=QUICK, enough=lambda: True))
     questions = _questions(table, run)
     found: list[dict[str, Any]] = []
     for form in FORMS:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,17 +15,22 @@ from shoal.methods.choice import choose_method
 from shoal.methods.splitting import Split
 from shoal.principles.planning import width_bound
 from shoal.principles.proximity import EpsilonM
+from shoal.principles.remedies import crowd_of, share_limit
 from shoal.principles.requirement import requirements
 from shoal.runs.consider import consider, every
-from shoal.runs.look import about, some_people
+from shoal.runs.doing import trial_of
+from shoal.runs.look import about, beyond_the_cap, some_people
+from shoal.runs.losing import SAMPLE as ESTIMATED
+from shoal.runs.losing import estimate, reach_of
 from shoal.runs.run import Run
-from shoal.table.coding import code_column, code_persons
+from shoal.table.coded import Sensitive
+from shoal.table.coding import code_lenient, code_persons
 from shoal.table.missing import complete_rows, is_missing
 from shoal.table.settling import settle
 from shoal.views.usual import EVERYBODY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
@@ -37,21 +43,31 @@ if TYPE_CHECKING:
 
 MOST = 5  # the m and l to start from where the table allows it
 CHOICES = 3  # promises that are priced
-SAMPLE = 2_000  # rows that they are tried on
+SAMPLE = 2_000  # rows on which promises are compared
 MANY = 200_000  # rows from which the fastest method is suggested
 LARGE = 3_000  # codes of which all pairs are compared
-ALPHA = 0.95  # a share above which nothing is promised
+ROOM = 0.92  # share of what a requirement allows of equal values that a table may have
+UNSURE = 0.5  # the same where values are missing, which are near to all others
+PART, LESS = 2, 4  # of the widest range: the part to start from, and where values are missing
+TRIED = 2  # promises about several columns, before one of them is left out
+DEAR = 0.15  # what protecting further columns may add to the loss of some rows
+
+Promise = tuple[tuple[str, ...], tuple[str, ...]]  # requirements, and what is said of them
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """What to require, by which method, what to do about missing cells, and why."""
+    """What to require, by which method, what to do about missing cells, and why.
+
+    `sensitive` are the columns that it protects: all others had better not be published.
+    """
 
     require: tuple[str, ...]
     method: str
     missing: Missing
     reasons: tuple[str, ...]
-    loss: float | None = None  # of a trial on some rows
+    sensitive: tuple[str, ...] = ()
+    loss: float | None = None  # that is estimated
 
 
 def propose(
@@ -61,19 +77,25 @@ def propose(
     *,
     least: int = EVERYBODY,
     count: int = CHOICES,
+    dear: float = DEAR,
 ) -> list[Proposal]:
     """Return requirements that are achievable, the most telling first; several are priced.
 
-    There are none where no quasi column is known, or no row is complete in the suggested columns.
-    In each, at least so many people share every description, if the table has as many.
+    Without a schema it is the suggested one. As many of its sensitive columns are protected as can
+    be together, the first ones, without losing more than `dear` beyond the first alone. There are
+    no proposals where no quasi column is known, or no row is complete in the suggested columns. In
+    each, at least so many people share every description, if the table has as many.
     """
-    schema = found.schema if schema is None else schema
-    proposals: list[Proposal] = []
+    schema = found.schema_of(found.protect) if schema is None else schema
     some = some_people(table, schema.person, SAMPLE)
+    schema = _bearable(table, some, found, schema, least, dear=dear)
+    proposals: list[Proposal] = []
     for one in achievable(table, found, schema, least=least):
-        if count == 1:
+        if count == 1 and len(one.sensitive) < 2:
             return [one]
-        price = _price(some, Run(schema=schema, require=one.require, missing=one.missing))
+        price = _price(some, _run(schema, one))
+        if count == 1 and price is not None:
+            return [one]
         known = [other.loss for other in proposals if other.loss is not None]
         if len(one.require) == 1 and price is not None and price >= min(known, default=math.inf):
             continue  # it promises less than another and loses no less
@@ -81,7 +103,63 @@ def propose(
         if sum(other.loss is not None for other in proposals) == count:
             break
     # What some rows could not keep is proposed only where nothing else is.
-    return sorted(proposals, key=lambda one: one.loss is None)[:count]
+    first = sorted(proposals, key=lambda one: one.loss is None)[:count]
+    return [one if one.loss is None else _estimated(table, schema, one) for one in first]
+
+
+def _estimated(table: pl.DataFrame, schema: Schema, one: Proposal) -> Proposal:
+    """Return a proposal with what a release of the whole table will lose, as the page shows it."""
+    run, some = _run(schema, one), some_people(table, schema.person, ESTIMATED)
+    found = estimate(run, some, whole=table.height, reach=reach_of(table, run))
+    return replace(one, loss=found.gcp)
+
+
+def _run(schema: Schema, one: Proposal) -> Run:
+    return Run(schema=schema, require=one.require, missing=one.missing)
+
+
+def _bearable(
+    table: pl.DataFrame,
+    some: pl.DataFrame,
+    found: Inspection,
+    schema: Schema,
+    least: int,
+    *,
+    dear: float,
+) -> Schema:
+    """Return a schema with as many of its sensitive columns as some rows can protect together.
+
+    The first ones, of which each may add so much to what the first alone loses.
+    """
+    allowed = math.inf
+    if len(schema.sensitive) > 1 and dear < math.inf:
+        alone = protecting(schema, schema.sensitive[:1])
+        first = next(achievable(table, found, alone, least=least), None)
+        lost = None if first is None else _price(some, _run(alone, first))
+        allowed = math.inf if lost is None else lost + dear
+    for count in range(len(schema.sensitive), 1, -1):
+        fewer = protecting(schema, schema.sensitive[:count])
+        for one in islice(achievable(table, found, fewer, least=least), TRIED):
+            lost = _price(some, _run(fewer, one)) if one.sensitive == fewer.sensitive else None
+            if lost is not None and lost <= allowed:
+                return fewer
+    return protecting(schema, schema.sensitive[:1])
+
+
+def protecting(schema: Schema, names: Sequence[str]) -> Schema:
+    """Return a schema with some of its sensitive columns, the others being left out."""
+    gone = {*schema.sensitive} - {*names}
+
+    def kept(entries: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: said for name, said in entries.items() if name not in gone}
+
+    return replace(
+        schema,
+        sensitive=tuple(names),
+        types=kept(schema.types),
+        order=kept(schema.order),
+        date_formats=kept(schema.date_formats),
+    )
 
 
 def achievable(
@@ -99,9 +177,9 @@ def achievable(
         except NotAchievable:
             continue
         method, speed = _method(require, found, schema)
-        shared = (f"At least {least} people share every description, as far as there are so many.",)
+        shared = (f"At least {least} people share every combination of quasi-identifiers.",)
         reasons = (*why, *(shared if promise else ()), *reason, *speed)
-        yield Proposal(require, method, policy, reasons)
+        yield Proposal(require, method, policy, reasons, schema.sensitive if promise else ())
 
 
 def propose_linked(
@@ -116,13 +194,13 @@ def propose_linked(
     some = some_people(table, schema.person, SAMPLE)
     said = {name: about(one, str(schema.person), some) for name, one in linked.items()}
     more: list[str] | None = None
-    for one in achievable(table, found, found.schema):
+    for one in achievable(table, found, found.schema_of(found.protect)):
         if more is None:
             more = _of_linked(table, schema, linked, one.missing)
         require = (*one.require, *more)
         run = Run(table=some, schema=schema, linked=said, require=require, missing=one.missing)
         try:
-            run.release()
+            trial_of(run)
         except NotAchievable:
             if len(one.require) > 1:
                 continue
@@ -132,16 +210,24 @@ def propose_linked(
 
 def _of_linked(table: pl.DataFrame, schema: Schema, linked: Linked, missing: Missing) -> list[str]:
     """Return a requirement for each secret of linked tables that the people can keep."""
-    found = []
+    found: list[str] = []
     for name in every(schema.only("sensitive", "person")):
         if not name.startswith(tuple(f"{one}." for one in linked)):
             continue
-        known = consider(table, schema, f"{name}: FrequencyL(l=2)", missing, linked)
-        if known["achievable"]:
-            # People with several values are near to more of the others than those with one.
-            modest = known["limits"]["l"]["limit"] // 3
-            found.append(f"{name}: FrequencyL(l={min(MOST, max(2, modest))})")
+        found += filter(None, [linked_requirement(table, schema, linked, name, missing)])
     return found
+
+
+def linked_requirement(
+    table: pl.DataFrame, schema: Schema, linked: Linked, name: str, missing: Missing
+) -> str | None:
+    """Return what could be required of one column of a linked table, None where nothing is kept."""
+    known = consider(table, schema, f"{name}: FrequencyL(l=2)", missing, linked)
+    if not known["achievable"]:
+        return None
+    # People with several values are near to more of the others than those with one.
+    modest = known["limits"]["l"]["limit"] // 3
+    return f"{name}: FrequencyL(l={min(MOST, max(2, modest))})"
 
 
 def _members(table: pl.DataFrame, schema: Schema, policy: Missing) -> int:
@@ -159,20 +245,12 @@ def _price(some: pl.DataFrame, run: Run) -> float | None:
     How few the rows are is what limits the time: by the clock, prices would depend on the machine.
     """
     try:
-        release = replace(run, table=some).release()
+        release = trial_of(replace(run, table=some))
     except NotAchievable:
         return None
-    counted = release.manifest["rows"] + release.manifest["suppressed"]
-    gone = max(0, release.manifest.get("capped", 0) - _beyond_the_cap(some, run.schema))
+    counted = release.manifest["rows"] + release.suppression.rows
+    gone = max(0, release.suppression.capped - beyond_the_cap(some, run.schema))
     return (release.loss * counted + gone) / (counted + gone)
-
-
-def _beyond_the_cap(some: pl.DataFrame, schema: Schema) -> int:
-    """Return how many rows are more than one person may have."""
-    if schema.person is None or schema.most_rows is None:
-        return 0
-    counts = some[schema.person].value_counts()["count"].to_numpy()
-    return int(np.maximum(counts - schema.most_rows, 0).sum())
 
 
 def _incomplete(table: pl.DataFrame, names: tuple[str, ...]) -> bool:
@@ -193,7 +271,7 @@ def _method(
         isinstance(one.principle, EpsilonM) for one in asked if one.columns
     ):
         return repr(best), ()
-    return repr(Split()), (f"{best!r} loses less than {Split()!r}, and takes longer.",)
+    return repr(Split()), (f"{best!r} loses less detail than {Split()!r} and takes longer.",)
 
 
 def missing_policy(found: Inspection, schema: Schema) -> tuple[Missing, tuple[str, ...]]:
@@ -203,82 +281,132 @@ def missing_policy(found: Inspection, schema: Schema) -> tuple[Missing, tuple[st
     if not lacking:
         return "error", ()
     names = ", ".join(one.name for one in lacking)
-    if all(one.type in {"categorical", "ordered", "code", "boolean"} for one in lacking):
-        return "value", (f"Missing cells of {names} count as a value of their own.",)
-    return "drop", (f"Rows with missing cells are left out; such cells are in: {names}.",)
+    return "value", (f"Rows with missing values are kept: {names}.",)
 
 
 def _candidates(
     table: pl.DataFrame, schema: Schema, policy: Missing, least: int
-) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Yield requirements from the most telling one to the one that always holds."""
-    table, schema = settle(table, schema)
-    table = schema.read_numbers(table, "sensitive")
-    kept = table.filter(complete_rows(table, (*schema.quasi, *schema.sensitive), policy))
-    for name in schema.sensitive:
-        kind = schema.types.get(name)
-        column = code_column(kept[name], kind=kind, order=schema.order.get(name))
-        whose = None if schema.person is None else code_persons(kept[schema.person])
-        if column.numeric and kind == "numeric":
-            widths = list(_widths(column, rows=whose is None))
-            yield from widths[:1]
-            yield from widths[2:3]
-        if kind == "code":
-            yield from _alike(column)
-        yield from _shares(column, whose)
+) -> Iterator[Promise]:
+    """Yield requirements from the most telling one to the one that always holds.
+
+    Of several columns each has its own: the most telling ones together, then the others with as
+    little as limits them.
+    """
+    kept, schema, whose = _protected(table, schema, policy)
+    by_column = [promises(kept[name], schema, whose) for name in schema.sensitive]
+    if by_column and all(by_column):
+        first, *others = by_column
+        if any(len(one) > 1 for one in others):
+            yield _joined([first[0], *(one[0] for one in others)])
+        yield from (_joined([one, *(other[-1] for other in others)]) for one in first)
     k, whom = min(least, kept.height), "rows"
     if schema.person is not None:
         k, whom = min(least, kept[schema.person].n_unique()), "people"
-    yield (
-        (),
-        (f"Every description is shared by at least {k} {whom}; it promises nothing about values.",),
-    )
+    nothing = "it limits no guess of a sensitive value"
+    yield ((), (f"At least {k} {whom} share every combination of quasi-identifiers; {nothing}.",))
 
 
-def _alike(column: Column) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+def _protected(
+    table: pl.DataFrame, schema: Schema, policy: Missing
+) -> tuple[pl.DataFrame, Schema, NDArray[np.int64] | None]:
+    """Return the rows that can be published, with their numbers read, and whom each is about."""
+    table, schema = settle(table, schema)
+    table = schema.read_numbers(table, "sensitive")
+    kept = table.filter(complete_rows(table, (*schema.quasi, *schema.sensitive), policy))
+    return kept, schema, None if schema.person is None else code_persons(kept[schema.person])
+
+
+def _joined(several: Sequence[Promise]) -> Promise:
+    """Return requirements of several columns as one promise."""
+    require = tuple(text for texts, _ in several for text in texts)
+    return require, tuple(why for _, whys in several for why in whys)
+
+
+def promises(
+    cells: pl.Series, schema: Schema, whose: NDArray[np.int64] | None = None
+) -> list[Promise]:
+    """Return what can be required of one sensitive column, the most telling first."""
+    name = cells.name
+    if not len(cells):
+        return []
+    kind = schema.types.get(name)
+    column = code_lenient(cells, kind=kind, order=schema.order.get(name))
+    found: list[Promise] = []
+    if column.numeric and kind in {"numeric", "date"}:
+        widths = list(_widths(column, rows=whose is None))
+        found += [*widths[:1], *widths[2:3]]
+    if kind == "code":
+        found += _alike(column)
+    found += _shares(column, whose)
+    if len(schema.sensitive) < 2:
+        return found
+    return [(tuple(f"{name}: {text}" for text in texts), why) for texts, why in found]
+
+
+def requirement_for(table: pl.DataFrame, found: Inspection, name: str) -> str | None:
+    """Return what could be required of one sensitive column, None where nothing would help."""
+    schema = found.schema_of((name,))
+    policy, _ = missing_policy(found, schema)
+    kept, schema, whose = _protected(table, schema, policy)
+    first = next(iter(promises(kept[name], schema, whose)), None)
+    return None if first is None else f"{name}: {first[0][0]}"
+
+
+def _alike(column: Column) -> Iterator[Promise]:
     """Yield that codes which begin alike are not too many in a group."""
     if column.distinct > LARGE or min(map(len, column.spellings)) < 3:
         return
     yield (
         (f"Dissimilarity(epsilon=0.5, delta=0.5, k={MOST}, distance=Hierarchical(Prefix()))",),
-        (f"At most half of the others of a group have a {column.name} that begins alike.",),
+        (f"At most half of the others in a group have a {column.name} that begins alike.",),
     )
 
 
-def _widths(column: Column, *, rows: bool) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+def _widths(column: Column, *, rows: bool) -> Iterator[Promise]:
+    crowd = crowd_of(EpsilonM(epsilon=0, m=MOST), Sensitive.of((column,)))
+    room, part = (ROOM, PART) if column.missing is None else (UNSURE, LESS)
     for m in range(MOST, 1, -1):
+        if m > 2 and m * _most(column.counts, column.missing) > room * column.rows:
+            continue  # equal values leave a search next to no room
         bound = width_bound(column, m)
-        width = tidy((bound or 0) / 2)
+        width = tidy((bound or 0) / part)
         whole = column.numbers.dtype.kind == "i"
         if width > 0 and not (whole and width < 1):
+            require = EpsilonM(epsilon=width, m=m)
+            limit = f"For m={m}, epsilon must stay under {bound:,}; `shoal plan` shows more."
+            heap = () if crowd is None or not rows else (f"{crowd.text}, so m={m} is proposed.",)
             yield (
-                (f"EpsilonM(epsilon={width}, m={m})",),
+                (repr(require),),
                 (
-                    f"Nobody's {column.name} can be told to within {width:,} with more than 1 in "
-                    f"{m} certainty.",
-                    f"For m={m}, epsilon must stay under {bound}; `shoal plan` shows more."
-                    if rows
-                    else "`shoal plan` shows what else people can keep.",
+                    require.promise_in(column.name, "days" if column.dates else ""),
+                    limit if rows else "`shoal plan` shows what else people can keep.",
+                    *heap,
                 ),
             )
 
 
-def _shares(
-    column: Column, whose: NDArray[np.int64] | None
-) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+def _most(counts: NDArray[np.int64], missing: int | None) -> int:
+    """Return how many have the most frequent value, or none, which counts as that one."""
+    known = np.delete(counts, [] if missing is None else [missing])
+    lacking = 0 if missing is None else int(counts[missing])
+    return int(known.max(initial=0)) + lacking
+
+
+def _shares(column: Column, whose: NDArray[np.int64] | None) -> Iterator[Promise]:
     """Yield that no value is too frequent, among rows, or among the people whose rows they are."""
-    if whose is None:
-        rows, most, whom = len(column.codes), int(np.bincount(column.codes).max()), "rows"
-    else:
+    held, rows, whom = column.codes, len(column.codes), "rows"
+    if whose is not None:
         held = np.unique(np.stack([column.codes, whose]), axis=1)[0]  # by each person once
-        rows, most, whom = len(np.unique(whose)), int(np.bincount(held).max()), "people"
-    largest = rows // most
+        rows, whom = len(np.unique(whose)), "people"
+    most = _most(np.bincount(held, minlength=column.distinct), column.missing)
+    largest, l = rows // most, 1
     share = f"{percent(most / rows, 1)} of the {whom} have the most frequent value of {column.name}"
+    share += " or none" if column.missing is not None else ""
     if largest >= 2:
         l = min(MOST, max(2, largest - 1))
-        why = f"No value of {column.name} is carried by more than one in {l} of a group."
+        why = f"A reader guesses a person's {column.name} with a chance of at most 1 in {l}."
         yield (f"FrequencyL(l={l})",), (why, f"At most l={largest} is achievable: {share}.")
-    alpha = math.ceil(20 * most / rows + 1) / 20
-    if alpha <= ALPHA:
-        why = f"No value of {column.name} is carried by more than {percent(alpha, 0)} of a group."
-        yield (f"AlphaK(alpha={alpha}, k={min(MOST, rows)})",), (why, f"Not much: {share}.")
+    limit = share_limit(most, rows, min(MOST, rows))
+    if limit is not None and (l == 1 or limit.alpha * l > 1):  # it asks for less
+        why = f"No value of {column.name} has more than {percent(limit.alpha, 0)} of a group."
+        yield (repr(limit),), (why, f"{share}.")

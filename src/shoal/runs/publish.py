@@ -1,10 +1,7 @@
 """Writing a release: it appears whole or not at all, and only after its own audit.
 
 Everything is written into a directory beside the target, synced, audited from there, and renamed.
-
-A release that was made from published groups has a report that knows no original. It is computed
-from published rows alone, because whatever else it said would be more than they tell: nothing is
-compared with the original.
+The report is made of what was read back, and of nothing else.
 """
 
 from __future__ import annotations
@@ -12,100 +9,38 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.claims import check_linked, check_manifest
+from shoal.audit.asked import check_asked
 from shoal.audit.identification import check_threshold
 from shoal.audit.manifest import MANIFEST, REPORT, check_shape
 from shoal.audit.shapes import Wrong
-from shoal.audit.tables import digest_of, read_tables
+from shoal.audit.tables import digest_of
 from shoal.errors import AuditFailed, InputError, OutputError, UsageError
-from shoal.progress import Progress, silent
-from shoal.release.places import _real, as_output_errors, check_output, private_file
-from shoal.release.staging import staging, swap_in, sync
+from shoal.exact import upward
+from shoal.progress import Laps, Progress, silent
+from shoal.release.places import _real, appear, as_output_errors, check_output, linkage_file
+from shoal.release.staging import staging, sync
+from shoal.release.statement import withhold
 from shoal.release.writing import write_as
-from shoal.runs.again import citations
-from shoal.runs.facts import LIMITS, group_sizes, stated
-from shoal.table.columns import Handed
+from shoal.runs.auditing import audit_written
+from shoal.runs.facts import facts
+from shoal.table.files import FORMATS
 from shoal.table.forms import CODEBOOK
-from shoal.table.reading import take_frame
 from shoal.table.strict import read_json
-from shoal.utility.fidelity import kept_columns
-from shoal.utility.maps import loss_map
-from shoal.views.commands import Command
+from shoal.utility.codebook import codebook
 from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
     import polars as pl
 
+    from shoal.audit.forms import Tables
     from shoal.audit.verify import Audit
-    from shoal.release.release import ReleaseData
     from shoal.runs.release import Release
-    from shoal.runs.spread import SpreadRelease
-
-
-NESTED = (
-    "It was made from a finer release alone: whoever has both learns what the finer one tells.",
-)
-SERIES = (
-    "It is one of a series. A group is published unchanged or not at all, so all releases together "
-    "tell no more than the first one of each group, provided that whether somebody stays or leaves "
-    "does not depend on the sensitive value among people of equal quasi values.",
-    "Rows of people who left are published as before and stand for nobody; `real` says how many "
-    "people of a group are still there.",
-)
-
-
-def collect_recast(release: ReleaseData, audit: Audit, threshold: float | str) -> dict[str, Any]:
-    """Gather what published rows tell."""
-    series = "previous" in release.manifest
-    return stated(release.manifest, audit, threshold) | {
-        "series": series,
-        "sizes": group_sizes(release),
-        "map": loss_map(release),
-        "fidelity": {"columns": kept_columns(release)},
-        "limits": (*(SERIES if series else NESTED), *LIMITS),
-        "citations": citations(release),
-        "command": _command(release).folded,
-    }
-
-
-def collect_spread(
-    manifest: dict[str, Any], audit: Audit, release: SpreadRelease, threshold: float | str
-) -> dict[str, Any]:
-    """Gather what is known of a release that nobody holds whole."""
-    asked = [("require", one) for one in manifest["require"]]
-    schema = release.schema
-    roles = [
-        (role, ",".join(getattr(schema, role)))
-        for role in ("quasi", "sensitive", "other")
-        if getattr(schema, role)
-    ]
-    how = [("method", manifest["method"]), ("engine", "Spark()"), ("output", "DIR")]
-    return stated(manifest, audit, threshold) | {
-        "series": False,
-        "spread": len([name for name in manifest["digests"] if "/" in name]),
-        "sizes": release.sizes,
-        "map": None,
-        "fidelity": {"columns": []},
-        "limits": LIMITS,
-        "citations": citations(release),
-        "command": Command("anonymize", ("TABLE",), (*roles, *asked, *how)).folded,
-    }
-
-
-def _command(release: ReleaseData) -> Command:
-    asked = [("require", one) for one in release.manifest["require"]]
-    if "previous" in release.manifest:
-        return Command("audit", ("BEFORE", "DIR"))
-    return Command("coarsen", ("FINER",), (*asked, ("output", "DIR")))
-
-
-READING, GROUPING = 0.5, 0.6  # how far an audit is when the file is read, when it is checked
 
 
 def write_release(
@@ -116,7 +51,6 @@ def write_release(
     linkage: str | Path | None = None,
     force: bool = False,
     threshold: float | str = THRESHOLD,
-    trials: Callable[[], dict[str, Any]] | None = None,
     commit: Callable[[Path], None] | None = None,
     progress: Progress = silent,
 ) -> Audit:
@@ -126,89 +60,73 @@ def write_release(
     the tables, and last the manifest, which has the digests of all of them.
 
     `commit` is called with what is about to appear, before it does.
-    `trials` makes what the report shows of other methods and parameters, where it is to.
     """
     check_threshold(threshold)
     check_output(directory, format=format, linkage=linkage, force=force)
     target = _real(directory)
-    seconds = dict(release.manifest["seconds"])
+    laps = Laps({**release.settings.get("seconds", {})})
+    withheld = say_when(release.manifest, threshold, format)
+    release.settings["withheld"] = release.settings.get("withheld", {}) | withheld
     with as_output_errors(target.name), staging(target) as staged:
-        progress("write", 0.0)
-        start = time.perf_counter()
-        write_tables(release, staged, format, progress)
-        write_text(staged / CODEBOOK, release.codebook().write_csv())
-        release.manifest["digests"][CODEBOOK] = digest_of(staged / CODEBOOK)
-        seconds["write"] = round(time.perf_counter() - start, 3)
-        progress("audit", 0.0)
-        start = time.perf_counter()
-        found = audit_written(release, staged, progress)
-        seconds["audit"] = round(time.perf_counter() - start, 3)
-        release.manifest.update(measured=found.measured(), seconds=seconds)
-        tried = None if trials is None else trials()
-        progress("report", 0.0)
-        page = _page(release, found, threshold, tried, progress)
-        write_text(staged / REPORT, page)
-        release.manifest["digests"][REPORT] = digest_of(staged / REPORT)
-        write_manifest(release.manifest, staged)
-        progress("report", 1.0)
-        with private_file(linkage) as stage_linkage:
-            stage_linkage(release.linkage)
+        with laps.timed("write", progress):
+            write_tables(release, staged, format, progress)
+
+        def describe(tables: Tables) -> None:
+            write_codebook(codebook(tables, release.manifest), release.manifest, staged)
+
+        with laps.timed("audit", progress):
+            found = audit_written(release, staged, progress, describe=describe)
+        release.manifest.update(found.statement(), measured=found.measured())
+        with laps.timed("report", progress):
+            write_report(release.manifest, found, staged, progress)
+        release.settings["seconds"] = laps.seconds
+        with linkage_file(linkage, release.linkage, force=force) as place_linkage:
+            place_linkage()
             if commit is not None:
                 commit(staged)
-            swap_in(staged, target)
+            appear(staged, target, force=force)
     return found
 
 
-def _page(
-    release: Release,
-    found: Audit,
-    threshold: float | str,
-    tried: dict[str, Any] | None,
-    progress: Progress,
-) -> str:
-    """Return the report; of one made from published groups, what published rows tell."""
-    if release.recast:
-        from shoal.views.html import render_recast
-
-        return render_recast(collect_recast(release, found, threshold))
-    from shoal.runs.facts import collect
-    from shoal.views.html import render_release
-
-    return render_release(collect(release, found, threshold=threshold, progress=progress), tried)
+def dated(threshold: float | str) -> dict[str, Any]:
+    """Return what a manifest says of the day and of the risk that is compared with."""
+    limit = upward(check_threshold(threshold))
+    return {"date": datetime.now(UTC).date().isoformat(), "threshold": limit}
 
 
-def audit_written(release: Release, staged: Path, progress: Progress = silent) -> Audit:
-    """Audit the file just written, and raise where it does not keep what was asked."""
+def say_when(
+    manifest: dict[str, Any], threshold: float | str, format: str | None = None
+) -> dict[str, Any]:
+    """Put into a manifest what is known when it is written: the day, and what it is asked for.
 
-    def reading(phase: str, share: float) -> None:
-        progress(phase, READING * share)
+    Returned is what is taken out of it, where the owner withholds how many rows were left out.
+    """
+    manifest |= dated(threshold)
+    manifest["asked"].pop("format", None)  # of a release that was written otherwise before
+    if format not in {None, FORMATS[0]}:
+        manifest["asked"]["format"] = format
+    return withhold(manifest) if manifest["asked"].get("withhold_counts") else {}
 
-    tables = read_tables(staged, release.manifest, lean=True, progress=reading)
-    problems, published, linked = tables.problems, Handed(tables.rows), tables.linked
-    del tables  # so that cells can go as soon as nobody else looks at them
-    problems = (*problems, *check_linked(linked, release.manifest))
-    return accept(release, published, progress, problems, linked)
+
+def write_codebook(table: pl.DataFrame, manifest: dict[str, Any], staged: Path) -> None:
+    """Write a codebook, and note its digest."""
+    write_text(staged / CODEBOOK, table.write_csv())
+    manifest["digests"][CODEBOOK] = digest_of(staged / CODEBOOK)
 
 
-def accept(
-    release: Release,
-    given: pl.DataFrame | Handed,
-    progress: Progress = silent,
-    found_before: Sequence[str] = (),
-    linked: Mapping[str, pl.DataFrame] | None = None,
-) -> Audit:
-    """Audit a table as it was read back, and raise where it does not keep what was asked."""
-    published = take_frame(given)
-    problems = [*found_before, *check_manifest(published, release.manifest)]
-    handed = Handed(published)
-    del published  # so that quasi cells can go as soon as the groups are known
-    progress("audit", GROUPING)
-    found = release.audit_published(handed, linked)
-    complaints = found.complaints() + problems
-    if complaints:
-        msg = "The release failed its own audit and was not kept. " + " ".join(complaints)
-        raise AuditFailed(msg)
-    return found
+def write_report(
+    manifest: dict[str, Any], found: Audit, staged: Path, progress: Progress = silent
+) -> None:
+    """Write the report, from what was read back alone, and last the manifest."""
+    from shoal.views.html import render_report
+
+    progress("report", 0.0)
+    assert found.shown is not None
+    alike = None if manifest["groups"] is None else found.alike
+    write_text(staged / REPORT, render_report(facts(manifest, alike, found.shown)))
+    manifest["digests"][REPORT] = digest_of(staged / REPORT)
+    write_manifest(manifest, staged)
+    progress("report", 1.0)
 
 
 def write_manifest(manifest: dict[str, Any], staged: Path) -> None:
@@ -220,6 +138,9 @@ def write_manifest(manifest: dict[str, Any], staged: Path) -> None:
     except (InputError, Wrong) as problem:
         msg = f"The release failed its own audit and was not kept. In its manifest, {problem}."
         raise AuditFailed(msg) from None
+    if untrue := check_asked(manifest):
+        msg = f"The release failed its own audit and was not kept. {' '.join(untrue)}"
+        raise AuditFailed(msg)
 
 
 def write_tables(release: Release, staged: Path, format: str, progress: Progress = silent) -> None:
@@ -255,9 +176,12 @@ def copy_release(source: str | Path, target: str | Path) -> Path:
         raise OutputError(msg)
     check_output(place, format="csv", linkage=None, force=False)
     with as_output_errors(place.name), staging(place) as staged:
-        shutil.copytree(source, staged, dirs_exist_ok=True)
-        for path in staged.rglob("*"):
-            if path.is_file():
-                sync(path)
-        swap_in(staged, place)
+        for path in sorted(Path(source).rglob("*")):
+            copied = staged / path.relative_to(source)
+            if path.is_dir():
+                copied.mkdir()
+            else:
+                shutil.copyfile(path, copied)
+                sync(copied)
+        appear(staged, place, force=False)
     return place

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from shoal.audit.claims import kinds_of, manifest_schema
+from shoal.audit.identification import check_threshold
 from shoal.audit.matches import audit_matches
-from shoal.audit.published import plain_text
+from shoal.audit.published import as_read, plain_text
+from shoal.audit.verdict import Exposed
 from shoal.audit.verify import audit_table
 from shoal.errors import UsageError
+from shoal.exact import upward
 from shoal.progress import Progress, silent
 from shoal.release.building import in_form
 from shoal.release.forms import check_form
 from shoal.release.release import ReleaseData
 from shoal.showing import Shown
-from shoal.table.forms import MEANS, TWO_TABLES
+from shoal.table.forms import MEANS, PEOPLE, TWO_TABLES
 from shoal.table.reading import take_frame
 from shoal.views.usual import THRESHOLD
 
@@ -64,7 +67,9 @@ class Release(ReleaseData, Shown):
         if self.recast and form in {MEANS, TWO_TABLES}:
             msg = "A coarser release was made from boxes: nobody knows the values that are in them."
             raise UsageError(msg)
-        return Release.of(in_form(self, form))
+        from shoal.runs.auditing import audited
+
+        return audited(Release.of(in_form(self, form)))
 
     def table_as(self, form: str, *, keep_other: bool = False) -> Any:
         """Return the published table in another form, as the kind of frame that came in.
@@ -78,27 +83,37 @@ class Release(ReleaseData, Shown):
 
         Groups are measured from that table alone, a heterogeneous release against the original.
         """
-        return self.audit_published(plain_text(self))
+        beside = None
+        if self.form == TWO_TABLES:
+            beside = pl.concat(replace(self.parts[PEOPLE], escape=False).text())
+        return self.audit_published(plain_text(self), beside=beside)
 
     def audit_published(
         self,
         published: pl.DataFrame | Handed,
         linked: Mapping[str, pl.DataFrame] | None = None,
+        beside: pl.DataFrame | None = None,
     ) -> Audit:
         """Measure every requirement on a published table, as it was read back from a file.
 
-        So were linked tables; they are taken from memory where they are not given.
+        So were linked tables; they are taken from memory where they are not given. `beside` are the
+        people of a release whose quasi cells stand in a table of their own.
         """
+        asked = self.requirements
+        usual = {"threshold": upward(check_threshold(THRESHOLD))}
+        exposed = Exposed.of(usual | self.manifest, asked)
         if self.heterogeneous:
-            return audit_matches(take_frame(published), self.coded, self.requirements)
+            found = audit_matches(take_frame(published), self.coded, asked)
+            return replace(found, exposed=exposed)
         if linked is None:
             linked = {name: one.text(name) for name, one in self.linked.items()}
-        if self.population is None:
-            schema = self.published_schema
-            return audit_table(published, schema, self.requirements, linked=linked)
-        stated = manifest_schema(self.manifest, self.listed)  # nodes as a reader sees them
-        kinds = kinds_of(self.manifest)
-        return audit_table(published, stated, self.requirements, self.population, kinds, linked)
+        schema, kinds = self.published_schema, None
+        if self.population is not None:
+            schema = manifest_schema(self.manifest, self.listed)  # nodes as a reader sees them
+            kinds = kinds_of(self.manifest)
+        return audit_table(
+            published, schema, asked, self.population, kinds, linked, exposed, beside
+        )
 
     def remarks(self, *, named: bool, escaped: bool, seed: int | None) -> Iterator[Remark]:
         """Say what the owner should know of it; `named`: whether its method was asked for."""
@@ -108,16 +123,15 @@ class Release(ReleaseData, Shown):
 
     def codebook(self) -> pl.DataFrame:
         """Return a line for each published column: what it is, and what was done to it."""
-        from shoal.release.codebook import codebook
-        from shoal.utility.bias import cautions
+        from shoal.utility.codebook import codebook
 
-        return codebook(self, cautions(self.bias()))
+        return codebook(as_read(self), self.manifest)
 
     def bias(self) -> list[CellBias]:
         """Return which means differ between narrow and wide cells, and by how much."""
         from shoal.utility.bias import cell_bias
 
-        return cell_bias(self)
+        return cell_bias(plain_text(self), self.manifest)
 
     def losses(self) -> dict[str, float]:
         """Measure every loss that is defined for this release (see `shoal.losses`)."""
@@ -148,8 +162,8 @@ class Release(ReleaseData, Shown):
         nodes = {one.name: Leaves.of(one) for one in quasi if one.tree is not None}
         return BoxTable.of(plain_text(self), self.manifest, self.schema, nodes)
 
-    def features(self) -> pl.DataFrame:
-        """Return quasi and other columns as numbers, ready for a model (see `shoal.features`)."""
+    def features(self) -> Any:
+        """Return quasi and other columns as numbers, as the kind of frame that came in."""
         from shoal.utility.numbers import features
 
         return features(self)
@@ -173,14 +187,12 @@ class Release(ReleaseData, Shown):
         linkage: str | Path | None = None,
         force: bool = False,
         threshold: float | str = THRESHOLD,
-        trials: bool = False,
         progress: Progress = silent,
     ) -> Audit:
         """Write release, manifest and report as one directory, audited before it appears.
 
-        The report compares the risk of being found with `threshold`. With `trials` it also shows
-        what more protection would cost and what other methods lose, both tried on a sample. The
-        address of a table, as sqlite:///people.db?table=published, takes the table alone.
+        The report compares the risk of being found with `threshold`. The address of a table, as
+        sqlite:///people.db?table=published, takes the table alone.
         """
         if linkage is not None:
             self._check_original("A linkage is")
@@ -190,10 +202,6 @@ class Release(ReleaseData, Shown):
         where: dict[str, Any] = {"linkage": linkage, "force": force, "progress": progress}
         if is_outlet(directory):
             return publish(self, directory, format=format, **where)
-        if trials:
-            from shoal.runs.trials import trials as attempt
-
-            where["trials"] = partial(attempt, self, progress)
         return write_release(self, directory, format=format, threshold=threshold, **where)
 
     def owner_report(
@@ -201,18 +209,22 @@ class Release(ReleaseData, Shown):
         path: str | Path,
         *,
         threshold: float | str = THRESHOLD,
+        trials: bool = False,
         force: bool = False,
         progress: Progress = silent,
     ) -> None:
         """Write the report for the owner alone, readable by nobody else; never publish it.
 
-        It says what report.html says, and names the riskiest groups and records, what was left out,
-        what more protection would cost, and what other methods lose (both tried on a sample).
+        It says what report.html says, compares the release with the original table, and names the
+        riskiest groups and records. With `trials` it also shows what more protection would cost and
+        what other methods lose, both tried on a sample.
         """
         self._check_original("The owner's report is")
         from shoal.runs.trials import write_owner_report
 
-        write_owner_report(self, path, threshold=threshold, force=force, progress=progress)
+        write_owner_report(
+            self, path, threshold=threshold, tried=trials, force=force, progress=progress
+        )
 
     def _check_original(self, what: str) -> None:
         """Raise where something is asked that only the original table can tell."""

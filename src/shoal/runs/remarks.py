@@ -14,14 +14,16 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.identification import release_groups
+from shoal.audit.people import descriptions
 from shoal.errors import option, spell
 from shoal.inspection.advise import may_say_whom, whom_rows_are_about
 from shoal.inspection.suspect import look_alikes
 from shoal.methods.choice import why
 from shoal.principles.groups import Groups
 from shoal.release.boxes import exact_marks, exact_matches
-from shoal.release.layout import row_counts, rows_alone
+from shoal.release.layout import row_counts
 from shoal.table.coding import code_persons
+from shoal.table.grid import REGIONS
 from shoal.table.people import CodedPeople, code_people
 from shoal.table.pseudonyms import warning
 from shoal.table.schema import PSEUDONYM
@@ -93,21 +95,16 @@ def alike_outside(release: ReleaseData, before: Groups) -> NDArray[np.int64]:
     return found
 
 
-def descriptions(marks: NDArray[np.int64], people: NDArray[np.int64]) -> Groups:
-    """Return the people whose rows have equal marks, all together."""
-    rows = pl.DataFrame({"person": people, "mark": marks}).sort("person", "mark")
-    texts = rows.group_by("person", maintain_order=True).agg(
-        pl.col("mark").cast(pl.String).str.join(" ")
-    )["mark"]
-    return Groups.of(texts.rank("dense").to_numpy().astype(np.int64))
-
-
 @dataclass(frozen=True)
 class Remark:
-    """A sentence about a run, its options named as data; `warning` where something may be amiss."""
+    """A sentence about a run, its options named as data; `warning` where something may be amiss.
+
+    `roles` says that it is no news to owners who gave every column its role.
+    """
 
     sentence: str
     warning: bool = False
+    roles: bool = False
 
     def __str__(self) -> str:
         return spell(self.sentence)
@@ -126,7 +123,7 @@ def about_columns(columns: Sequence[str], schema: Schema) -> Iterator[Remark]:
     """Name the columns that have no role."""
     dropped = [name for name in columns if schema.role(name) is None]
     if dropped:
-        yield Remark(f"Dropped, because nothing gives them a role: {', '.join(dropped)}.")
+        yield Remark(f"Not published (no role assigned): {', '.join(dropped)}.", roles=True)
 
 
 class AlsoPeople(list[str]):
@@ -162,7 +159,8 @@ def about_release(
     release: Release, *, named: bool, escaped: bool, seed: int | None
 ) -> Iterator[Remark]:
     """Say what the owner should know of a release; `named`: whether its method was asked for."""
-    reason = why(release.manifest["method"], len(release.coded), release.requirements)
+    method, rows = release.manifest["method"], len(release.coded)
+    reason = why(method, rows, release.requirements, release.form, release.coded.cells)
     if (first := release.settings.get("instead_of")) is not None:
         yield Remark(
             f"By {release.manifest['method']}, which lost least of what was found in the time that "
@@ -200,8 +198,8 @@ def about_release(
             "or see with `shoal tune` where that begins.",
             warning=True,
         )
+    yield from _about_bounds(release)
     yield from _about_labels(release)
-    yield from _about_others(release)
     yield from _about_rows(release, escaped=escaped)
 
 
@@ -233,6 +231,24 @@ def _about_pseudonyms(release: Release) -> Iterator[Remark]:
         )
 
 
+def _about_bounds(release: Release) -> Iterator[Remark]:
+    """Say which columns have regions that end at somebody's values, for want of public bounds."""
+    if release.coded.cells != REGIONS:
+        return
+    bare = [
+        repr(column.name)
+        for column in release.coded.quasi
+        if column.numeric and column.bounds is None and column.name not in release.schema.never_mix
+    ]
+    if bare:
+        yield Remark(
+            f"Nothing is said of the bounds of {', '.join(bare)}: the outermost regions end at the "
+            "smallest and the largest published value, which somebody has. Say in the schema file "
+            "what is publicly possible, for example bounds = [0, 120] under [columns.age].",
+            warning=True,
+        )
+
+
 def _about_labels(release: Release) -> Iterator[Remark]:
     """Say which columns have labels that only look like one value."""
     for column in (*release.coded.quasi, *release.coded.sensitive):
@@ -250,33 +266,6 @@ def _about_labels(release: Release) -> Iterator[Remark]:
             )
 
 
-def _about_others(release: Release) -> Iterator[Remark]:
-    """Say of each column that is published as it is how many rows are alone in their group by it.
-
-    Of linked tables too; not where there are no groups. A survey weight is its group's.
-    """
-    tables = {"": release.recoding} | {f"{k}.": one.recoding for k, one in release.linked.items()}
-    for table, recoding in tables.items():
-        layout = recoding.layout
-        if layout.numbers is None:
-            return
-        for name in recoding.schema.other:
-            if name != recoding.schema.survey_weight:
-                cells = recoding.source[name].gather(layout.carries)
-                alone = rows_alone(layout.numbers, cells, layout.persons)
-                yield about_other(f"{table}{name}", alone, len(cells))
-
-
-def about_other(name: str, alone: int, rows: int) -> Remark:
-    """Say how many rows are alone in their group by a column that is published as it is."""
-    if not alone:
-        return Remark(f"Column {name!r} is published as it is; no row is alone in its group by it.")
-    return Remark(
-        f"Column {name!r} is published as it is, and {alone:,} of {rows:,} rows are alone in their "
-        "group by it: whoever knows it of somebody knows which of them is theirs."
-    )
-
-
 def _about_rows(release: Release, *, escaped: bool) -> Iterator[Remark]:
     """Say which rows are missing, and which cells a spreadsheet would run."""
     suppression = release.suppression
@@ -284,7 +273,7 @@ def _about_rows(release: Release, *, escaped: bool) -> Iterator[Remark]:
         yield Remark(sentence)
     if warning := suppression.out_of_step(len(release.coded), release.manifest.get("people")):
         yield Remark(warning, warning=True)
-    if dropped := release.manifest["dropped"]:
+    if dropped := release.facts["dropped"]:
         yield Remark(f"Left out {dropped} rows with missing cells.")
     if release.formulas and escaped:
         yield Remark(f"Escaped {release.formulas} cells that a spreadsheet would run.")

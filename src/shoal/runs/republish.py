@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +13,7 @@ import polars as pl
 from shoal.audit.manifest import MANIFEST, read_manifest
 from shoal.audit.series import group_rows
 from shoal.audit.tables import digest_of, read_spelled
-from shoal.errors import AuditFailed, InputError, NotAchievable, UsageError, option
+from shoal.errors import AuditFailed, NotAchievable, UsageError, option
 from shoal.methods.base import Method, Task
 from shoal.principles.groups import Groups
 from shoal.release.building import build_release
@@ -30,7 +28,7 @@ from shoal.release.ledger import (
     locked,
     read_ledger,
 )
-from shoal.release.places import PRIVATE
+from shoal.runs.asked import say_asked
 from shoal.runs.checks import reads_files
 from shoal.runs.estimate import whole_run
 from shoal.runs.ledger import (
@@ -39,6 +37,7 @@ from shoal.runs.ledger import (
     check_fixed,
     check_people,
     check_types,
+    check_wait,
     fixed_by,
     of_newcomers,
     take_turn,
@@ -47,8 +46,10 @@ from shoal.runs.ledger import (
 )
 from shoal.runs.outlets import is_outlet
 from shoal.runs.publish import write_release
+from shoal.runs.refusing import check_labels
 from shoal.runs.release import Release
 from shoal.runs.remarks import Remark, about_columns
+from shoal.runs.restored import add_to_log, check_begin, check_newest
 from shoal.table.groupings import Runs
 from shoal.table.reading import take_frame
 from shoal.table.schema import KNOWN, PERSON, REAL
@@ -76,6 +77,7 @@ def republish(
     assert run.ledger is not None
     assert run.output is not None
     _check(run)
+    said = run
     table = take_frame(run.frame(progress))
     run.schema.check(table.columns)
     if reads_files(run.table):
@@ -92,6 +94,7 @@ def republish(
             else take_turn(memory, table, run, series.chance, progress)
         )
         release = series.release(turn, table.height)
+        say_asked(release.manifest, said)
         made(release)
         audit = write_release(
             release,
@@ -125,8 +128,9 @@ def _memory(run: Run, table: pl.DataFrame) -> tuple[Ledger, pl.DataFrame, Run]:
         format=run.format or "csv",
         escaped=run.escape_formulas,
     )
-    ledger = Path(run.ledger)
+    ledger = Path(os.path.realpath(run.ledger))
     if not ledger.exists():
+        check_begin(ledger)
         table, run = run.settled(table)
         decided = {
             "thresholds": thresholds_of(run.schema),
@@ -134,6 +138,7 @@ def _memory(run: Run, table: pl.DataFrame) -> tuple[Ledger, pl.DataFrame, Run]:
         }
         return Ledger.begin(now | decided, columns), table, run
     memory = read_ledger(ledger)
+    check_newest(ledger, memory, Path(os.path.realpath(str(run.output))))
     check_fixed(memory, now)
     check_types(memory, run.schema)
     table, run = replace(run, schema=as_before(run.schema, memory)).settled(table)
@@ -153,31 +158,30 @@ def foresee_next(run: Run, progress: Progress) -> dict[str, Any]:
     marks = memory.mark(check_people(table, run.schema))
     known, now = set(memory.rows[WHO].to_list()), set(marks)
     new = [r for r, mark in enumerate(marks) if mark not in known and mark not in memory.gone]
-    real = memory.rows.filter(pl.col(WHO).is_in(list(now)))[GROUP].value_counts()
-    lives = real.filter(pl.col("count") >= run.least_real)[GROUP]
-    rows = memory.rows.filter(pl.col(GROUP).is_in(lives.implode())).height
+    here = memory.rows.with_columns(pl.col(WHO).is_in(list(now)).alias(HERE))
+    stay = here.filter(pl.col(HERE).sum().over(GROUP) >= run.least_real)
     pending = memory.pending and not _stands(memory)
     waits = bool(memory.rounds) and len(new) < run.batch
     facts: dict[str, Any] = {}
     if new and not waits and not pending:
         try:
             facts = of_newcomers(run, table[new], memory).rehearse(progress)
-        except NotAchievable:
-            if not memory.rounds:
-                raise
+        except NotAchievable as problem:
+            check_wait(run, memory, len(new), problem)
             waits = True
     if not facts:
+        _check_left(run, memory.rows if pending else stay)
         facts = {
             "roles": {role: list(getattr(run.schema, role)) for role in ROLES},
             "require": [
                 {"principle": repr(one), "achievable": True, "largest_m": None} for one in run.asked
             ],
             "method": memory.fixed.get("method", "Exchange()"),
-            "seconds": round(whole_run(0.0, rows), 1),
+            "seconds": round(whole_run(0.0, stay.height), 1),
         }
     born = 0 if waits or pending else len(new)
     return facts | {
-        "rows": memory.rows.height if pending else rows + born,
+        "rows": memory.rows.height if pending else stay.height + born,
         "series": {
             "releases": sum(one.appeared for one in memory.rounds),
             "again": pending,
@@ -187,6 +191,26 @@ def foresee_next(run: Run, progress: Progress) -> dict[str, Any]:
             "wait": waits and bool(new),
         },
     }
+
+
+def _check_left(run: Run, rows: pl.DataFrame) -> None:
+    """Raise where nobody is left in a ledger's rows, or where a group has too few real people."""
+    real = rows.group_by(GROUP).agg(pl.col(HERE).sum())[HERE].to_list()
+    if not real:
+        msg = (
+            "Nobody is left to be published: every group has fewer than "
+            f"{run.least_real:,} real people, and new people form no groups yet. Lower "
+            f"{option('least_real')}, or publish when there are more people. The ledger is as it "
+            "was."
+        )
+        raise NotAchievable(msg)
+    if min(real) < run.least_real:  # in a round that was committed before
+        msg = (
+            "The previous run did not finish publishing. Its release must appear first, and it has "
+            f"groups with only {min(real):,} real people. Run once with {option('least_real')} of "
+            f"at most {min(real):,}, then again."
+        )
+        raise NotAchievable(msg)
 
 
 def _stands(memory: Ledger) -> bool:
@@ -207,6 +231,13 @@ def _check(run: Run) -> None:
     for one in run.asked:
         if one.principle.population:
             msg = f"{one!r} is about everybody who could be in the table, and they change."
+            raise UsageError(msg)
+        if one.principle.scaled or not one.principle.by_itself:
+            msg = (
+                f"{one!r} compares values by the whole table, which changes from release to "
+                "release, and groups of a series must not. Ask for something that a group keeps by "
+                "itself, for example EpsilonM, FrequencyL or a distance such as Lp(scale='none')."
+            )
             raise UsageError(msg)
     for name in ("batch", "least_real"):
         number = getattr(run, name)
@@ -275,13 +306,13 @@ class _Series:
     def release(self, turn: Turn, height: int) -> Release:
         """Return the release that the ledger says."""
         ledger = self.ledger
-        if not ledger.rows.height:
-            msg = "Nobody is left to be published: every group was dropped, and nobody is new."
-            raise InputError(msg)
+        _check_left(self.run, ledger.rows)
         run = replace(self.run, schema=without_person(self.run.schema, ledger.fixed["types"]))
         stored = ledger.rows.select(ledger.fixed["columns"])
         numbers, labels = np.unique(ledger.rows[GROUP].to_numpy(), return_inverse=True)
         coded = run.coded(stored)
+        about = {name for one in run.asked for name in one.columns}
+        check_labels(run.schema, coded, run.form, about)
         here = ledger.rows[HERE].to_numpy()
         real = np.bincount(labels, weights=here).astype(np.int64)
         coded = replace(coded, people=np.arange(len(coded)))
@@ -300,7 +331,7 @@ class _Series:
         )
         ledger.fixed["method"] = made.manifest["method"]
         layout = made.recoding.layout
-        layout = replace(layout, numbers=numbers[layout.bears], real=real[layout.bears])
+        layout = replace(layout, numbers=numbers[layout.bears], real=real[layout.bears], nodes=None)
         made.manifest.update(
             rows_in=int(here.sum()) + turn.absent + turn.dropped if ledger.pending else height,
             dropped=turn.dropped,
@@ -340,19 +371,4 @@ class _Series:
             self.ledger.rounds.pop()
         self.ledger.rounds.append(done)
         self.ledger.write(self.path)
-        self._note(turn)
-
-    def _note(self, turn: Turn) -> None:
-        """Add to the private log who is to be told of, and why."""
-        if not turn.log:
-            return
-        lines = io.StringIO()
-        written = csv.writer(lines, lineterminator="\n")
-        written.writerows((len(self.ledger.rounds), who, why) for who, why in turn.log)
-        descriptor = os.open(
-            self.path.with_name(self.path.name + ".log"),
-            os.O_WRONLY | os.O_CREAT | os.O_APPEND,
-            PRIVATE,
-        )
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(lines.getvalue())
+        add_to_log(self.path, len(self.ledger.rounds), turn.log)

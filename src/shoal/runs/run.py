@@ -12,37 +12,40 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from shoal.audit.identification import check_threshold
+from shoal.engines.base import is_spark
 from shoal.engines.local import engine_of, foresee
 from shoal.engines.people import as_people, check_method
-from shoal.engines.spark.engine import Spark
+from shoal.exact import read_share
 from shoal.methods.base import Method, Task
 from shoal.methods.choice import check_least_risk, choose_method, method_for
-from shoal.methods.suppression import read_share
 from shoal.principles.base import OneDimensional
-from shoal.principles.planning import largest_share
 from shoal.principles.requirement import Require, asked_of, check_population, requirements
 from shoal.progress import Better, Enough, Progress, never, silent, untold
 from shoal.release.building import columns_of
 from shoal.release.forms import check_form
 from shoal.release.layout import Randomness
-from shoal.release.statement import check_title
+from shoal.release.statement import check_context, check_title
 from shoal.runs.checks import (
     Prepared,
     check_alone,
     check_budget,
+    check_cells,
     check_linked,
     check_named,
     check_places,
+    check_trials,
     checked_settings,
     prepare,
     reads_files,
 )
 from shoal.runs.doing import Outcome, go, release_of
-from shoal.runs.estimate import search_seconds, whole_run
+from shoal.runs.percentiles import check_percentiles, offered_rows
+from shoal.runs.refusing import check_columns
 from shoal.runs.remarks import AlsoPeople, Tell, about_columns, about_whom, unheard
 from shoal.table.coded import code_table
 from shoal.table.columns import without_cells
 from shoal.table.forms import INTERVALS
+from shoal.table.grid import REGIONS, TIGHT
 from shoal.table.linked import parted
 from shoal.table.pseudonyms import check_key, read_key
 from shoal.table.reading import read_lean, read_table, take_frame
@@ -55,7 +58,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
 
     from shoal.engines.base import Engine
     from shoal.principles.requirement import Requirement
@@ -99,8 +104,11 @@ class Run:
     escape_formulas: bool = False
     key: bytes | None = field(default=None, repr=False)
     title: str | None = None
+    context: Mapping[str, str] = field(default_factory=dict)
+    withhold_counts: bool = False
     form: str = INTERVALS
     keep_other: bool = False
+    cells: str = TIGHT
     # How the table is read.
     query: str | None = None
     sheet: str | None = None
@@ -125,6 +133,8 @@ class Run:
     better: Better = field(default=untold, repr=False)
     # The schema file, and the roles that options took from it.
     said: Settings = field(default_factory=Settings, repr=False)
+    # Where it was drawn before the numbers were cut off which rows of a person are published.
+    turns: NDArray[np.int64] | None = field(default=None, repr=False)
     overruled: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
@@ -141,8 +151,10 @@ class Run:
         """
         said = Settings() if said is None else said
         given = {name: value for name, value in options.items() if is_said(value)}
-        own = {one.name for one in fields(cls)} - {"said", "schema", "overruled"}
+        own = {one.name for one in fields(cls)} - {"said", "schema", "turns", "overruled"}
         of_file = {name: value for name, value in vars(said).items() if name in own}
+        if "context" in given:
+            given["context"] = said.context | given["context"]
         schema = said.schema(**{name: given.pop(name) for name in set(given) - own})
         key = read_key(key_file) if key_file or schema.pseudonymize else None
         return cls(
@@ -184,16 +196,20 @@ class Run:
         """Raise what is wrong with what is asked, wherever it would be written."""
         check_key(self.schema.pseudonymize, self.key)
         check_title(self.title)
+        check_context(self.context)
         check_threshold(self.threshold)
+        check_trials(self)
         check_population(self.asked, given=self.population is not None)
         check_form(self.form, self.asked, self.schema, keep_other=self.keep_other)
         check_linked(self)
         check_alone(self)
+        check_cells(self)
         choose_method(self.method, self.asked)
         read_share(self.suppress)
+        check_percentiles(self)
         check_budget(self.seconds)
         Randomness(self.seed)
-        if isinstance(engine_of(self.engine), Spark):
+        if is_spark(engine_of(self.engine)):
             from shoal.runs.spread import check_spread
 
             check_spread(self)
@@ -222,13 +238,18 @@ class Run:
 
     def settled(self, table: pl.DataFrame) -> tuple[pl.DataFrame, Self]:
         """Return a table rounded and cut off, and the run with what the table has decided."""
-        table, schema = settle(table, self.schema)
-        return table, replace(self, schema=schema)
+        stays, turns = offered_rows(self, table)
+        table, schema = settle(table, self.schema, stays)
+        return table, replace(self, schema=schema, turns=turns)
 
     def coded(self, table: pl.DataFrame, progress: Progress = silent) -> Coded:
         """Code a table for what is asked of it."""
         asked = asked_of(self.asked)
-        return code_table(table, self.schema, missing=self.missing, asked=asked, progress=progress)
+        how: dict[str, Any] = {"missing": self.missing, "asked": asked, "progress": progress}
+        coded = replace(code_table(table, self.schema, **how), turns=self.turns, cells=self.cells)
+        if self.cells == REGIONS:
+            return coded
+        return replace(coded, quasi=tuple(replace(one, step=None) for one in coded.quasi))
 
     def prepare(self, table: pl.DataFrame, progress: Progress = silent) -> Prepared:
         """Return what is to be searched for: the one place where a task is made."""
@@ -238,7 +259,7 @@ class Run:
         """Return the method of the run, which can search for what is required, or raise."""
         method = self.method
         if method is None:
-            chosen = method_for(as_people(task), self.seed)
+            chosen = method_for(as_people(task), self.seed, self.form)
         else:
             chosen = choose_method(method, self.asked)
         check_method(chosen, task)
@@ -259,8 +280,10 @@ class Run:
         once.
         """
         table, run = self.settled(take_frame(frame))
-        task = run.prepare(table).task
+        prepared = run.prepare(table)
+        task = prepared.task
         chosen = run.chosen(task)
+        check_columns(run, table, prepared)
         share = read_share(self.suppress)
         left = foresee(task, chosen, share)
         if task.coded.people is not None:
@@ -276,10 +299,13 @@ class Run:
 
             return foresee_next(self, progress)
         engine = engine_of(self.engine)
-        if isinstance(engine, Spark):
+        if is_spark(engine):
             from shoal.runs.spread import rehearse_spread
 
             return rehearse_spread(self, engine, progress, tell)
+        from shoal.principles.planning import largest_share
+        from shoal.runs.estimate import search_seconds, whole_run
+
         task, left, chosen = self.ready(self.read(progress, tell))
         search = search_seconds(chosen, left, clock=time.perf_counter)
         if task.seconds is not None and type(chosen).refine is not Method.refine:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import textwrap
@@ -15,9 +16,12 @@ from shoal.errors import OutputError, UnknownColumn, UsageError, option
 from shoal.exact import percent, tidy
 from shoal.inspection.advise import weighing
 from shoal.inspection.inspect import inspect
-from shoal.runs.proposal import SAMPLE, propose
+from shoal.release.places import PUBLIC, write_whole
+from shoal.runs.losing import SAMPLE
+from shoal.runs.proposal import DEAR, propose, protecting, requirement_for
 from shoal.table.databases.access import is_address, to_keep
 from shoal.table.dates import check_format
+from shoal.table.files import check_spelling
 from shoal.table.reading import read_table
 from shoal.table.schema import Schema
 from shoal.views.commands import Command
@@ -58,16 +62,21 @@ def proposed_schema(
     ask : called with each question that decides what is proposed; without it nothing is asked.
     """
     found = inspect(table)
-    schema, least = (found.schema, EVERYBODY) if ask is None else decide(found, ask)
+    schema, least, dear = found.schema_of(found.protect), EVERYBODY, DEAR
+    if ask is not None:
+        (schema, least), dear = decide(found, ask), math.inf
     if schema.person is not None:
         schema = replace(schema, most_rows=usual_rows(table[schema.person]))
-    choices = propose(table, found, schema, least=least)
+    choices = propose(table, found, schema, least=least, dear=dear)
     if ask is not None and len(choices) > 1:
         choices = _chosen(choices, ask)
+    schema = protecting(schema, choices[0].sensitive if choices else schema.sensitive[:1])
+    rivals = [name for name in found.named("sensitive") if name not in schema.published]
+    others = {name: requirement_for(table, found, name) for name in rivals}
     how = {name: said for name, said in (reading or {}).items() if said is not None}
     lines = [
         *_head(found, source, how, file),
-        *_run(found, schema, choices, schema.most_rows),
+        *_run(found, schema, choices, others),
         *_columns(found, schema),
     ]
     return "\n".join(lines) + "\n", bool(choices)
@@ -84,11 +93,15 @@ def decide(found: Inspection, ask: Ask) -> tuple[Schema, int]:
             if way:
                 formats[column.name] = check_format(column.name, way)
     guessed = (*found.named("quasi"), *formats)
+    doubts = [f"  {one.name}: {one.question}" for one in found.columns if one.question]
+    asked = "\n".join(["In doubt:", *doubts, ""]) if doubts else ""
     quasi = _named(
-        ask("Which columns could somebody know of a person?", ",".join(guessed)), tuple(known)
+        ask(f"{asked}Which columns may others know about a person?", ",".join(guessed)),
+        tuple(known),
     )
-    protect = _named(ask("Which column is to be protected?", found.protect or ""), tuple(known))
-    said = ask("How many people at least share every description?", str(EVERYBODY))
+    secret = [name for name in found.protect if name not in quasi]
+    protect = _named(ask("Which columns are to be protected?", ",".join(secret)), tuple(known))
+    said = ask("Minimum group size (how many people share every combination)?", str(EVERYBODY))
     if not said.strip().isdigit() or int(said) < 1:
         msg = f"A number of people is a whole number of at least 1. Got {said!r}."
         raise UsageError(msg)
@@ -163,8 +176,9 @@ def _head(found: Inspection, source: str | None, how: Mapping[str, str], file: s
     typed = tuple((name, said) for name, said in how.items() if name not in KEPT)
     said = [
         *_comment(
-            f"How to publish a table of {found.rows:,} rows. Everything here was guessed from its "
-            "names and cells: look it over. Paths are relative to this file. Then run beside it:"
+            f"How to publish a table of {found.rows:,} rows. Shoal guessed everything here from "
+            "column names and cells: check it. A line that begins with ? is a question that only "
+            "you can answer. Paths are relative to this file. Then run beside it:"
         ),
         "#",
         f"#   {Command('anonymize', (), (('schema', shown), *typed)).line}",
@@ -179,11 +193,14 @@ def _head(found: Inspection, source: str | None, how: Mapping[str, str], file: s
 
 
 def _run(
-    found: Inspection, schema: Schema, choices: Sequence[Proposal], most: int | None
+    found: Inspection,
+    schema: Schema,
+    choices: Sequence[Proposal],
+    others: Mapping[str, str | None],
 ) -> list[str]:
     quasi, identifying = schema.quasi, schema.identifying
     said = [
-        *_comment("Columns that could single a person out; they are generalized."),
+        *_comment("Columns that others may know about a person. Shoal generalizes them."),
         f"quasi = {_list(quasi)}",
     ]
     if found.unique is not None and quasi == found.named("quasi"):
@@ -191,7 +208,7 @@ def _run(
         said += _comment(f"{share} of the rows are unique in them.")
     said += [
         "",
-        *_comment("Columns to protect; they are published as they are."),
+        *_comment("Columns to protect. Shoal publishes their values unchanged, but in groups."),
         f"sensitive = {_list(schema.sensitive)}",
     ]
     if weight := _survey_weight(found):
@@ -200,23 +217,36 @@ def _run(
             *_comment("How many people of the population a row stands for; published as a mean."),
             f"survey_weight = {quoted(weight)}",
         ]
-    rivals = [name for name in found.named("sensitive") if name not in schema.published]
-    if rivals:
+    if others:
         said += _comment(
-            f"Private too, and left out here: {', '.join(map(quoted, rivals))}. Each that is added "
-            'needs a requirement of its own, as in "NAME: FrequencyL(l=3)".'
+            "These are sensitive, too, and are not published. To publish one, add it above and "
+            "require something of it, for example:"
         )
+        said += [line for name, text in others.items() for line in _comment(_for_one(name, text))]
     said += [
         "",
-        *_person(found, schema, most),
-        *_comment("Columns that name a person; they are dropped."),
+        *_person(found, schema),
+        *_comment("Columns that identify a person. Shoal does not publish them."),
         f"identifying = {_list(identifying)}",
         "",
-        *_comment("Columns to publish unchanged: only what nobody could know a person by."),
+        *_comment("Columns to publish unchanged: only what nobody could know about a person."),
         "other = []",
         "",
     ]
-    return [*said, *_required(choices)]
+    return [*said, *_required(choices, _comment(incomplete(found)), found.rows)]
+
+
+def incomplete(found: Inspection) -> str:
+    """Say how many rows have missing cells in the suggested columns."""
+    share = percent(found.incomplete / max(found.rows, 1), 1)
+    return f"{found.incomplete:,} of {found.rows:,} rows ({share}) have missing cells here."
+
+
+def _for_one(name: str, text: str | None) -> str:
+    """Return what could be required of a sensitive column that is left out."""
+    if text is None:
+        return f"{quoted(name)}: nearly all rows have the same value, so no limit on it would help."
+    return quoted(text)
 
 
 def usual_rows(whom: pl.Series) -> int:
@@ -225,10 +255,11 @@ def usual_rows(whom: pl.Series) -> int:
     return max(int(counts.quantile(0.95, "lower") or 1), 1)
 
 
-def _person(found: Inspection, schema: Schema, most: int | None) -> list[str]:
+def _person(found: Inspection, schema: Schema) -> list[str]:
     """Return whom rows are about, and how many rows of one are published."""
     if schema.person is None:
         return []
+    most = schema.most_rows
     why = next(column.why for column in found.columns if column.name == schema.person)
     return [
         *_comment(f"Whom rows are about: {why}. People are counted; it is not published."),
@@ -242,7 +273,7 @@ def _person(found: Inspection, schema: Schema, most: int | None) -> list[str]:
     ]
 
 
-def _required(choices: Sequence[Proposal]) -> list[str]:
+def _required(choices: Sequence[Proposal], missing: list[str], rows: int) -> list[str]:
     if not choices:
         return [
             *_comment(
@@ -256,12 +287,14 @@ def _required(choices: Sequence[Proposal]) -> list[str]:
     first, *others = choices
     said = [line for reason in first.reasons for line in _comment(reason)]
     if first.loss is not None:
-        said += _comment(f"{percent(first.loss, 1)} is lost, as tried on at most {SAMPLE:,} rows.")
+        lost = percent(first.loss, 1)
+        some = f", estimated from {SAMPLE:,} rows" if rows > SAMPLE else ""
+        said += _comment(f"It loses about {lost} of the detail{some}.")
     said += [f"require = {_list(first.require)}", f"method = {quoted(first.method)}"]
     for other in others:
         said += ["", *_comment(f"Or: {_words(other)}"), f"# require = {_flat(other.require)}"]
     if first.missing != "error":
-        said += ["", f"missing = {quoted(first.missing)}"]
+        said += ["", *missing, f"missing = {quoted(first.missing)}"]
     return [*said, "", 'output = "published"', '# suppress = "1%"  # rows that may be left out', ""]
 
 
@@ -271,31 +304,39 @@ def _flat(names: Sequence[str]) -> str:
 
 def _columns(found: Inspection, schema: Schema) -> list[str]:
     said: list[str] = []
-    types, weight = schema.types, _survey_weight(found)
+    weight = _survey_weight(found)
     for column in found.columns:
         role = f"{schema.role(column.name) or 'left out'}: {column.why}"
         if column.name == weight:
-            role = "survey weight: its name speaks of what a row stands for"
+            role = "survey weight: the name suggests how many people a row stands for"
         said += _comment(f"{quoted(column.name)}: {role}.")
         kind = column.type or "unusable"
         values = "1 value" if column.distinct == 1 else f"{column.distinct:,} values"
         said += _comment(f"{kind}: {column.reason}; {values}.")
+        if column.question:
+            said += _comment(f"? {column.question}")
         for suspicion in column.suspicions:
             said += _comment(f"! {suspicion.text}")
         if column.name in schema.published:
-            said += [f"[columns.{_key(column.name)}]"]
-            if column.name in types:
-                said.append(f"type = {quoted(types[column.name])}")
-            if column.order:
-                said.append(f"order = {_list(column.order)}")
-            if column.name in schema.date_formats:
-                said.append(f"date_format = {quoted(schema.date_formats[column.name])}")
-            said += _rounding(column)
-            if column.name in schema.quasi:
-                said += [*_hierarchy(column), "# weight = 2  # its loss counts twice"]
+            said += _settings(column, schema)
         said.append("")
     for one in found.kinship:
         said += _comment(one.text)
+    return said
+
+
+def _settings(column: ColumnInspection, schema: Schema) -> list[str]:
+    """Return what a schema file says of one column that is published."""
+    said = [f"[columns.{_key(column.name)}]"]
+    if column.name in schema.types:
+        said.append(f"type = {quoted(schema.types[column.name])}")
+    if column.order:
+        said.append(f"order = {_list(column.order)}")
+    if column.name in schema.date_formats:
+        said.append(f"date_format = {quoted(schema.date_formats[column.name])}")
+    said += _rounding(column)
+    if column.name in schema.quasi:
+        said += [*_hierarchy(column), "# weight = 2  # its loss counts twice"]
     return said
 
 
@@ -381,8 +422,8 @@ def init(
         raise OutputError(msg)
     folder = target.absolute().parent
     if not is_address(table):
-        _check_spelling(os.path.relpath(table, folder))
-    _check_spelling(target.name)
+        check_spelling(os.path.relpath(table, folder), "no schema file can have it")
+    check_spelling(target.name, "no schema file can have it")
     how = {"query": query, "sheet": sheet, "delimiter": delimiter, "encoding": encoding}
     frame = read_table(table, **how)
     if is_address(table):
@@ -390,28 +431,5 @@ def init(
     else:
         place = Path(os.path.relpath(table, folder)).as_posix()
     text, complete = proposed_schema(frame, place, reading=how, file=target.name, ask=ask)
-    _write_whole(target, text)
+    write_whole(target, text, force=force, mode=PUBLIC)
     return complete
-
-
-def _check_spelling(name: str) -> None:
-    """Raise where the name of a file is none that TOML could spell."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        shown = os.fsencode(name).decode("utf-8", "replace")
-        msg = f"The name {shown!r} is not UTF-8, so no schema file can have it. Rename it first."
-        raise UsageError(msg) from None
-
-
-def _write_whole(target: Path, text: str) -> None:
-    """Write a file beside, then put it in its place."""
-    staged = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    try:
-        staged.write_text(text, "utf-8")
-        staged.replace(target)
-    except OSError as problem:
-        msg = f"Cannot write {target.name!r}: {problem.strerror}."
-        raise OutputError(msg) from None
-    finally:
-        staged.unlink(missing_ok=True)

@@ -12,35 +12,38 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.audit.claims import manifest_schema
 from shoal.audit.files import audit_directory
-from shoal.audit.manifest import REPORT
-from shoal.audit.slices import group_sizes_of, held_by
-from shoal.audit.tables import digest_of, find_parts
+from shoal.audit.identification import check_threshold
+from shoal.audit.slices import AT_ONCE, held_by
+from shoal.audit.tables import find_parts, read_tables
 from shoal.engines.spark.reading import is_spark_frame
 from shoal.engines.spark.scan import scan_columns, value_of
 from shoal.engines.spark.scattering import suppressed
 from shoal.engines.spark.work import TABLE, Work
 from shoal.errors import AuditFailed, UsageError, option
+from shoal.exact import read_share, upward
 from shoal.methods.choice import choose_method
-from shoal.methods.suppression import read_share
 from shoal.principles.base import OneDimensional
 from shoal.principles.planning import largest_share
 from shoal.principles.requirement import requirements
-from shoal.progress import Progress, silent
-from shoal.release.codebook import codebook_of
-from shoal.release.places import _real, as_output_errors, check_output
-from shoal.release.staging import staging, swap_in
+from shoal.progress import CLOCK, Progress, silent
+from shoal.release.places import _real, appear, as_output_errors, check_output
+from shoal.release.staging import staging
+from shoal.runs.asked import say_asked
 from shoal.runs.checks import check_named, reads_files
 from shoal.runs.outlets import is_outlet
-from shoal.runs.publish import collect_spread, write_manifest, write_text
-from shoal.runs.remarks import Remark, about_columns, about_other, unheard
+from shoal.runs.publish import say_when, write_codebook, write_report
+from shoal.runs.refusing import check_audited, check_counted, check_names
+from shoal.runs.remarks import Remark, about_columns, unheard
 from shoal.showing import Shown
 from shoal.table.databases.access import is_address
-from shoal.table.forms import CODEBOOK, RELEASE, TWO_TABLES
+from shoal.table.forms import RELEASE, TWO_TABLES
 from shoal.table.people import CodedPeople
 from shoal.table.reading import STDIN
 from shoal.table.settings import ROLES
+from shoal.utility.codebook import codebook
 from shoal.utility.expression import count
 from shoal.utility.parts import PartsTable
+from shoal.utility.shown import shown
 from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
@@ -48,11 +51,14 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from shoal.audit.files import Look
+    from shoal.audit.forms import Tables
     from shoal.audit.tables import PartFiles
     from shoal.audit.verify import Audit
     from shoal.engines.spark.engine import Spark
     from shoal.engines.spark.scan import Scan
     from shoal.principles.requirement import Require, Requirement
+    from shoal.release.codebook import HeldCells
     from shoal.release.layout import Suppression
     from shoal.runs.remarks import Tell
     from shoal.runs.run import Run
@@ -78,6 +84,22 @@ REFUSED = {
 }
 
 
+def _check_schema(schema: Schema) -> None:
+    """Raise where something is said of columns that Spark cannot do."""
+    if schema.pseudonymize:
+        msg = f"{option('pseudonymize')} cannot be had with Spark(): its key would have to travel."
+        raise UsageError(msg)
+    if schema.bounds:
+        msg = f"Public bounds of columns cannot be combined with Spark(). {ELSEWHERE}"
+        raise UsageError(msg)
+    if schema.trims:
+        msg = (
+            f"{option('round')}, {option('bottom')} and {option('top')} cannot be had with "
+            "Spark(): round the numbers before."
+        )
+        raise UsageError(msg)
+
+
 def check_spread(run: Run) -> None:
     """Raise before any work is done where something is asked that Spark cannot do."""
     usual = {one.name: one.default for one in fields(run)}
@@ -99,15 +121,7 @@ def check_spread(run: Run) -> None:
         )
         raise UsageError(msg)
     schema = run.schema
-    if schema.pseudonymize:
-        msg = f"{option('pseudonymize')} cannot be had with Spark(): its key would have to travel."
-        raise UsageError(msg)
-    if schema.trims:
-        msg = (
-            f"{option('round')}, {option('bottom')} and {option('top')} cannot be had with "
-            "Spark(): round the numbers before."
-        )
-        raise UsageError(msg)
+    _check_schema(schema)
     if run.output is not None and is_outlet(str(run.output)):
         msg = f"Spark() writes a directory that all workers see. Give {option('output')} one."
         raise UsageError(msg)
@@ -118,7 +132,7 @@ def check_spread(run: Run) -> None:
             f"parts it. {ELSEWHERE}"
         )
         raise UsageError(msg)
-    method = choose_method(run.method, run.asked)
+    method = choose_method(run.method, run.asked, run.form)
     if not method.grouped:
         msg = f"{method!r} makes no groups, and looks at the whole table at once. {ELSEWHERE}"
         raise UsageError(msg)
@@ -157,18 +171,25 @@ class SpreadRelease(Shown):
     requirements: tuple[Requirement, ...]
     schema: Schema
     suppression: Suppression
-    sizes: list[dict[str, int]]
     labels: tuple[str, ...]
     audited: Audit
-    codebook: pl.DataFrame
+    held: dict[str, HeldCells]
     settings: dict[str, Any] = field(default_factory=dict)
-    alone_by: dict[str, int] = field(default_factory=dict)
 
     @property
     def table(self) -> Any:
         """The published table, as a frame of Spark with the types of the part files."""
         paths = [str(self.work.place / name) for name in self.manifest["digests"] if "/" in name]
         return self.work.session.read.parquet(*paths)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the owner is told: what the manifest says, what it withholds, and times."""
+        return (
+            self.manifest
+            | self.settings.get("withheld", {})
+            | {"seconds": self.settings["seconds"], "seconds_by": CLOCK}
+        )
 
     @property
     def loss(self) -> float:
@@ -179,6 +200,11 @@ class SpreadRelease(Shown):
     def form(self) -> str:
         """How the release spells groups."""
         return str(self.manifest["form"])
+
+    def codebook(self) -> pl.DataFrame:
+        """Return a line for each published column: what it is, and what was done to it."""
+        tables = read_tables(self.work.place, self.manifest, lean=True, most=AT_ONCE)
+        return described(tables, self)
 
     def audit(self) -> Audit:
         """Measure every requirement again on the part files."""
@@ -208,6 +234,7 @@ class SpreadRelease(Shown):
             raise UsageError(msg)
         check_output(directory, format=format, linkage=None, force=force)
         target = _real(directory)
+        self.manifest["threshold"] = upward(check_threshold(threshold))
         with as_output_errors(target.name), staging(target) as staged:
             shutil.copytree(self.work.files, staged / TABLE)
             copy = Work(
@@ -216,16 +243,14 @@ class SpreadRelease(Shown):
             )
             found, _ = copy.engine.measure(copy, self.manifest, self.labels)
             finish(self, staged, found, threshold)
-            swap_in(staged, target)
+            appear(staged, target, force=force)
         return found
 
     def remarks(self, **_asked: Any) -> Iterator[Remark]:
         """Say what the owner should know of it."""
         if sentence := str(self.suppression):
             yield Remark(sentence)
-        for name, alone in self.alone_by.items():
-            yield about_other(name, alone, self.manifest["rows"])
-        if dropped := self.manifest["dropped"]:
+        if dropped := self.facts["dropped"]:
             yield Remark(f"Left out {dropped} rows with missing cells.")
         if self.manifest["groups"] == 1:
             yield Remark(
@@ -250,7 +275,8 @@ def spread_release(
         kept = Path(tempfile.mkdtemp(prefix="shoal-"))
     work = _work(run, engine, progress, tell, kept)
     try:
-        release = _made(work)
+        release = _made(work, run.threshold)
+        say_asked(release.manifest, run)
     except BaseException:
         if place is None:
             shutil.rmtree(kept, ignore_errors=True)
@@ -288,37 +314,48 @@ def _told(run: Run, header: tuple[str, ...], tell: Tell) -> None:
         tell(remark)
 
 
-def _made(work: Work) -> SpreadRelease:
+def _made(work: Work, threshold: float | str) -> SpreadRelease:
     engine = work.engine
     scan = engine.domains(work)
+    _check_labels(work, scan)
     forest = engine.shards(work, scan)
     found = engine.search(work, scan, forest)
-    manifest, recoding = engine.recode(work, scan, forest, found)
+    manifest = engine.recode(work, scan, forest, found)
+    manifest["threshold"] = upward(check_threshold(threshold))
     labels = tuple(one.column.name for one in scan.domains.sensitive if not one.column.numeric)
     audit, slices = engine.measure(work, manifest, labels)
     complaints = audit.complaints()
     if complaints:
         msg = "The release failed its own audit and was not kept. " + " ".join(complaints)
         raise AuditFailed(msg)
-    manifest["measured"] = audit.measured()
-    manifest["seconds"] = dict(work.seconds)
+    check_audited(audit)
+    manifest.update(audit.statement(), measured=audit.measured())
     return SpreadRelease(
         manifest,
         work,
         work.requirements,
         scan.schema,
         suppressed(found),
-        group_sizes_of(slices),
         labels,
         audit,
-        codebook_of({RELEASE: recoding}, held_by(slices)),
-        {"shards": len(found)},
-        {
-            name: sum((one.alone_by or {})[name] for one in found)
-            for name in scan.schema.other
-            if name != scan.schema.survey_weight
-        },
+        held_by(slices),
+        {"shards": len(found), "seconds": dict(work.seconds)},
     )
+
+
+def _check_labels(work: Work, scan: Scan) -> None:
+    """Raise where cells of a quasi or protected column are names or free text."""
+    about = {name for one in work.requirements for name in one.columns}
+    protected = [one for one in scan.domains.sensitive if one.column.name in about]
+    for one in (*scan.domains.quasi, *protected):
+        column, name = one.column, one.column.name
+        if column.numeric or column.tree is not None or name in work.schema.nobody_knows:
+            continue
+        with work.phase("code"):
+            labels, people, rows = scan.labels(name)
+            check_names(name, labels, rows, protected=one in protected)
+            if one not in protected:
+                check_counted(name, labels, people, rows)
 
 
 def written_spread(
@@ -328,26 +365,31 @@ def written_spread(
     target = _real(str(run.output))
     with as_output_errors(target.name), staging(target) as staged:
         release = spread_release(run, engine, progress, tell, staged)
-        progress("report", 0.0)
-        finish(release, staged, release.audited, run.threshold)
-        progress("report", 1.0)
-        swap_in(staged, target)
+        finish(release, staged, release.audited, run.threshold, progress)
+        appear(staged, target, force=run.force)
     release.work.place = target
     return release, release.audited
 
 
-def finish(release: SpreadRelease, staged: Path, found: Audit, threshold: float | str) -> None:
-    """Write the report, and last the manifest, as the mark that the release is whole."""
-    from shoal.views.html import render_recast
+def described(tables: Tables, release: SpreadRelease) -> pl.DataFrame:
+    """Return the codebook of part files; where not all were read, workers know what they hold."""
+    return codebook(tables, release.manifest, None if tables.whole else release.held)
 
+
+def finish(
+    release: SpreadRelease,
+    staged: Path,
+    found: Audit,
+    threshold: float | str,
+    progress: Progress = silent,
+) -> None:
+    """Write the report, and last the manifest, as the mark that the release is whole."""
     manifest = release.manifest
-    manifest["measured"] = found.measured()
-    write_text(staged / CODEBOOK, release.codebook.write_csv())
-    manifest["digests"][CODEBOOK] = digest_of(staged / CODEBOOK)
-    page = render_recast(collect_spread(manifest, found, release, threshold))
-    write_text(staged / REPORT, page)
-    manifest["digests"][REPORT] = digest_of(staged / REPORT)
-    write_manifest(manifest, staged)
+    release.settings["withheld"] = say_when(manifest, threshold)
+    manifest.update(found.statement(), measured=found.measured())
+    some = read_tables(staged, manifest, lean=True, most=AT_ONCE)
+    write_codebook(described(some, release), manifest, staged)
+    write_report(manifest, replace(found, shown=shown(some, manifest)), staged, progress)
 
 
 def rehearse_spread(run: Run, engine: Spark, progress: Progress, tell: Tell) -> dict[str, Any]:
@@ -357,6 +399,7 @@ def rehearse_spread(run: Run, engine: Spark, progress: Progress, tell: Tell) -> 
     with tempfile.TemporaryDirectory(prefix="shoal-") as place:
         work = _work(run, engine, progress, tell, Path(place))
         scan = engine.domains(work)
+        _check_labels(work, scan)
         forest = engine.shards(work, scan)
     return {
         "rows": scan.rows,
@@ -377,7 +420,10 @@ def _largest(scan: Scan, one: Requirement) -> int | None:
 
 
 def audit_spread(
-    directory: Path, engine: Spark, require: Require | Iterable[Require] | None = None
+    directory: Path,
+    engine: Spark,
+    look: Look | None = None,
+    require: Require | Iterable[Require] | None = None,
 ) -> Audit:
     """Audit a release in part files on Spark; what its other files say is looked at here."""
 
@@ -387,7 +433,7 @@ def audit_spread(
         work = Work(engine, None, manifest_schema(manifest), tuple(asked), directory.resolve())
         return engine.measure(work, manifest)[0]
 
-    return audit_directory(directory, require, elsewhere=measured)
+    return audit_directory(directory, require, elsewhere=measured, look=look)
 
 
 def counted_values(run: Run, engine: Spark, require: Require) -> tuple[Sensitive | None, int]:

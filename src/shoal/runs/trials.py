@@ -11,16 +11,19 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.identification import check_threshold
+from shoal.audit.published import as_read
 from shoal.errors import ShoalError
 from shoal.exact import percent
 from shoal.methods.base import Method
 from shoal.progress import Progress, silent
-from shoal.release.places import check_private, private_text
+from shoal.release.places import check_private, write_whole
 from shoal.runs.compare import compare
-from shoal.runs.facts import collect
+from shoal.runs.facts import facts
 from shoal.runs.owner import collect_owner
+from shoal.runs.publish import dated
 from shoal.runs.tune import tune
 from shoal.table.schema import Schema
+from shoal.utility.shown import shown
 from shoal.views.html import render_owner
 from shoal.views.usual import THRESHOLD
 
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.audit.verify import Audit
     from shoal.runs.compare import Comparison
     from shoal.runs.release import Release
     from shoal.runs.tune import Frontier
@@ -54,7 +56,7 @@ def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
     rows = _drawn(coded, np.random.default_rng(chance))
     some = "all" if len(rows) == len(coded) else f"{len(rows):,} of {len(coded):,}"
     drawn = "" if len(rows) == len(coded) else ", drawn at random"
-    facts: dict[str, Any] = {
+    told: dict[str, Any] = {
         "sample": f"Tried on {some} rows{drawn}, with at most {SECONDS:g} s for a search. Compare "
         "these losses with one another; the release itself, on all rows and with all the time it "
         f"took, loses {percent(release.loss, 2)} (GCP)."
@@ -66,7 +68,7 @@ def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
         table = table.with_columns(pl.Series(schema.person, coded.people[rows]))
     if release.population is not None:
         why = "Not tried: what is required is about a population, which a sample does not keep."
-        return facts | {"no_frontier": why, "no_comparison": why}
+        return told | {"no_frontier": why, "no_comparison": why}
     asked: Any = release.requirements
     options: dict[str, Any] = {"require": asked, "missing": "value", "seconds": SECONDS}
     method = Method.read(release.manifest["method"])
@@ -78,7 +80,7 @@ def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
         if entry["problem"]:
             entry["problem"] = _missed(made=entry["method"] == repr(method))
     progress("trials", 1.0)
-    return facts | {
+    return told | {
         "frontier": frontier and frontier | {"trial": True},
         "no_frontier": no_frontier,
         "comparison": comparison,
@@ -133,17 +135,20 @@ def write_owner_report(
     release: Release,
     path: str | Path,
     *,
-    audit: Audit | None = None,
     threshold: float | str = THRESHOLD,
+    tried: bool = False,
     force: bool = False,
     progress: Progress = silent,
 ) -> None:
     """Write the owner's report, readable by its owner alone."""
-    check_threshold(threshold)
+    limit = check_threshold(threshold)
     check_private(path, what="owner-report", force=force)
-    tried = trials(release, progress)
+    known = trials(release, progress) if tried else None
     progress("owner", 0.0)
-    found = release.audit() if audit is None else audit
-    facts = collect(release, found, threshold=threshold, work=None)
-    private_text(path, render_owner(facts, collect_owner(release), tried))
+    found = release.audit()
+    manifest = dated(threshold) | release.facts | {"measured": found.measured()}
+    alike = None if release.heterogeneous else found.alike
+    public = facts(manifest, alike, shown(as_read(release), manifest))
+    page = render_owner(public, collect_owner(release, found, limit), known)
+    write_whole(path, page, force=force, what="owner-report")
     progress("owner", 1.0)

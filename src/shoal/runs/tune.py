@@ -21,15 +21,17 @@ from shoal.methods.choice import choose_method, loss_of, search
 from shoal.notation import brief
 from shoal.principles.groups import Groups
 from shoal.progress import Progress, silent
+from shoal.runs.auditing import audit_spelled, made_of
 from shoal.runs.run import Run
 from shoal.table.reading import take_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from shoal.methods.base import Method, Task
+    from shoal.methods.choice import Searched
     from shoal.principles.base import Principle
     from shoal.principles.requirement import Require, Requirement
     from shoal.table.missing import Missing
@@ -289,15 +291,21 @@ def tuned(run: Run, *, vary: str | None = None, progress: Progress = silent) -> 
     asked = run.asked
     grid = grid_of(asked, vary)
     tried = [_with(asked, grid, value) for value in grid.values]
-    chosen = choose_method(run.method, asked)
+    chosen = choose_method(run.method, asked, run.form, run.cells)
     table, run = run.settled(take_frame(run.frame()))
-    base = run.prepare(table).task
+    prepared = run.prepare(table)
+    base = prepared.task
     coded = base.coded
+
+    def broken(made: Searched) -> str | None:
+        found = audit_spelled(made_of(prepared, table, run.schema, made, chosen))
+        return " ".join(found.complaints()) or None
+
     points = []
     for place, (value, required) in enumerate(zip(grid.values, tried, strict=True)):
         progress("tune", place / len(tried))
         task = replace(base, requirements=tuple(required))
-        points.append(_try(chosen, task, value, repr(required[grid.place])))
+        points.append(_try(chosen, task, value, repr(required[grid.place]), broken))
     progress("tune", 1.0)
     principle = asked[grid.place].principle
     grows = grid.parameter not in principle.looser
@@ -334,12 +342,20 @@ def _with(asked: list[Requirement], grid: Grid, value: float) -> list[Requiremen
     return [*asked[: grid.place], changed, *asked[grid.place + 1 :]]
 
 
-def _try(method: Method, task: Task, value: float, required: str) -> Setting:
+def _try(
+    method: Method,
+    task: Task,
+    value: float,
+    required: str,
+    broken: Callable[[Searched], str | None],
+) -> Setting:
     check_method(method, task)
     try:
         made = search(method, task, Local().solve)
     except NotAchievable as problem:
         return Setting(value, required, None, None, None, problem.sentence)
+    if said := broken(made):  # what its own audit complains of was not reached
+        return Setting(value, required, None, None, None, said)
     groups = len(made.found) if isinstance(made.found, Groups) else None
     loss = loss_of(made.task.coded, made.found)
     left_out = len(task.coded) - len(made.task.coded)

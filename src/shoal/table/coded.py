@@ -14,8 +14,9 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.progress import Progress, silent
-from shoal.table.coding import check_type, code_asked, code_known, code_lenient, code_persons
+from shoal.table.coding import check_type, code_asked, code_lenient, code_persons
 from shoal.table.column import Column
+from shoal.table.grid import TIGHT, bounds_width, said_of_column
 from shoal.table.missing import Missing, complete_rows
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 HUGE = 1e300
 NOTHING: Mapping[str, bool] = MappingProxyType({})
 INTERVAL, SET, NODE = 0, 1, 2  # as in shoal.kernels.space
+AWAY = 2.0  # where missing numbers stand beside a column of length one
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +72,10 @@ class Coded:
     Rows with different numbers in `apart` are never mixed in a group; where it is None, any may be.
     `people` says whom each row is about, from 0 without gaps; None: each row about somebody else.
     With it, at most `most_rows` of one person are to be published, and `rows_known` says whether a
-    reader may know how many rows a person has. `linked` are tables of more rows about them.
+    reader may know how many rows a person has. `linked` are tables of more rows about them. Where
+    it was drawn beforehand which rows of a person are published first, `turns` has the place of
+    each row among its person's. `cells` says how the cells of groups are drawn, tight or as
+    regions; columns of `never_mix` are published as they are.
     """
 
     quasi: tuple[Column, ...]
@@ -82,6 +87,9 @@ class Coded:
     most_rows: int | None = None
     rows_known: bool = True
     linked: tuple[Linked, ...] = ()
+    turns: NDArray[np.int64] | None = None
+    cells: str = TIGHT
+    never_mix: tuple[str, ...] = ()
 
     whom: ClassVar[str] = "rows"  # what is counted, for sentences
 
@@ -124,6 +132,7 @@ class Coded:
             rows=self.rows[kept],
             apart=None if self.apart is None else self.apart[kept],
             people=_renumbered(self.people, kept),
+            turns=None if self.turns is None else self.turns[kept],
             linked=self._linked_to(kept, only=True),
         )
 
@@ -136,7 +145,17 @@ class Coded:
             rows=self.rows[rows],
             apart=None if self.apart is None else self.apart[rows],
             people=_renumbered(self.people, rows),
+            turns=None if self.turns is None else self.turns[rows],
             linked=self._linked_to(rows, only=False),
+        )
+
+    def afresh(self) -> Coded:
+        """Return the table as if nothing else had been offered: it is its own scale from now on."""
+        return replace(
+            self,
+            quasi=tuple(replace(one, offered=None) for one in self.quasi),
+            sensitive=tuple(replace(one, offered=None) for one in self.sensitive),
+            linked=tuple(one.afresh() for one in self.linked),
         )
 
     def among(self, people: Sequence[Column]) -> Coded:
@@ -164,9 +183,18 @@ class Coded:
             [_kind(column) for column in self.quasi], [coordinates(c) for c in self.quasi]
         )
 
-    def _laid_out(self, kinds: list[int], tables: list[NDArray[np.float64]]) -> Space:
+    @property
+    def column_weights(self) -> NDArray[np.float64]:
+        """How much each quasi column counts: 1 on average, so that the whole loss stays."""
         weights = np.array([self.weights.get(column.name, 1.0) for column in self.quasi])
-        weights = weights * (len(weights) / weights.sum())  # so that the whole loss stays the same
+        return weights * (len(weights) / weights.sum())
+
+    def _laid_out(self, kinds: list[int], tables: list[NDArray[np.float64]]) -> Space:
+        weights = self.column_weights
+        steps = [
+            1 if kind == INTERVAL else max(column.distinct - 1, 1)
+            for column, kind in zip(self.quasi, kinds, strict=True)
+        ]
         return Space(
             codes=tuple(column.codes for column in self.quasi),
             kinds=np.array(kinds, np.int8),
@@ -174,7 +202,7 @@ class Coded:
             offsets=np.concatenate([[0], np.cumsum([len(table) for table in tables])]).astype(
                 np.int64
             ),
-            units=np.array([1 / max(column.distinct - 1, 1) for column in self.quasi]) * weights,
+            units=np.array([1 / count for count in steps]) * weights,
         )
 
 
@@ -214,28 +242,45 @@ def _gaps(column: Column) -> NDArray[np.float64]:
 
 
 def coordinates(column: Column) -> NDArray[np.float64]:
-    """Return where each rank stands when the whole column has length one (0 for one value)."""
+    """Return where each rank stands when the whole column has length one (0 for one value).
+
+    Missing numbers stand beyond all others, as far from the highest as the lowest is: whatever
+    covers them and any number costs no less than the whole column does.
+    """
     if column.tree is not None:
         along = np.concatenate([[0.0], np.cumsum(_gaps(column))])
         return along / (along[-1] or 1.0)
     if column.values is None:
         return np.arange(column.distinct) / max(column.distinct - 1, 1)
-    ranks = np.arange(column.distinct)
-    return widths(column, np.zeros_like(ranks), ranks)
+    ranks = np.arange(len(column.values))
+    found = widths(column, np.zeros_like(ranks), ranks)
+    return found if column.gap is None else np.append(found, AWAY)
 
 
 def widths(column: Column, low: NDArray, high: NDArray) -> NDArray[np.float64]:
     """Return which share of a numeric column's range lies between ranks (0 for one value).
 
     Differences are taken before anything is rounded, so large numbers close together keep theirs.
+    From a number to missing ones it is all of it. Where bounds are given, the range is theirs.
     """
+    if column.gap is not None:
+        known = np.minimum(high, column.gap - 1)
+        mixed = (high == column.gap) & (low < column.gap)
+        plain = replace(column, spellings=column.known)
+        return np.where(mixed, 1.0, widths(plain, np.minimum(low, known), known))
     values = column.exact
     if values.dtype == np.float64 and np.abs(values[[0, -1]]).max() > HUGE:
         values = values / 2  # so that the span cannot overflow
-    span = values[-1] - values[0]
+    span = values[-1] - values[0] if column.bounds is None else bounds_width(column)
     if span <= 0:
         return np.zeros(len(low))
     return ((values[high] - values[low]) / span).astype(np.float64)
+
+
+def kept_rows(table: pl.DataFrame, schema: Schema, missing: Missing) -> pl.Series:
+    """Return which rows stay, for all that is missing in them, or raise."""
+    needed = (*schema.quasi, *schema.sensitive, *schema.persons)
+    return complete_rows(table, needed, missing, schema.missing_cells)
 
 
 def code_table(
@@ -257,8 +302,7 @@ def code_table(
     for name in (*schema.quasi, *schema.sensitive):
         check_type(table[name])
     table = schema.read_numbers(table, "quasi", "sensitive")
-    needed = (*schema.quasi, *schema.sensitive, *schema.persons)
-    keep = complete_rows(table, needed, missing, schema.missing_cells)
+    keep = kept_rows(table, schema, missing)
     rows = keep.arg_true().to_numpy().astype(np.int64)
     if len(rows) < table.height:
         table = table.filter(keep)
@@ -279,6 +323,7 @@ def code_table(
         people=None if schema.person is None else code_persons(table[schema.person]),
         most_rows=schema.most_rows,
         rows_known=schema.rows_known,
+        never_mix=schema.never_mix,
     )
 
 
@@ -294,10 +339,9 @@ def code_cells(
     if name in schema.sensitive:
         coded = code_asked(cells, numbers=asked.get(name), kind=said, order=order)
         return replace(coded, times=times)
-    if name in schema.hierarchies:
-        known = replace(code_known(cells, kind=said, order=order), times=times)
-        return known.under(schema.hierarchies[name])
-    return replace(code_lenient(cells, kind=said, order=order), times=times)
+    known = replace(code_lenient(cells, kind=said, order=order), times=times)
+    known = said_of_column(known, schema.step, schema.bounds)
+    return known.under(schema.hierarchies[name]) if name in schema.hierarchies else known
 
 
 def combinations(columns: Sequence[Column]) -> NDArray[np.int64] | None:
@@ -315,8 +359,10 @@ class Sensitive:
     """Codes over the distinct values of one or several columns.
 
     `places[c, j]` is the rank that distinct value c has in column j. For one column the codes are
-    the column's own, so they ascend with its values. Where they are those of some members of a
-    table, `table` has those of all of it, for whatever compares groups with the table.
+    the column's own, so they ascend with its values, unless labels write one number twice. Where
+    cells are missing, the last code is theirs (`gap`): a value of several columns is missing where
+    any of its cells is. Where codes are those of some members of a table, `table` has those of all
+    of it, for whatever compares groups with the table.
     """
 
     columns: tuple[Column, ...]
@@ -328,17 +374,66 @@ class Sensitive:
 
     @classmethod
     def of(cls, columns: tuple[Column, ...]) -> Sensitive:
-        """Take columns together."""
-        if len(columns) == 1:
+        """Take columns together; labels that write one number are one value, the first of them."""
+        told = [one.codes if one.alike is None else one.alike[one.codes] for one in columns]
+        if len(columns) == 1 and columns[0].alike is None:
             places = np.arange(columns[0].distinct, dtype=np.int32)[:, None]
-            return cls(columns, columns[0].codes, places)
-        keys = np.zeros(len(columns[0].codes), np.int64)
-        for column in columns:
-            distinct, keys = np.unique(keys * column.distinct + column.codes, return_inverse=True)
+            return cls(columns, told[0], places).with_missing_last()
+        keys = np.zeros(len(told[0]), np.int64)
+        for column, codes in zip(columns, told, strict=True):
+            distinct, keys = np.unique(keys * column.distinct + codes, return_inverse=True)
         first = np.full(len(distinct), len(keys), np.int64)
         np.minimum.at(first, keys, np.arange(len(keys)))
-        places = np.column_stack([column.codes[first] for column in columns])
-        return cls(columns, keys.astype(np.int32), places.astype(np.int32))
+        places = np.column_stack([codes[first] for codes in told])
+        return cls(columns, keys.astype(np.int32), places.astype(np.int32)).with_missing_last()
+
+    def with_missing_last(self) -> Self:
+        """Return the same with one code for all values that are missing, the last one."""
+        missing = np.zeros(self.distinct, np.bool_)
+        for j, column in enumerate(self.columns):
+            if column.missing is not None:
+                missing |= self.places[:, j] == column.missing
+        if not missing.any() or (missing[-1] and missing.sum() == 1):
+            return self
+        known = np.flatnonzero(~missing)
+        moved = np.full(self.distinct, len(known), np.int32)
+        moved[known] = np.arange(len(known), dtype=np.int32)
+        places = self.places[np.append(known, np.argmax(missing))]
+        return replace(self, codes=moved[self.codes], places=places)
+
+    @property
+    def gap(self) -> int | None:
+        """The code of missing values, the last one; None where none is missing."""
+        if not len(self.places):
+            return None
+        last = zip(self.columns, self.places[-1].tolist(), strict=True)
+        missing = any(column.missing == rank for column, rank in last)
+        return len(self.places) - 1 if missing else None
+
+    @cached_property
+    def lacks(self) -> bool:
+        """Whether anybody lacks a value, and not only others of the table."""
+        codes = self.codes if self.sets is None else self.sets.codes
+        return self.gap is not None and bool((codes == self.gap).any())
+
+    @property
+    def known(self) -> Sensitive:
+        """The values that are not missing, as if there were no others; codes stay the same."""
+        if self.gap is None:
+            return self
+        columns, places = self.known_columns()
+        return Sensitive(columns, self.codes[self.codes != self.gap], places)
+
+    def known_columns(self) -> tuple[tuple[Column, ...], NDArray[np.int32]]:
+        """Return the columns of rows without missing cells, and the ranks of distinct values."""
+        places = self.places[: self.gap].copy()
+        there = np.ones(len(self.columns[0].codes), np.bool_)
+        for j, column in enumerate(self.columns):
+            if column.missing is not None:
+                places[:, j] -= places[:, j] > column.missing
+                there &= column.codes != column.missing
+        rows = np.flatnonzero(there)
+        return tuple(column.present(rows) for column in self.columns), places
 
     @property
     def each_row(self) -> Self:
@@ -386,8 +481,19 @@ class Sensitive:
             ]
         )
 
+    def texts(self) -> list[tuple[str, ...]]:
+        """Return the labels for what compares them as texts, which would tell `5` from `05`."""
+        twice = [one.name for one in self.columns if one.alike is not None]
+        if twice:
+            msg = (
+                f"Column {twice[0]!r} writes one number in several ways, as 5 and 05, and the "
+                "requirement compares texts. Write each number in one way."
+            )
+            raise InputError(msg)
+        return self.labels()
+
     def labels(self) -> list[tuple[str, ...]]:
-        """Return the distinct values as they are spelled."""
+        """Return the distinct values as they are spelled, the first spelling of a number."""
         spelled = [
             column.spellings.gather(self.places[:, j]) for j, column in enumerate(self.columns)
         ]

@@ -66,18 +66,36 @@ def code_lenient(
 ) -> Column:
     """Code a column where a missing cell may be a value of its own.
 
-    A number cannot be missing and lie in an interval, or have a distance, so a column of numbers or
-    dates with missing cells is one of labels, in the order of the numbers, missing ones at the end.
-    Categories that have an order keep it, as if the schema said so.
+    Missing numbers, and dates, have the rank after all others; a missing label is a label. What is
+    wrong with other cells is said of the rows of the whole column. Categories that have an order
+    keep it, as if the schema said so.
     """
     missing = is_missing(column)
     order = _order_of(column, kind, order)
-    if order is None and kind not in LABELS and missing.any():
-        texts = column.filter(~missing).unique().cast(pl.String).unique()
-        known = code_column(texts, kind=kind)
-        if known.numeric:
-            order = [*texts.gather(np.lexsort((texts.to_numpy(), known.codes))), MISSING_LABEL]
-    return code_column(column, kind=kind if order is None else None, order=order)
+    if not missing.any():
+        return code_column(column, kind=kind, order=order)
+    there = ~missing.to_numpy()
+    try:
+        known = code_column(column.filter(there), kind=kind, order=order)
+    except BadCells as problem:
+        where = [int(np.flatnonzero(there)[row - 1]) + 1 for row in problem.rows]
+        raise BadCells(column.name, problem.what, where, problem.count, problem.advice) from None
+    if not known.numeric:
+        return code_column(column, kind=kind, order=order)
+    codes = np.full(len(column), known.distinct, np.int32)
+    codes[there] = known.codes
+    wordings = None
+    if known.wordings is not None:
+        texts = pl.concat([known.wordings.texts, pl.Series([MISSING_LABEL])])
+        rows = np.full(len(column), len(texts) - 1, np.int64)
+        rows[there] = known.wordings.rows
+        wordings = Wordings(texts, np.append(known.wordings.ranks, known.distinct), rows)
+    return replace(
+        known,
+        wordings=wordings,
+        codes=frozen(codes),
+        spellings=pl.concat([known.spellings, pl.Series([MISSING_LABEL])]),
+    )
 
 
 def code_asked(
@@ -89,44 +107,18 @@ def code_asked(
 ) -> Column:
     """Code a sensitive column: whether a requirement needs `numbers` in it, None where none asks.
 
-    A column of numbers with missing cells is refused where a requirement is about it, and is one
-    of labels where none is.
+    Numbers may be missing, but not all of them.
     """
-    if numbers:
-        return code_column(column, kind=quantity(kind))
-    if numbers is not None and is_missing(column).any():
-        return code_column(column, kind=kind, order=order)
-    return code_lenient(column, kind=kind, order=order)
-
-
-def code_known(
-    column: pl.Series, *, kind: str | None = None, order: Sequence[str] | None = None
-) -> Column:
-    """Code one column for a hierarchy, where missing cells get a rank of their own, the last one.
-
-    Its value is never looked at.
-    """
-    missing = is_missing(column)
-    order = _order_of(column, kind, order)
-    known = code_column(column.filter(~missing), kind=kind, order=order)
-    if not missing.any() or not known.numeric:
-        return known if not missing.any() else code_column(column, kind=kind, order=order)
-    there = ~missing.to_numpy()
-    codes = np.full(len(column), known.distinct, np.int32)
-    codes[there] = known.codes
-    wordings = None
-    if known.wordings is not None:
-        texts = known.wordings.texts.append(pl.Series([MISSING_LABEL]))
-        rows = np.full(len(column), len(texts) - 1, np.int64)
-        rows[there] = known.wordings.rows
-        wordings = Wordings(texts, np.append(known.wordings.ranks, known.distinct), rows)
-    return replace(
-        known,
-        wordings=wordings,
-        codes=frozen(codes),
-        values=frozen(np.append(known.values, known.values[-1:])),  # type: ignore[index, arg-type]
-        spellings=known.spellings.append(pl.Series([MISSING_LABEL])),
+    if not numbers:
+        return code_lenient(column, kind=kind, order=order)
+    known = code_lenient(column, kind=quantity(kind))
+    if known.numeric:
+        return known
+    msg = (
+        f"Column {column.name!r} has no value in any row, and what is required of it is about "
+        "numbers. Fill them in, or give the column another role."
     )
+    raise InputError(msg)
 
 
 def _order_of(
@@ -191,7 +183,7 @@ def _code_dictionary(column: pl.Series, kind: str | None, order: Sequence[str] |
     except ShoalError:
         code_column(column.cast(pl.String), kind=kind, order=order)
         raise
-    return once.part(places.astype(np.int64))
+    return replace(once.part(places.astype(np.int64)), offered=None)
 
 
 def check_type(column: pl.Series) -> None:
@@ -249,13 +241,13 @@ def _spelled_column(
     places: NDArray[np.int64],
 ) -> Column:
     """Return a column of numbers or dates, whose texts have ranks, and whose rows have texts."""
-    wordings = Wordings(spelled, ranks, places)
+    several = Wordings(spelled, ranks, places) if len(values) < len(spelled) else None
     return Column(
         column.name,
         frozen(values),
-        wordings.shortest(),
+        spelled.gather(np.argsort(ranks)) if several is None else several.shortest(),
         frozen(ranks.astype(np.int32)[places]),
-        wordings=wordings.if_several(),
+        wordings=several,
     )
 
 

@@ -1,18 +1,20 @@
 """A coded column: distinct values in order, how each is spelled, the rank of every row.
 
 Its `Domain` is what it can hold, apart from the rows of any table: sorted distinct values, how they
-are spelled, and the tree over them.
+are spelled, and the tree over them. Missing numbers have the rank after all numbers, and no value.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from shoal.table.missing import MISSING_LABEL
 from shoal.table.placing import place
 
 if TYPE_CHECKING:
@@ -23,6 +25,17 @@ if TYPE_CHECKING:
 
 
 INTEGER = r"^-?(0|[1-9][0-9]*)$"
+WRITTEN = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+# Of a number: no blanks or plus, no zeros that say nothing, no point that nothing follows.
+PLAIN = (
+    (r"^\s*\+?", ""),
+    (r"\s+$", ""),
+    (r"^(-?)0*([0-9])", "${1}${2}"),
+    (r"^(-?)\.", "${1}0."),
+    (r"(\.[0-9]*?)0+$", "$1"),
+    (r"\.$", ""),
+    (r"^-0$", "0"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +45,9 @@ class Domain:
     `values` are numbers for a numeric column, whole units of time for one of dates (`per_day` of
     them to a day), and None for a categorical one; `spellings` are the texts that stand for the
     ranks; `ordered` ones are labels in an order that was given. A column with a hierarchy has a
-    `tree` and the place of each rank in it, ascending; its values are labels.
+    `tree` and the place of each rank in it, ascending; its values are labels. Where numbers are
+    missing, there is a spelling more than there are values: the last rank is theirs. `step` and
+    `bounds` are what is publicly said of where a numeric column can be cut (`table/grid.py`).
     """
 
     name: str
@@ -43,11 +58,52 @@ class Domain:
     tree: Tree | None = field(default=None, kw_only=True)
     places: NDArray[np.int64] | None = field(default=None, kw_only=True)
     ordered: bool = field(default=False, kw_only=True)
+    step: Decimal | None = field(default=None, kw_only=True)
+    bounds: tuple[Any, Any] | None = field(default=None, kw_only=True)
 
     @property
     def numeric(self) -> bool:
         """Whether the values are numbers or days."""
         return self.values is not None
+
+    @property
+    def gap(self) -> int | None:
+        """The rank of missing numbers, the last one; None where no number is missing."""
+        if self.values is None or len(self.values) == len(self.spellings):
+            return None
+        return len(self.values)
+
+    @cached_property
+    def missing(self) -> int | None:
+        """The rank of missing cells, numbers or labels; None where none is missing."""
+        if self.values is not None:
+            return self.gap
+        where = (self.spellings == MISSING_LABEL).arg_true()
+        return int(where[0]) if len(where) else None
+
+    @cached_property
+    def alike(self) -> NDArray[np.int32] | None:
+        """For each label the first one that writes the same number; None where no two do.
+
+        `5`, `05`, `+5` and `5.0` are one number to a reader. An order that was given tells them
+        apart.
+        """
+        if self.values is not None or self.ordered:
+            return None
+        at = self.spellings.str.contains(WRITTEN).arg_true()
+        keys = self.spellings.gather(at)
+        powers = keys.str.contains("[eE]").arg_true()
+        if len(powers):  # as doubles, so that no power is long
+            exact = [f"{Decimal(repr(float(text))):f}" for text in keys.gather(powers)]
+            keys = keys.scatter(powers, exact)
+        for pattern, instead in PLAIN:
+            keys = keys.str.replace(pattern, instead)
+        firsts = pl.DataFrame({"key": keys, "at": at}).select(pl.col("at").min().over("key"))["at"]
+        if firsts.equals(at):
+            return None
+        found = np.arange(self.distinct, dtype=np.int32)
+        found[at.to_numpy()] = firsts.to_numpy()
+        return frozen(found)
 
     @property
     def numbers(self) -> NDArray[np.int64] | NDArray[np.float64]:
@@ -59,14 +115,19 @@ class Domain:
     def exact(self) -> NDArray:
         """The values of a numeric column to be compared with others: integers of any size."""
         assert self.values is not None
-        if self.values.dtype == np.int64 or not self.spellings.str.contains(INTEGER).all():
+        if self.values.dtype == np.int64 or not self.known.str.contains(INTEGER).all():
             return self.values
-        return np.array([int(text) for text in self.spellings], object)
+        return np.array([int(text) for text in self.known], object)
 
     @property
     def distinct(self) -> int:
-        """How many distinct values there are."""
+        """How many distinct values there are, missing numbers being one."""
         return len(self.spellings)
+
+    @property
+    def known(self) -> pl.Series:
+        """The texts of all ranks but that of missing numbers."""
+        return self.spellings[: self.gap]
 
     @property
     def domain(self) -> Domain:
@@ -86,13 +147,27 @@ class Column(Domain):
 
     A column with a hierarchy knows what its tree was `grown` from, and one in which a value is
     spelled in several ways, which `wordings` its rows have. Where codes are those of distinct
-    cells, and rows are elsewhere, `times` says how many rows have each cell.
+    cells, and rows are elsewhere, `times` says how many rows have each cell. Of some rows of a
+    table, `offered` is the column of all of them: it is what distances are scaled by.
     """
 
     codes: NDArray[np.int32]
     grown: Grown | None = field(default=None, kw_only=True)
     wordings: Wordings | None = field(default=None, kw_only=True)
     times: NDArray[np.int64] | None = field(default=None, kw_only=True)
+    offered: Column | None = field(default=None, kw_only=True)
+
+    @property
+    def whole(self) -> Column:
+        """The column of all rows that were offered, so that every part has one scale."""
+        return self if self.offered is None else self.offered
+
+    @property
+    def width(self) -> float:
+        """How far the numbers of all rows that were offered are apart, those of dates in days."""
+        values = self.whole.values
+        assert values is not None
+        return float(values[-1].item() - values[0].item()) / self.per_day
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -108,7 +183,23 @@ class Column(Domain):
         """Return the column of some rows, over the same domain."""
         wordings = None if self.wordings is None else self.wordings.part(rows)
         grown = self.grown and replace(self.grown, source=self.grown.source.part(rows))
-        return replace(self, codes=self.codes[rows], wordings=wordings, grown=grown, times=None)
+        return replace(
+            self,
+            codes=self.codes[rows],
+            wordings=wordings,
+            grown=grown,
+            times=None,
+            offered=self.whole,
+        )
+
+    def present(self, rows: NDArray[np.int64]) -> Column:
+        """Return the column of some rows, none of which is missing, over all values but missing."""
+        found = self.part(rows)
+        if self.missing is None:
+            return found
+        kept = [rank for rank in range(self.distinct) if rank != self.missing]
+        codes = found.codes - (found.codes > self.missing)
+        return replace(found, codes=frozen(codes), spellings=self.spellings.gather(kept))
 
     def among(self, people: Column) -> Column:
         """Return the column with a place in its tree, if it has one, for the values of people."""
@@ -124,14 +215,20 @@ class Column(Domain):
         if self.grown is not None:
             return self.grown.source.only(rows).under(self.grown.hierarchy, self.grown.people)
         present, codes = np.unique(self.codes[rows], return_inverse=True)
+        if self.gap is not None and (present == self.gap).all():
+            bare = replace(self, values=None, dates=False, per_day=1, step=None, bounds=None)
+            return bare.only(rows)  # no number is left
         wordings = None if self.wordings is None else self.wordings.only(rows, present)
         return replace(
             self,
             codes=frozen(codes.astype(np.int32)),
             times=None if self.times is None else self.times[rows],
-            values=None if self.values is None else frozen(self.values[present]),
+            values=None
+            if self.values is None
+            else frozen(self.values[present[present != self.gap]]),
             spellings=self.spellings.gather(present) if wordings is None else wordings.shortest(),
             wordings=wordings,
+            offered=self.whole,
         )
 
     def under(self, hierarchy: Hierarchy, people: Column | None = None) -> Column:
@@ -167,10 +264,6 @@ class Wordings:
     def part(self, rows: NDArray[np.int64]) -> Wordings:
         """Return the texts of some rows."""
         return replace(self, rows=self.rows[rows])
-
-    def if_several(self) -> Wordings | None:
-        """Return it, or None where every value has one text, as in nearly every table."""
-        return self if len(self.texts) > len(np.unique(self.ranks)) else None
 
     def only(self, rows: NDArray[np.int64], present: NDArray[np.int32]) -> Wordings:
         """Return the texts of some rows alone, whose values are those of the ranks `present`."""

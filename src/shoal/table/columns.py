@@ -50,11 +50,11 @@ class Gathered:
 
     def table(self, header: Sequence[str], rows: int) -> pl.DataFrame:
         """Return all rows; a column of the header that never came has its name and no cells."""
-        columns = []
+        columns, nothing = [], pl.repeat(None, rows, dtype=pl.Null, eager=True)
         for name in header:
             parts = self.parts.pop(name, None)
             if parts is None:
-                columns.append(pl.repeat(None, rows, dtype=pl.Null, eager=True).alias(name))
+                columns.append(nothing.alias(name))
             else:
                 columns.append(pl.concat(parts, rechunk=False))  # no second copy
         return pl.DataFrame(columns)

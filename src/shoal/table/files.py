@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import io
 import json
+import os
 import re
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ import polars as pl
 
 from shoal.errors import InputError, UsageError, option
 from shoal.table.delimited import BOM, SEPARATORS, in_utf8, parse_csv
+from shoal.table.frames import hold_times
 from shoal.table.schema import check_header
 from shoal.table.strict import once
 
@@ -147,7 +149,7 @@ def _framed(
         msg = f"{name!r} is not a whole {format} file ({reason}). Fetch it again."
         raise InputError(msg) from None
     check_header(table.columns, name)
-    return table
+    return hold_times(table)
 
 
 def _excel(data: bytes, name: str, sheet: str | None) -> pl.DataFrame:
@@ -282,6 +284,16 @@ def tables_named(stem: str) -> tuple[str, ...]:
 def part_files(stem: str, names: Iterable[str]) -> list[str]:
     """Return the files that are parts of a table, as a release by Spark has them."""
     return [name for name in names if name.startswith(f"{stem}.parquet/")]
+
+
+def check_spelling(name: str, so: str) -> None:
+    """Raise where the name of a file is not UTF-8, for whom that matters."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(name).decode("utf-8", "replace")
+        msg = f"The name {shown!r} is not UTF-8, so {so}. Rename it first."
+        raise UsageError(msg) from None
 
 
 def separator_of(format: str) -> str | None:

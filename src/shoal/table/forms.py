@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import UsageError, nearest
-from shoal.table.schema import PERSON, PSEUDONYM, RESERVED
+from shoal.table.schema import NODE, PERSON, PSEUDONYM, REAL, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,16 +39,65 @@ def ends_of(name: str) -> tuple[str, str]:
     return f"{name}_low", f"{name}_high"
 
 
-def spelled_as(name: str, form: str, *, interval: bool) -> tuple[str, ...]:
-    """Return the names of the columns that one column is published as."""
+def gaps_of(name: str) -> str:
+    """Return the name of the column that says whether the group has missing cells in a column."""
+    return f"{name}_missing"
+
+
+def column_form(form: str, *, never_mix: bool) -> str:
+    """Return the form that one column has in a release of a form.
+
+    A column that is never mixed holds one value in every cell, as in `intervals`, so that it has
+    neither ends nor means.
+    """
+    return INTERVALS if never_mix and form in {BOUNDS, MEANS} else form
+
+
+def stated_form(column: Mapping[str, Any], form: str) -> str:
+    """Return the form of one column in a release of a form, by what its manifest says of it."""
+    return column_form(form, never_mix="never_mix" in column)
+
+
+def spelled_as(name: str, form: str, *, interval: bool, gap: bool) -> tuple[str, ...]:
+    """Return the names of the columns that one column is published as.
+
+    It has intervals or not, and a `gap` where some of its numbers are missing.
+    """
     if not interval or form in {INTERVALS, TWO_TABLES}:
         return (name,)
-    return ends_of(name) if form == BOUNDS else (name, *ends_of(name))
+    mean = () if form == BOUNDS else (name,)
+    return (*mean, *ends_of(name), *[gaps_of(name)] * gap)
 
 
 def has_ends(column: Mapping[str, Any]) -> bool:
-    """Return whether what a manifest says of a column means that its cells are intervals."""
+    """Return whether what a manifest says of a column means that its cells are intervals.
+
+    Those of a column that is never mixed have one value, which is both ends.
+    """
     return column["role"] == "quasi" and column["kind"] == "interval"
+
+
+def has_gap(column: Mapping[str, Any]) -> bool:
+    """Return whether, by what a manifest says of a column, some of its numbers are missing."""
+    return has_ends(column) and column["domain"][-1] is None
+
+
+def published_as(column: Mapping[str, Any], form: str) -> tuple[str, ...]:
+    """Return the names of the columns that one is published as, by what its manifest says of it."""
+    own = stated_form(column, form)
+    return spelled_as(column["name"], own, interval=has_ends(column), gap=has_gap(column))
+
+
+def stands_in(column: Mapping[str, Any], stem: str) -> bool:
+    """Return whether a column stands in one of the tables of a release."""
+    roles = {PEOPLE: ("quasi", "other", PSEUDONYM), VALUES: ("sensitive",)}
+    return stem == RELEASE or column["role"] in roles[stem]
+
+
+def own_columns(manifest: Mapping[str, Any]) -> list[str]:
+    """Return the columns that a release has of its own, beside `group`."""
+    said = {NODE: "nodes", REAL: "previous", PERSON: "people"}
+    return [name for name, key in said.items() if key in manifest]
 
 
 def headers(
@@ -59,15 +108,14 @@ def headers(
     `own` are the columns that a release has beside `group`; whose values are whose is not said
     beside everybody's quasi values.
     """
-    roles = {PEOPLE: ("quasi", "other", PSEUDONYM), VALUES: ("sensitive",)}
     first = [RESERVED, *own] if grouped else []
     return {
         stem: [name for name in first if stem != PEOPLE or name != PERSON]
         + [
             name
             for column in columns
-            if stem == RELEASE or column["role"] in roles[stem]
-            for name in spelled_as(column["name"], form, interval=has_ends(column))
+            if stands_in(column, stem)
+            for name in published_as(column, form)
         ]
         for stem in stems(form)
     }

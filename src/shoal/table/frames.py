@@ -2,7 +2,8 @@
 
 A column that is only carried is never converted: its cells are gathered from the frame that was
 given. Types that nothing can be read from (periods, intervals, complex numbers, integers of 256
-bits) are held as text beside the name of their type, and refused by that name where they are used.
+bits) are held as text beside the name of their type, and refused by that name where they are used;
+so are times of years that no calendar spells in four digits.
 """
 
 from __future__ import annotations
@@ -15,11 +16,15 @@ import polars as pl
 from shoal.table.schema import check_header
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection
 
     from numpy.typing import NDArray
 
 HELD_AS = "held as "  # before the name of a type that Polars does not have
+BEYOND = "times before the year 1 or after the year 9999"
+FIRST, LAST = -719_162, 2_932_896  # days from 1970-01-01 to the first and the last that are spelled
+SECONDS = 86_400
+UNITS = {"ms": 10**3, "us": 10**6, "ns": 10**9}  # in a second
 
 
 def unheld(kind: pl.DataType) -> str | None:
@@ -38,21 +43,47 @@ def take_pandas(frame: Any) -> pl.DataFrame:
         raise TypeError(msg)
     check_header(names, "the frame")
     columns = (frame.iloc[:, place].reset_index(drop=True) for place in range(len(names)))
-    return pl.DataFrame([_from_pandas(c).alias(n) for n, c in zip(names, columns, strict=True)])
+    taken = [_from_pandas(c).alias(n) for n, c in zip(names, columns, strict=True)]
+    return hold_times(pl.DataFrame(taken))
 
 
 def take_arrow(frame: Any) -> pl.DataFrame:
     """Take a PyArrow table."""
     check_header(frame.column_names, "the frame")
+    return hold_times(arrow_columns(frame))
+
+
+def arrow_columns(frame: Any) -> pl.DataFrame:
+    """Return the columns of a PyArrow table, or of a part of one."""
     pairs = zip(frame.column_names, frame.columns, strict=True)
     return pl.DataFrame([_from_arrow(column).alias(name) for name, column in pairs])
+
+
+def hold_times(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table whose times can all be spelled; columns of others are refused where used."""
+    return table.with_columns(
+        _as_text([None] * len(column), BEYOND).alias(column.name)
+        for column in table
+        if _is_beyond(column)
+    )
+
+
+def _is_beyond(column: pl.Series) -> bool:
+    kind = column.dtype
+    if not isinstance(kind, pl.Date | pl.Datetime):
+        return False
+    day = SECONDS * UNITS[kind.time_unit] if isinstance(kind, pl.Datetime) else 1
+    least, most = column.to_physical().min(), column.to_physical().max()
+    if not isinstance(least, int) or not isinstance(most, int):
+        return False  # all cells are missing
+    return least < FIRST * day or most >= (LAST + 1) * day
 
 
 def _from_pandas(column: Any) -> pl.Series:
     import pandas as pd
 
     kind = column.dtype
-    if isinstance(kind, pd.ArrowDtype):
+    if isinstance(kind, pd.ArrowDtype) or str(kind).startswith("datetime64[s"):
         import pyarrow as pa
 
         return _from_arrow(pa.chunked_array([pa.array(column.array, from_pandas=True)]))
@@ -138,9 +169,22 @@ def _from_arrow(column: Any) -> pl.Series:
         if kind.ordered and not unheld(labels.dtype):
             return _ordered(cells, labels)
         return cells.cast(pl.Categorical) if labels.dtype == pl.String else cells
-    taken = pl.from_arrow(column)
+    taken = pl.from_arrow(_in_reach(column))
     assert isinstance(taken, pl.Series)
     return taken
+
+
+def _in_reach(column: Any) -> Any:
+    """Return seconds so that milliseconds hold them too; those beyond all years stay beyond."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if not pa.types.is_timestamp(kind) or kind.unit != "s":
+        return column
+    least, most = (pa.scalar(day * SECONDS, pa.int64()) for day in (FIRST - 1, LAST + 2))
+    known = pc.max_element_wise(column.cast(pa.int64()), least, skip_nulls=False)
+    return pc.min_element_wise(known, most, skip_nulls=False).cast(kind)
 
 
 def _foreign(kind: Any) -> bool:
@@ -168,8 +212,7 @@ def give_pandas(table: pl.DataFrame, like: Any, carried: Collection[str], rows: 
     columns = {}
     for name in table.columns:
         if name in carried:
-            column = like[name].iloc[rows].reset_index(drop=True)
-            columns[name] = column if len(rows) == len(like) else _only_used(column)
+            columns[name] = _only_used(like[name].iloc[rows].reset_index(drop=True))
         else:
             kind = like[name].dtype if name in like.columns else None
             columns[name] = _text_like(table[name].to_pandas(), kind)
@@ -192,17 +235,16 @@ def _text_like(column: Any, kind: Any) -> Any:
 
 
 def _only_used(column: Any) -> Any:
-    """Drop the categories that only rows have which are not published."""
+    """Drop the categories that no published row has."""
     import pandas as pd
 
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column.cat.remove_unused_categories()
-    if isinstance(column.dtype, pd.ArrowDtype):
+    if isinstance(column.dtype, pd.ArrowDtype) and _lists(column.dtype.pyarrow_dtype):
         import pyarrow as pa
 
-        if pa.types.is_dictionary(column.dtype.pyarrow_dtype):
-            cells = pa.chunked_array([pa.array(column.array)])
-            return pd.Series(pd.arrays.ArrowExtensionArray(_used_arrow(cells)))
+        cells = pa.chunked_array([pa.array(column.array)])
+        return pd.Series(pd.arrays.ArrowExtensionArray(_used_arrow(cells)))
     return column
 
 
@@ -213,16 +255,15 @@ def give_arrow(table: pl.DataFrame, like: Any, carried: Collection[str], rows: N
     fields, columns = [], []
     for name in table.columns:
         if name in carried:
-            column = _taken(like.column(name), pa.array(rows))
-            columns.append(column if len(rows) == like.num_rows else _used_arrow(column))
-            fields.append(like.schema.field(name))
+            columns.append(_used_arrow(_taken(like.column(name), pa.array(rows))))
+            fields.append(_bare(like.schema.field(name)))
             continue
         made = table[name].to_arrow()
         field = pa.field(name, made.type)
         if pa.types.is_large_string(made.type) or pa.types.is_string_view(made.type):
             known = like.schema.field(name) if name in like.column_names else field
             kept = pa.types.is_large_string(known.type) and known is not field
-            field = known.with_type(pa.large_string() if kept else pa.string())
+            field = _bare(known.with_type(pa.large_string() if kept else pa.string()))
         columns.append(made.cast(field.type))
         fields.append(field)
     # What pandas noted there is about the index and the columns as they were.
@@ -240,14 +281,43 @@ def _taken(column: Any, rows: Any) -> Any:
     return column.take(rows)
 
 
+def _lists(kind: Any) -> bool:
+    """Return whether an Arrow type holds dictionaries, of which some entries may be unpublished."""
+    import pyarrow as pa
+
+    inner = range(kind.num_fields)
+    return pa.types.is_dictionary(kind) or any(_lists(kind.field(place).type) for place in inner)
+
+
+def _bare(field: Any) -> Any:
+    """Return a field without what Polars notes there: every label of a column, used or not."""
+    said = {k: v for k, v in (field.metadata or {}).items() if not k.startswith(b"_PL_")}
+    return field.with_type(_bare_type(field.type)).with_metadata(said or None)
+
+
+def _bare_type(kind: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_struct(kind):
+        return pa.struct([_bare(kind.field(place)) for place in range(kind.num_fields)])
+    if pa.types.is_map(kind):
+        return pa.map_(_bare(kind.key_field), _bare(kind.item_field))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_bare(kind.value_field), kind.list_size)
+    if pa.types.is_list(kind):
+        return pa.list_(_bare(kind.value_field))
+    return pa.large_list(_bare(kind.value_field)) if pa.types.is_large_list(kind) else kind
+
+
 def _used_arrow(column: Any) -> Any:
-    """Drop from a dictionary what no published row has."""
+    """Drop from dictionaries what no published row has."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     kind = column.type
     if not pa.types.is_dictionary(kind):
-        return column
+        made = pa.array(column.to_pylist(), _bare_type(kind)) if _lists(kind) else None
+        return column if made is None else pa.chunked_array([made])
     whole = column.unify_dictionaries().combine_chunks()
     whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
     used = pc.sort_indices(pc.unique(pc.drop_null(whole.indices)))
@@ -261,14 +331,35 @@ def give_polars(
     table: pl.DataFrame, like: pl.DataFrame, carried: Collection[str], rows: NDArray[np.int64]
 ) -> pl.DataFrame:
     """Return a Polars frame; carried columns are the rows of `like`."""
+    return pl.DataFrame(
+        [
+            only_used(like[name].gather(rows)) if name in carried else table[name]
+            for name in table.columns
+        ]
+    )
 
-    def columns() -> Iterator[pl.Series]:
-        for name in table.columns:
-            column = like[name].gather(rows) if name in carried else table[name]
-            if isinstance(column.dtype, pl.Enum) and len(rows) < like.height:
-                used = set(column.drop_nulls().cast(pl.String))
-                labels = [label for label in column.dtype.categories if label in used]
-                column = column.cast(pl.String).cast(pl.Enum(labels))
-            yield column
 
-    return pl.DataFrame(list(columns()))
+def only_used(column: pl.Series) -> pl.Series:
+    """Return a column whose type names no label that none of its cells has."""
+    kind = _used_kind(column)
+    if kind == column.dtype:
+        return column
+    cells = column.to_list() if kind.is_nested() else column.cast(pl.String)
+    return pl.Series(column.name, cells, kind)
+
+
+def _used_kind(column: pl.Series) -> pl.DataType:
+    """Return the type of a column with those labels alone that its cells have."""
+    kind = column.dtype
+    if isinstance(kind, pl.Enum):
+        used = set(column.drop_nulls().unique().cast(pl.String))
+        return pl.Enum([label for label in kind.categories if label in used])
+    if isinstance(kind, pl.List):
+        return pl.List(_used_kind(column.explode()))
+    if isinstance(kind, pl.Array):
+        return pl.Array(_used_kind(column.explode()), kind.size)
+    if isinstance(kind, pl.Struct):
+        return pl.Struct(
+            {one.name: _used_kind(column.struct.field(one.name)) for one in kind.fields}
+        )
+    return kind

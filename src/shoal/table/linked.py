@@ -65,6 +65,10 @@ class Linked:
             sensitive = tuple(column.only(kept) for column in self.sensitive)
         return replace(some, sensitive=sensitive, people=numbers[some.people])
 
+    def afresh(self) -> Linked:
+        """Return the table as if nothing else had been offered."""
+        return replace(self, sensitive=tuple(replace(one, offered=None) for one in self.sensitive))
+
     def value(self, names: tuple[str, ...]) -> Sensitive:
         """Return sensitive columns by their names, taken together."""
         known = {column.name: column for column in self.sensitive}
@@ -112,7 +116,7 @@ def _part(schema: Schema, name: str) -> Schema:
     front = f"{name}."
     sides: list[dict[str, Any]] = [{}, {}]
     for side, inside in zip(sides, (False, True), strict=True):
-        for role in roles:
+        for role in (*roles, "nobody_knows"):
             side[role] = [one for one in getattr(schema, role) if one.startswith(front) == inside]
         for key in ("types", "order", *CELLS):
             said = getattr(schema, key)
@@ -160,7 +164,7 @@ def plainly(schema: Schema, name: str) -> Schema:
             return tuple(one.removeprefix(front) for one in said)
         return {one.removeprefix(front): what for one, what in said.items()}
 
-    keys = ("sensitive", "identifying", "other", "types", "order", *CELLS)
+    keys = ("sensitive", "identifying", "other", "nobody_knows", "types", "order", *CELLS)
     return Schema(
         **{key: bare(getattr(schema, key)) for key in keys},
         decimal=schema.decimal,

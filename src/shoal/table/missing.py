@@ -3,9 +3,8 @@
 Missing is null, NaN, or nothing between two commas.
 
 `error` refuses quasi and sensitive columns that have any; `drop` leaves out their rows; `value`
-takes missing for a label of its own. A number cannot be missing and have a place in an interval, so
-a numeric quasi column with missing cells is published as sets of labels; a numeric sensitive column
-that a requirement is about is refused. Others keep missing cells as they are.
+takes missing for a value of its own: a quasi cell says that it may be missing, and a sensitive
+value that is missing counts as near to every other.
 """
 
 from __future__ import annotations

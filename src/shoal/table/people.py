@@ -17,7 +17,7 @@ import numpy as np
 
 from shoal.errors import BadCells, InputError, UnknownColumn, UsageError, option
 from shoal.table.coded import Coded, Sensitive, coordinates
-from shoal.table.coding import check_type, code_column, code_known, code_persons
+from shoal.table.coding import check_type, code_lenient, code_persons
 from shoal.table.ends import ranks_within
 from shoal.table.missing import first_rows, is_missing
 from shoal.table.schema import PERSON
@@ -69,6 +69,9 @@ class People:
             if theirs.numeric:
                 first, last = ranks_within(theirs, own.spellings, own.spellings)
                 places = first + last + 1
+                if own.gap is not None:
+                    assert theirs.gap is not None, "see code_people"
+                    places[own.gap] = 2 * theirs.gap + 1
             elif theirs.grown is not None:
                 assert theirs.grown.standing is not None, "see Coded.among"
                 places = theirs.grown.standing
@@ -166,12 +169,9 @@ def code_people(population: pl.DataFrame, coded: Coded) -> People:
         cells = population[column.name]
         source = column if column.grown is None else column.grown.source
         kind = "date" if source.dates else "numeric" if source.numeric else "categorical"
-        if column.grown is not None:
-            columns.append(code_known(cells, kind=kind))
-            continue
-        if column.numeric:
+        if column.numeric and column.gap is None:
             refuse_missing(cells)
-        columns.append(code_column(cells, kind=kind))
+        columns.append(code_lenient(cells, kind=kind))
     whose = None if coded.people is None else code_persons(population[PERSON])
     return People(tuple(columns), whose)
 
@@ -219,6 +219,12 @@ class SeveralValues(Sensitive):
         raise UsageError(msg)
 
     @property
+    def known(self) -> Sensitive:
+        """The values that are not missing, as if there were no others; codes stay the same."""
+        assert self.sets is not None
+        return self if self.gap is None else SeveralValues(*self.known_columns(), self.sets)
+
+    @property
     def members(self) -> NDArray[np.int32]:
         """The number of each person's set."""
         assert self.sets is not None
@@ -244,6 +250,8 @@ class CodedPeople(Coded):
             rows=np.arange(len(starts) - 1),
             weights=table.weights,
             apart=None if table.apart is None else table.apart[order[starts[:-1]]],
+            cells=table.cells,
+            never_mix=table.never_mix,
             table=table,
         )
 
@@ -289,6 +297,16 @@ def by_person(people: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.
     return np.argsort(people, kind="stable"), np.concatenate([[0], np.cumsum(counts)])
 
 
+def places_among(people: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the place of each row among the rows of its person, taken in the given order."""
+    by = order[np.argsort(people[order], kind="stable")]
+    counts = np.bincount(people)
+    starts = np.cumsum(counts) - counts
+    found = np.empty(len(people), np.int64)
+    found[by] = np.arange(len(people)) - starts[people[by]]
+    return found
+
+
 def values_of(rows: Sensitive, people: NDArray[np.int64], count: int) -> Sensitive:
     """Return the values of so many people from those of their rows, each value of a person once.
 
@@ -300,7 +318,11 @@ def values_of(rows: Sensitive, people: NDArray[np.int64], count: int) -> Sensiti
     each = np.bincount(owners, minlength=count)
     if (each == 1).all():
         columns = tuple(
-            replace(column, codes=np.ascontiguousarray(rows.places[codes, place]))
+            replace(
+                column,
+                codes=np.ascontiguousarray(rows.places[codes, place]),
+                offered=column.whole,
+            )
             for place, column in enumerate(rows.columns)
         )
         return Sensitive(columns, codes, rows.places)

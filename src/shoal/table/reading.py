@@ -13,6 +13,7 @@ import os
 import sys
 import zlib
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
@@ -22,7 +23,7 @@ import polars as pl
 from shoal.errors import InputError, UsageError, option
 from shoal.progress import Progress, silent
 from shoal.table.columns import Gathered, Handed
-from shoal.table.databases.access import is_address
+from shoal.table.databases.access import is_address, refuse_unknown
 from shoal.table.delimited import InUtf8, read_csv
 from shoal.table.files import (
     GZIP,
@@ -32,7 +33,14 @@ from shoal.table.files import (
     parse_file,
     refuse_encoding,
 )
-from shoal.table.frames import give_arrow, give_pandas, give_polars, take_arrow, take_pandas
+from shoal.table.frames import (
+    give_arrow,
+    give_pandas,
+    give_polars,
+    hold_times,
+    take_arrow,
+    take_pandas,
+)
 from shoal.table.schema import check_header
 from shoal.table.streams import Streamed, is_stream, read_stream
 
@@ -65,10 +73,12 @@ def read_table(
     delimiter : what separates the cells of text; by default the header tells.
     encoding : of text, as latin-1, cp1252 or utf-16; by default UTF-8.
     """
-    from shoal.table.databases.access import is_address, read_address
+    from shoal.table.databases.access import read_address
 
     how = {"sheet": sheet, "delimiter": delimiter, "encoding": encoding}
     sources = [source] if isinstance(source, str | Path) else list(source)
+    for one in sources:
+        refuse_unknown(one)
     if len(sources) == 1 and is_address(sources[0]):
         return read_address(str(sources[0]), query)
     if query is not None:
@@ -81,10 +91,18 @@ def read_table(
         if len(sources) > 1:
             msg = "Standard input (-) cannot be read together with other tables."
             raise UsageError(msg)
-        return parse_file(sys.stdin.buffer.read(), "stdin", **how)
+        return parse_file(_standard_input(), "stdin", **how)
     paths = find_files(sources)
     tables = [_read_file(path, **how) for path in paths]
     return tables[0] if len(tables) == 1 else _join(tables, [path.name for path in paths])
+
+
+def _standard_input() -> bytes:
+    try:
+        return b"" if sys.stdin is None else sys.stdin.buffer.read()
+    except OSError as problem:
+        msg = f"Cannot read standard input: {problem.strerror}."
+        raise InputError(msg) from None
 
 
 def _read_file(path: Path, **how: str | None) -> pl.DataFrame:
@@ -98,7 +116,7 @@ def _read_file(path: Path, **how: str | None) -> pl.DataFrame:
 
 def find_files(source: Source) -> list[Path]:
     """Return the files that a table is read from; none for standard input and servers."""
-    from shoal.table.databases.access import file_of, is_address
+    from shoal.table.databases.access import file_of
 
     files: list[Path] = []
     for one in [source] if isinstance(source, str | Path) else source:
@@ -173,7 +191,7 @@ def _join(tables: list[pl.DataFrame], names: list[str]) -> pl.DataFrame:
 def take_frame(frame: Any) -> pl.DataFrame:
     """Take a pandas, Polars or PyArrow frame as columns; the frame itself is never changed."""
     if isinstance(frame, pl.DataFrame):
-        return frame
+        return hold_times(frame)
     if isinstance(frame, Handed):
         return frame.take()
     return read_stream(frame) if is_stream(frame) else _take_foreign(frame)
@@ -199,7 +217,7 @@ def _take_foreign(frame: Any) -> pl.DataFrame:
             return take_pandas(known.to_native())
         if known.implementation.is_pyarrow():
             return take_arrow(known.to_native())
-        return known.to_polars()
+        return hold_times(known.to_polars())
     except ModuleNotFoundError as problem:
         msg = f"This frame needs the package {problem.name!r}: pip install {problem.name}."
         raise InputError(msg) from None
@@ -269,6 +287,8 @@ def read_lean(
     change : what to do to a table with types before its columns are kept, batch by batch.
     progress : told which share of the file has been read, under the name of the phase.
     """
+    for one in [source] if isinstance(source, str | Path) else source:
+        refuse_unknown(one)
     path = None if query or sheet else _one_file(source)
     if path is None:
         how = {"sheet": sheet, "delimiter": delimiter, "encoding": encoding}
@@ -278,7 +298,7 @@ def read_lean(
             first = raw.read(len(PARQUET))
             raw.seek(0)
             if first == PARQUET and encoding is None:
-                return _parquet(path, wanted, change, lambda share: progress(phase, share))
+                return _parquet(raw, path.name, wanted, change, partial(progress, phase))
             size = max(path.stat().st_size, 1)
             packed = first.startswith(GZIP)
             name = path.name.removesuffix(".gz") if packed else path.name
@@ -318,17 +338,19 @@ def _one_file(source: Source) -> Path | None:
 
 
 def _parquet(
-    path: Path,
+    raw: BinaryIO,
+    name: str,
     wanted: Collection[str] | None,
     change: Callable[[pl.DataFrame], pl.DataFrame],
     watch: Callable[[float], None],
 ) -> pl.DataFrame:
+    """Read an open file: Polars opens no name that is not UTF-8."""
     try:
-        file = pl.scan_parquet(path, glob=False)
+        file = pl.scan_parquet(raw, glob=False)
         header = file.collect_schema().names()
-        check_header(header, path.name)
+        check_header(header, name)
         rows = file.select(pl.len()).collect().item()
-        kept = file.select(name for name in header if wanted is None or name in wanted)
+        kept = file.select(one for one in header if wanted is None or one in wanted)
         gathered = Gathered(lean=True)
         for begin in range(0, max(rows, 1), ROWS):
             for part in kept.slice(begin, ROWS).collect().iter_slices(BATCH):
@@ -336,6 +358,6 @@ def _parquet(
             watch(min(1.0, (begin + ROWS) / max(rows, 1)))
     except pl.exceptions.PolarsError as problem:
         reason = str(problem).splitlines()[0]
-        msg = f"{path.name!r} is not a whole Parquet file ({reason}). Fetch it again."
+        msg = f"{name!r} is not a whole Parquet file ({reason}). Fetch it again."
         raise InputError(msg) from None
-    return gathered.table(header, rows)
+    return hold_times(gathered.table(header, rows))

@@ -15,6 +15,7 @@ from shoal.errors import InputError, UnknownColumn, UsageError, option
 from shoal.notation import is_number
 from shoal.table.dates import check_format, iso_column
 from shoal.table.decimals import check_decimal, plain_numbers
+from shoal.table.grid import read_bounds, read_step
 from shoal.table.groupings import Hierarchy
 from shoal.table.missing import check_policy
 from shoal.table.trimming import Trim, read_trim
@@ -30,9 +31,11 @@ LABELS = ("categorical", "code", "boolean", "ordered")
 KINDS = (*NUMERIC, "date", *LABELS)
 RESERVED = "group"
 REAL = "real"  # how many people of a group are there now, in a series
-CELLS = ("date_formats", "round", "bottom", "top", "missing_cells")  # said of single columns
+NODE = "node"  # which part of the cuts of Oblivious() a group comes from
+CELLS = ("date_formats", "round", "bottom", "top", "step", "bounds", "near", "missing_cells")
 PERSON = "person"  # the role of the person column, and the published column of numbers
 KNOWN, UNKNOWN = "known", "unknown"  # how many rows a person has, to a reader
+NOBODY = "nobody"  # who knows a column of a person, where its owner says so
 PSEUDONYM = "pseudonym"  # the role of a published column of keyed hashes
 
 
@@ -73,10 +76,18 @@ class Schema:
     bottom : numbers below which columns are cut off, or percentiles as "1%", which become round
         numbers.
     top : numbers above which columns are cut off, or percentiles as "99%".
+    step : how far apart the points are at which quasi columns of numbers may be cut where cells are
+        regions; by default one in the last digit of the column, for dates one day.
+    bounds : the least and the greatest value that quasi columns of numbers can have, as [0, 120],
+        from public knowledge. The loss is measured by them, and regions fill them.
+    near : how far a number may be off for a reader who knows it, by column, for columns that are
+        published unchanged; without it, readers are taken to know numbers as they are spelled.
     missing_cells : what to do about missing cells of single columns, "error", "drop" or "value";
         the policy of the run for the others.
     survey_weight : the column that says how many people of the population a row stands for; it is
         published as the mean of the group's rows, so that totals stay.
+    nobody_knows : names of published columns of which you state that no reader knows them of a
+        person. The release says so; what a reader finds through them does not count.
 
     Examples
     --------
@@ -99,8 +110,12 @@ class Schema:
     round: Mapping[str, Any]
     bottom: Mapping[str, Any]
     top: Mapping[str, Any]
+    step: Mapping[str, Any]
+    bounds: Mapping[str, Any]
+    near: Mapping[str, float]
     missing_cells: Mapping[str, str]
     survey_weight: str | None
+    nobody_knows: tuple[str, ...]
     person: str | None
     most_rows: int | None
     rows: str
@@ -124,8 +139,12 @@ class Schema:
         round: Mapping[str, Any] | None = None,
         bottom: Mapping[str, Any] | None = None,
         top: Mapping[str, Any] | None = None,
+        step: Mapping[str, Any] | None = None,
+        bounds: Mapping[str, Any] | None = None,
+        near: Mapping[str, float] | None = None,
         missing_cells: Mapping[str, str] | None = None,
         survey_weight: str | None = None,
+        nobody_knows: str | Iterable[str] = (),
         person: str | None = None,
         most_rows: int | None = None,
         rows: str = KNOWN,
@@ -176,11 +195,18 @@ class Schema:
         object.__setattr__(self, "date_formats", formats)
         for name, numbers in (("round", round), ("bottom", bottom), ("top", top)):
             object.__setattr__(self, name, dict(numbers or {}))
+        object.__setattr__(self, "step", dict(step or {}))
+        object.__setattr__(self, "bounds", dict(bounds or {}))
+        object.__setattr__(self, "near", dict(near or {}))
         object.__setattr__(self, "missing_cells", dict(missing_cells or {}))
+        unknown = (nobody_knows,) if isinstance(nobody_knows, str) else tuple(nobody_knows)
+        object.__setattr__(self, "nobody_knows", tuple(dict.fromkeys(unknown)))
         self._check_types()
         self._check_cells()
+        self._check_known()
         self._check_quasi_only("hierarchy", self.hierarchies)
         self._check_quasi_only("weight", self.weights)
+        self._check_grids()
         for name, weight in self.weights.items():
             if not is_number(weight) or weight <= 0:
                 msg = f"The weight of column {name!r} must be a number above 0. Got {weight!r}."
@@ -204,6 +230,19 @@ class Schema:
                 msg = f"Column {name!r} has a {what} but is no quasi column."
                 raise UsageError(msg)
 
+    def _check_grids(self) -> None:
+        """Check what is said of where columns can be cut."""
+        for what, said in (("step", self.step), ("bounds", self.bounds)):
+            self._check_quasi_only(what, said)
+            for name in said:
+                if name in self.hierarchies or self.types.get(name) in LABELS or name in self.order:
+                    msg = f"Column {name!r} has a {what}, which is for numbers and dates alone."
+                    raise UsageError(msg)
+        for name, one in self.step.items():
+            read_step(name, one)
+        for name, ends in self.bounds.items():
+            read_bounds(name, ends)
+
     def _check_cells(self) -> None:
         """Check what is said of the cells of columns."""
         for what, said, kinds in (
@@ -224,6 +263,23 @@ class Schema:
                 msg = f"Column {name!r} has a policy for missing cells, which it keeps in any case."
                 raise UsageError(msg)
 
+    def _check_known(self) -> None:
+        """Check what is said of what readers know of columns."""
+        for name, reach in self.near.items():
+            if name not in (*self.sensitive, *self.other):
+                msg = f"Column {name!r} has a `near`, which is for columns published unchanged."
+                raise UsageError(msg)
+            if not is_number(reach) or reach <= 0:
+                msg = f"The `near` of column {name!r} must be a number above 0. Got {reach!r}."
+                raise UsageError(msg)
+        for name in self.nobody_knows:
+            if name not in self.published:
+                msg = (
+                    f"{option('nobody_knows')} names {name!r}, which is not published. Name "
+                    "published columns only."
+                )
+                raise UsageError(msg)
+
     @cached_property
     def trims(self) -> Mapping[str, Trim]:
         """What is done to the numbers of columns before anything else."""
@@ -237,11 +293,7 @@ class Schema:
 
     def done_to(self, name: str) -> str:
         """Return in words what was done to the cells of a column before anything else, if any."""
-        trim, way = self.trims.get(name), self.date_formats.get(name)
-        said = [f"First {trim.words}."] if trim is not None else []
-        if way is not None:
-            said.append(f"Written as {way}, read as dates.")
-        return " ".join(said)
+        return done_first(self.trims.get(name), self.date_formats.get(name))
 
     def said_of(self, names: Collection[str]) -> dict[str, Any]:
         """Return what is said of the cells of some columns, as arguments of another schema."""
@@ -282,6 +334,7 @@ class Schema:
             weights=said(self.weights),
             decimal=self.decimal,
             survey_weight=self.survey_weight if self.survey_weight in names else None,
+            nobody_knows=[name for name in self.nobody_knows if name in names],
             **self.said_of(names),
         )
 
@@ -357,6 +410,13 @@ class Schema:
                 raise UsageError(msg)
 
 
+def done_first(trim: Trim | None, date_format: str | None) -> str:
+    """Return in words what is done to the cells of a column before anything else, if any."""
+    said = [f"First {trim.words}."] if trim is not None and trim.words else []
+    said += [f"Written as {date_format}, read as dates."] if date_format is not None else []
+    return " ".join(said)
+
+
 def check_person(
     person: str | None, most_rows: int | None, rows: str, replaced: Collection[str]
 ) -> None:
@@ -383,12 +443,13 @@ def check_person(
 
 def check_header(header: Sequence[str], name: str) -> None:
     """Raise where a column has no name or two columns share one."""
+    places: dict[str, int] = {}
     for place, column in enumerate(header):
         if not column.strip():
             msg = f"Column {place + 1} of {name!r} has no name. Give every column a name."
             raise InputError(msg)
-        if column in header[:place]:
-            first = list(header).index(column) + 1
-            both = f"Columns {first} and {place + 1} of {name!r}"
+        first = places.setdefault(column, place)
+        if first != place:
+            both = f"Columns {first + 1} and {place + 1} of {name!r}"
             msg = f"{both} are both named {column!r}. Rename one."
             raise InputError(msg)

@@ -12,6 +12,7 @@ import re
 import tomllib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -20,6 +21,7 @@ from shoal.table.databases.access import is_address, seen_from
 from shoal.table.dates import check_format as check_date_format
 from shoal.table.delimited import check_encoding
 from shoal.table.forms import FORMS
+from shoal.table.grid import KINDS_OF_CELLS, read_bounds, read_step
 from shoal.table.missing import Missing
 from shoal.table.schema import CELLS, KINDS, KNOWN, UNKNOWN, Schema
 from shoal.table.toml_lines import key_lines
@@ -39,17 +41,21 @@ TOP = (
     "format",
     "missing",
     "survey_weight",
+    "nobody_knows",
     "decimal",
     "encoding",
     "suppress",
     "seconds",
     "escape_formulas",
     "title",
+    "context",
+    "withhold_counts",
     "history",
     "ledger",
     "batch",
     "least_real",
     "form",
+    "cells",
     "keep_other",
     "person",
     "most_rows",
@@ -58,7 +64,8 @@ TOP = (
     "columns",
 )
 TRIMS = ("round", "bottom", "top")
-COLUMN = ("type", "order", "hierarchy", "weight", "date_format", *TRIMS, "missing")
+GRID = ("step", "bounds")
+COLUMN = ("type", "order", "hierarchy", "weight", "date_format", *TRIMS, *GRID, "near", "missing")
 FILE = re.compile(r"""\bfile\s*=\s*(?:'([^'\\]*)'|"([^"\\]*)")""")
 
 
@@ -91,8 +98,12 @@ class Settings:
     round: dict[str, Any] = field(default_factory=dict)
     bottom: dict[str, Any] = field(default_factory=dict)
     top: dict[str, Any] = field(default_factory=dict)
+    step: dict[str, Any] = field(default_factory=dict)
+    bounds: dict[str, Any] = field(default_factory=dict)
+    near: dict[str, float] = field(default_factory=dict)
     missing_cells: dict[str, str] = field(default_factory=dict)
     survey_weight: str | None = None
+    nobody_knows: list[str] = field(default_factory=list)
     require: list[str] = field(default_factory=list)
     method: str | None = None
     output: str | None = None
@@ -104,11 +115,14 @@ class Settings:
     seconds: float | None = None
     escape_formulas: bool = False
     title: str | None = None
+    context: dict[str, str] = field(default_factory=dict)
+    withhold_counts: bool = False
     history: str | None = None
     ledger: str | None = None
     batch: int | None = None
     least_real: int | None = None
     form: str | None = None
+    cells: str | None = None
     keep_other: bool = False
     person: str | None = None
     most_rows: int | None = None
@@ -156,6 +170,7 @@ class Settings:
         """Return the schema of the file, overruled by options named as its parameters are."""
         roles = {role: options.pop(role, None) or self.roles.get(role, []) for role in ROLES}
         weight = options.pop("survey_weight", None) or self.survey_weight
+        unknown = options.pop("nobody_knows", None)
         chosen = Schema(**roles, survey_weight=weight)  # type: ignore[arg-type]
         used = (*chosen.published, *chosen.identifying, *chosen.pseudonymize)
         entries = {
@@ -165,7 +180,9 @@ class Settings:
                 ("order", used),
                 ("hierarchies", chosen.quasi),
                 ("weights", chosen.quasi),
-                *((name, chosen.published) for name in CELLS[:-1]),
+                *((name, chosen.published) for name in CELLS[:4]),
+                *((name, chosen.quasi) for name in GRID),
+                ("near", (*chosen.sensitive, *chosen.other)),
                 ("missing_cells", (*chosen.quasi, *chosen.sensitive)),
             )
         }
@@ -174,11 +191,16 @@ class Settings:
                 known = (*ROLES, *entries, "person", "most_rows", "rows")
                 msg = f"There is no option {name!r}{nearest(name, known)}"
                 raise UsageError(msg)
+        if unknown is None:  # of columns that options left out nothing has to be said
+            had = {name for names in self.roles.values() for name in names}
+            left = had.difference(chosen.published)
+            unknown = [name for name in self.nobody_knows if name not in left]
         merged = {name: said | dict(options.get(name) or {}) for name, said in entries.items()}
         return Schema(
             **roles,  # type: ignore[arg-type]
             **merged,
             survey_weight=weight,
+            nobody_knows=unknown,
             decimal=decimal or self.decimal,
             person=person or self.person,
             most_rows=self.most_rows if most_rows is None else most_rows,
@@ -255,8 +277,12 @@ class _Reader:
             round=said_of("round"),
             bottom=said_of("bottom"),
             top=said_of("top"),
+            step=said_of("step"),
+            bounds=said_of("bounds"),
+            near=said_of("near"),
             missing_cells=said_of("missing"),
             survey_weight=self.take("survey_weight", str, None),
+            nobody_knows=self.texts("nobody_knows"),
             require=[self.rebased(one) for one in self.texts("require")],
             method=self.take("method", str, None),
             output=None if output is None else self.beside(output),
@@ -268,11 +294,14 @@ class _Reader:
             seconds=seconds,
             escape_formulas=self.take("escape_formulas", bool, None) is True,
             title=self.take("title", str, None),
+            context=self.context(),
+            withhold_counts=self.take("withhold_counts", bool, None) is True,
             history=None if history is None else self.beside(history),
             ledger=None if ledger is None else self.beside(ledger),
             batch=self.take("batch", int, None),
             least_real=self.take("least_real", int, None),
             form=self.one_of(("form",), self.take("form", str, None), FORMS),
+            cells=self.one_of(("cells",), self.take("cells", str, None), KINDS_OF_CELLS),
             keep_other=self.take("keep_other", bool, None) is True,
             person=self.take("person", str, None),
             most_rows=self.take("most_rows", int, None),
@@ -288,6 +317,14 @@ class _Reader:
         for name, said in self.take("linked", dict, {}).items():
             places = [said] if isinstance(said, str) else self.list_of_texts(("linked", name), said)
             found[name] = [self.beside(one) for one in places]
+        return found
+
+    def context(self) -> dict[str, str]:
+        """Read who publishes a release, and why."""
+        found = {}
+        for name, said in self.take("context", dict, {}).items():
+            self.expect(("context", name), said, (str, date))  # TOML has days of its own
+            found[name] = str(said)
         return found
 
     def encoding(self) -> str | None:
@@ -320,12 +357,12 @@ class _Reader:
             hierarchy = entry["hierarchy"]
             is_file = isinstance(hierarchy, str) and not hierarchy.rstrip().endswith(")")
             read["hierarchy"] = self.beside(hierarchy) if is_file else hierarchy
-        if "weight" in entry:
-            weight = entry["weight"]
-            self.expect((*path, "weight"), weight, (int, float))
-            if not 0 < weight < float("inf"):
-                raise self.bad((*path, "weight"), f"must be a number above 0. Got {weight!r}.")
-            read["weight"] = weight
+        for key in ("weight", "near"):
+            if key in entry:
+                self.expect((*path, key), entry[key], (int, float))
+                if not 0 < entry[key] < float("inf"):
+                    raise self.bad((*path, key), f"must be a number above 0. Got {entry[key]!r}.")
+                read[key] = entry[key]
         return read | self.cells(path, entry)
 
     def cells(self, path: KeyPath, entry: dict[str, Any]) -> dict[str, Any]:
@@ -342,7 +379,18 @@ class _Reader:
             raise self.bad(path, problem.sentence) from None
         if "missing" in entry:
             self.one_of((*path, "missing"), entry["missing"], get_args(Missing))
-        return {key: entry[key] for key in ("date_format", *TRIMS, "missing") if key in entry}
+        kept = ("date_format", *TRIMS, "missing")
+        return {key: entry[key] for key in kept if key in entry} | self.grid(path, entry)
+
+    def grid(self, path: KeyPath, entry: dict[str, Any]) -> dict[str, Any]:
+        """Read at which points one column may be cut, and between which."""
+        for key, read in (("step", read_step), ("bounds", read_bounds)):
+            try:
+                if key in entry:
+                    read(str(path[1]), entry[key])
+            except UsageError as problem:
+                raise self.bad((*path, key), problem.sentence) from None
+        return {key: entry[key] for key in GRID if key in entry}
 
     def check_roles(self, roles: dict[str, list[str]]) -> None:
         """Raise where a column has two roles."""

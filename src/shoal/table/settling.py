@@ -1,5 +1,7 @@
 """What only the table itself can decide: how its dates are written, where percentiles lie.
 
+A threshold is public, so a percentile is one of the rows that are published and of no others.
+
 After that the numbers of columns are rounded and cut off, so that everything from here on, the
 search, what is measured and what is published, is about the same values.
 """
@@ -23,17 +25,23 @@ if TYPE_CHECKING:
     from shoal.table.schema import Schema
 
 
-def settle(table: pl.DataFrame, schema: Schema) -> tuple[pl.DataFrame, Schema]:
+def settle(
+    table: pl.DataFrame, schema: Schema, stays: pl.Series | None = None
+) -> tuple[pl.DataFrame, Schema]:
     """Return a table with its columns rounded and cut off, and the schema that says how.
 
-    Raises where a column has dates that nobody but its owner can read.
+    `stays` says which rows percentiles are taken of: by default all of them. Raises where a column
+    has dates that nobody but its owner can read.
     """
     schema.check(table.columns)
     if schema.survey_weight is not None:
         check_weights(schema.read_numbers(table, "other")[schema.survey_weight])
     schema = with_date_formats(table, schema, "quasi", "sensitive")
     plain = {name: _plainly(table[name], schema) for name in schema.trims}
-    trims = {name: resolve(trim, plain[name]) for name, trim in schema.trims.items()}
+    trims = {
+        name: resolve(trim, plain[name] if stays is None else plain[name].filter(stays))
+        for name, trim in schema.trims.items()
+    }
     settled = replace(
         schema,
         bottom={name: one.bottom for name, one in trims.items() if one.bottom is not None},

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.errors import InputError, ShoalError
-from shoal.table.columns import Gathered, Handed, is_dictionary
+from shoal.table.columns import Gathered, Handed
 from shoal.table.files import load
-from shoal.table.frames import take_arrow
+from shoal.table.frames import arrow_columns, hold_times, only_used
 from shoal.table.schema import check_header
 
 if TYPE_CHECKING:
@@ -41,18 +41,19 @@ class Streamed(Handed):
         return super().take() if self._held else read_stream(self.frame)
 
     def give(self, table: pl.DataFrame, carried: Collection[str]) -> Any:
-        """Return a published table as Polars or Arrow; carried columns have the types they had."""
+        """Return a published table as Polars or Arrow; carried columns have the types they had.
+
+        Lists, structs, bytes and durations are text, as in files.
+        """
         columns = []
         for column in table:
             kind = self.kinds.get(column.name) if column.name in carried else None
-            if kind is None:
-                columns.append(column.cast(pl.String) if is_dictionary(column) else column)
-            elif isinstance(kind, pl.Enum):  # of labels that nobody published nothing is left
+            if kind is None or kind.is_nested() or kind in (pl.Binary, pl.Duration):
+                columns.append(column)  # which has text where files have no other way to hold it
+            elif isinstance(kind, pl.Enum):
                 texts = column.cast(pl.String)
-                used = texts.drop_nulls().unique(maintain_order=True)
-                known = set(used)
-                labels = [label for label in kind.categories if label in known] or used
-                columns.append(texts.cast(pl.Enum(labels)))
+                labels = kind.categories if len(kind.categories) else texts.drop_nulls().unique()
+                columns.append(only_used(texts.cast(pl.Enum(labels))))
             else:
                 columns.append(column.cast(kind))
         whole = pl.DataFrame(columns)
@@ -97,7 +98,7 @@ def _read(
         # Its text may hold cells, so only its kind is told.
         msg = f"The frame cannot be read as a table ({type(problem).__name__})."
         raise InputError(msg) from None
-    return gathered.table(header, rows), kinds
+    return hold_times(gathered.table(header, rows)), kinds
 
 
 def _lazy(frame: pl.LazyFrame, wanted: Collection[str] | None) -> Opened:
@@ -135,7 +136,7 @@ def _arrow(frame: Any, wanted: Collection[str] | None) -> Opened:
             at = schema.get_field_index(name)
             plain = table.column(at).cast(schema.field(at).type.value_type)
             table = table.set_column(at, name, plain)
-        return take_arrow(table).select(kept)
+        return arrow_columns(table).select(kept)
 
     empty = taken(schema.empty_table())
 

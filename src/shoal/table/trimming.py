@@ -54,6 +54,12 @@ class Trim:
     top: Threshold | None = None
 
     @property
+    def percentiles(self) -> tuple[tuple[str, Percentile], ...]:
+        """The thresholds that the table has to decide, each with its side."""
+        sides = (("bottom", self.bottom), ("top", self.top))
+        return tuple((side, one) for side, one in sides if isinstance(one, Percentile))
+
+    @property
     def words(self) -> str:
         """What was done, for people: `rounded to 100; above 50000 given as 50000`."""
         said = [] if self.step is None else [f"rounded to {_worded(self.step)}"]
@@ -134,7 +140,7 @@ def _number(column: str, name: str, said: object) -> Decimal:
 
 def resolve(trim: Trim, column: pl.Series) -> Trim:
     """Return what is to be done with every percentile replaced by a round threshold."""
-    if not any(isinstance(one, Percentile) for one in (trim.bottom, trim.top)):
+    if not trim.percentiles:
         return trim
     cells = _filled(column)
     counted = cells.value_counts(name="#" if column.name != "#" else "##")

@@ -133,8 +133,9 @@ class Anatomized:
     def write(self, directory: str | Path) -> Measurement:
         """Write quasi.csv and sensitive.csv into a new directory, measured before it appears."""
         with new_directory(directory) as staged:
-            self.quasi_table.write_csv(staged / "quasi.csv")
-            self.sensitive_table.write_csv(staged / "sensitive.csv")
+            for name, table in (("quasi", self.quasi_table), ("sensitive", self.sensitive_table)):
+                with (staged / f"{name}.csv").open("wb") as file:
+                    table.write_csv(file)
             quasi, sensitive = (
                 read_table(staged / f"{name}.csv") for name in ("quasi", "sensitive")
             )

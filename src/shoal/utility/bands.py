@@ -33,6 +33,7 @@ POINT = 1e-9  # of a column's range: a cell with a single value is as good as th
 MONTHS = (1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200)  # steps of dates
 DAYS = (1, 2, 7)  # steps of dates that are close together
 YEAR = 12  # months
+MISSING = "(missing)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +77,33 @@ def bands(
     column: Column, covered: Spans, bearers: NDArray[np.int64], heads: Callable[[NDArray], NDArray]
 ) -> Bands:
     """Part a column; `heads` counts the people in bands, given the band of each row."""
+    if column.gap is not None:
+        return _with_missing(column, covered, bearers, heads)
     if column.numeric:
         return _joined(_numbers(column, covered, bearers), heads)
     return _labels(column, covered, heads)
+
+
+def _with_missing(
+    column: Column, covered: Spans, bearers: NDArray[np.int64], heads: Callable[[NDArray], NDArray]
+) -> Bands:
+    """Part numbers, and those that are missing, which join the last band where they are few."""
+    numbers, spans, there = covered.numbers(column)
+    found = _numbers(numbers, spans, bearers * there)
+    assert found.edges is not None
+    found = replace(
+        found,
+        column=column,
+        edges=np.append(found.edges, np.inf),
+        place=np.append(found.place, len(found)),
+        shares=np.vstack([found.shares * there, ~there]),
+    )
+    found = _joined(found, heads)
+    assert found.edges is not None
+    alone = bool(len(found.edges)) and found.edges[-1] == np.inf
+    plain = replace(found, edges=found.edges[: -1 if alone else None]).names
+    names = [*plain, MISSING] if alone else [*plain[:-1], f"{plain[-1]}, or missing"]
+    return replace(found, edges=None, labels=names)
 
 
 def _joined(found: Bands, heads: Callable[[NDArray], NDArray]) -> Bands:
@@ -188,7 +213,7 @@ def _labels(column: Column, covered: Spans, heads: Callable[[NDArray], NDArray])
         kept = kept[:-1]  # the rare ones are too few to stand alone even together
     shares = np.zeros((len(kept) + bool(rest), len(covered)))
     np.add.at(shares, (band[rank], cell), weight)
-    shown = [names[one] or "(missing)" for one in kept.tolist()]
+    shown = [names[one] or MISSING for one in kept.tolist()]
     return Bands(column, None, shown, band[place], shares, rest)
 
 

@@ -11,15 +11,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
+from shoal.audit.cells import cell_ncp, read_set
 from shoal.exact import percent
-from shoal.release.cells import kind_of, ncp_by_group
+from shoal.table.coding import code_lenient
+from shoal.table.columns import is_dictionary
 from shoal.table.forms import TWO_TABLES
+from shoal.table.missing import MISSING_LABEL
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
-    from shoal.release.release import ReleaseData
     from shoal.table.column import Column
 
 FEWEST = 11  # rows of which a mean is told
@@ -74,39 +79,68 @@ class CellBias:
         }
 
 
-def cell_bias(release: ReleaseData) -> list[CellBias]:
+def cell_bias(published: pl.DataFrame, manifest: Mapping[str, Any]) -> list[CellBias]:
     """Return where means differ between narrow and wide cells by a tenth of a deviation or more.
 
-    Only published rows count, no mean is told of fewer than eleven, and all are rounded to three
-    digits. Two tables have no wide cells.
+    Everything is read off the published table. No mean is told of fewer than eleven rows, and all
+    are rounded to three digits. Two tables have no wide cells.
     """
-    if release.form == TWO_TABLES:
+    if manifest["form"] == TWO_TABLES:
         return []
+    types = {one["name"]: one.get("type") for one in manifest["columns"]}
+    secret = [one["name"] for one in manifest["columns"] if one["role"] == "sensitive"]
+    coded = [
+        code_lenient(published[name], kind=types[name])
+        for name in secret
+        if code_lenient(published[name].drop_nulls().head(1), kind=types[name]).numeric
+    ]
+    numeric = [one for one in coded if one.numeric and not one.dates and one.gap is None]
     found = []
-    numeric = [column for column in release.coded.sensitive if column.numeric and not column.dates]
-    for column in release.recoding.quasi.values():
-        widths, exact = _widths(release, column)
-        wide = widths > (0 if exact else np.median(widths))
-        for other in numeric:
-            one = _compared(column, other, wide, exact=exact)
-            if one is not None:
-                found.append(one)
+    for stated in manifest["columns"] if numeric else ():
+        if stated["role"] == "quasi":
+            cells = _Cells.of(published[stated["name"]], stated)
+            told = (_compared(cells, other) for other in numeric)
+            found += [one for one in told if one is not None]
     return found
 
 
-def _widths(release: ReleaseData, column: Column) -> tuple[NDArray[np.float64], bool]:
-    """Return the loss of each coded row's cell, and whether enough of them lose nothing."""
-    kind, layout = release.recoding.kinds[column.name], release.recoding.layout
-    by_row = np.empty(len(layout.bears))
-    by_row[layout.carries] = ncp_by_group(column, kind.spans)[kind.which[layout.bears]]
-    bare = int((by_row == 0).sum())
-    return by_row, bare >= max(FEWEST, SHARE * len(by_row))
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The cells of a quasi column: which rows have wide ones, and the label of each narrow one."""
+
+    name: str
+    wide: NDArray[np.bool_]
+    exact: bool  # whether narrow cells are single values
+    labels: list[str]  # of a column of labels, where they are few
+    which: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, cells: pl.Series, stated: Mapping[str, Any]) -> _Cells:
+        texts, which = _different(cells)
+        widths = cell_ncp(texts, dict(stated))[0][which]
+        exact = int((widths == 0).sum()) >= max(FEWEST, SHARE * len(widths))
+        few = stated["kind"] == "set" and len(stated["domain"]) <= LABELS
+        wide = widths > (0 if exact else np.median(widths))
+        return cls(cells.name, wide, exact, texts.to_list() if few and exact else [], which)
 
 
-def _compared(
-    column: Column, other: Column, wide: NDArray[np.bool_], *, exact: bool
-) -> CellBias | None:
-    values = other.numbers.astype(np.float64)[other.codes]
+def _different(cells: pl.Series) -> tuple[pl.Series, NDArray[np.int64]]:
+    """Return the different cells as texts, sorted, and which of them each row has."""
+    if not is_dictionary(cells):
+        cells = cells.cast(pl.String).cast(pl.Categorical(pl.Categories.random()))
+    codes = cells.to_physical().cast(pl.Int64).fill_null(-1).to_numpy() + 1
+    some = np.full(int(codes.max()) + 1, -1)
+    some[codes] = np.arange(len(codes))  # a row of each
+    held = np.flatnonzero(some >= 0)
+    named = cells.gather(some[held]).cast(pl.String).fill_null(MISSING_LABEL)
+    texts = named.unique().sort()
+    place = np.zeros(len(some), np.int64)
+    place[held] = named.cast(pl.Enum(texts)).to_physical().to_numpy()
+    return texts, place[codes]
+
+
+def _compared(cells: _Cells, other: Column) -> CellBias | None:
+    values, wide = other.numbers.astype(np.float64)[other.codes], cells.wide
     rows = int(wide.sum())
     if min(rows, len(wide) - rows) < max(FEWEST, SHARE * len(wide)):
         return None
@@ -115,27 +149,23 @@ def _compared(
     if not deviation or not abs(wide_mean - narrow_mean) >= TOLD * deviation:
         return None
     return CellBias(
-        column.name,
+        cells.name,
         other.name,
         _rounded(narrow_mean),
         _rounded(wide_mean),
         _rounded(rows / len(wide)),
         _rounded((wide_mean - narrow_mean) / deviation),
-        exact,
-        _by_label(column, values, wide) if exact and kind_of(column) == "set" else {},
+        cells.exact,
+        _by_label(cells, values),
     )
 
 
-def _by_label(
-    column: Column, values: NDArray[np.float64], wide: NDArray[np.bool_]
-) -> dict[str, float]:
-    counts = np.bincount(column.codes[~wide], minlength=column.distinct)
-    sums = np.bincount(column.codes[~wide], values[~wide], column.distinct)
-    if column.distinct > LABELS:
-        return {}
+def _by_label(cells: _Cells, values: NDArray[np.float64]) -> dict[str, float]:
+    counts = np.bincount(cells.which[~cells.wide], minlength=len(cells.labels))
+    sums = np.bincount(cells.which[~cells.wide], values[~cells.wide], len(cells.labels))
     return {
-        label: _rounded(total / count)
-        for label, total, count in zip(column.spellings, sums, counts, strict=True)
+        (read_set(text) or [""])[0]: _rounded(total / count)
+        for text, total, count in zip(cells.labels, sums, counts, strict=False)
         if count >= FEWEST
     }
 

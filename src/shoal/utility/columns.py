@@ -3,7 +3,8 @@
 A number in [low, high] is taken to be any of the numbers between, all alike, in steps of the
 column's finest published decimal: whole numbers in steps of 1 ([20, 29] holds ten of them), 2.5 and
 3 in steps of 0.1; dates in days. A label in a set is any of its labels, and a node of a hierarchy
-any of the labels under it, all alike. Within a row columns are taken
+any of the labels under it, all alike. Where a cell covers missing numbers beside others, missing is
+one value more; it satisfies no comparison. Within a row columns are taken
 to be independent (LeFevre, DeWitt, Ramakrishnan: Mondrian. ICDE 2006; EM Section 6). Where the
 mean of a group is published beside the ends, `tilted` says how it is used; where a cell is several
 times as wide as is usual in its column, `gathered` says where its rows are taken to lie.
@@ -19,12 +20,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import interval_ends, interval_means, read_set
+from shoal.audit.cells import (
+    covers_missing,
+    domain_ends,
+    interval_ends,
+    interval_means,
+    read_set,
+)
 from shoal.audit.reading import Stated
 from shoal.errors import InputError
 from shoal.kernels.queries import interval_shares, label_shares
 from shoal.table.coding import NUMBER, code_column
 from shoal.table.dates import not_dates
+from shoal.table.forms import has_gap
 from shoal.table.missing import MISSING_LABEL, is_missing
 from shoal.utility.sets import Leaves, Numbers, Set, StatedLeaves, Steps
 from shoal.utility.tilted import Stretched, Tilted
@@ -77,9 +85,7 @@ class Exact:
     def from_column(cls, column: Column) -> Exact:
         """Take a column as it is coded."""
         values = column.exact if column.numeric else None
-        return cls(
-            column.name, column.codes, values, column.spellings, column.dates, column.per_day
-        )
+        return cls(column.name, column.codes, values, column.known, column.dates, column.per_day)
 
     @property
     def numeric(self) -> bool:
@@ -119,16 +125,42 @@ class Exact:
 
 
 @dataclass(frozen=True, eq=False)
+class Gaps:
+    """Which cells cover missing numbers, and which of these cover nothing else."""
+
+    covered: NDArray[np.bool_]
+    alone: NDArray[np.bool_]
+
+    @property
+    def mixed(self) -> NDArray[np.bool_]:
+        """Which cells cover missing numbers and others."""
+        return self.covered & ~self.alone
+
+    def only(self, chosen: NDArray) -> Gaps:
+        """Return those of some cells."""
+        return Gaps(self.covered[chosen], self.alone[chosen])
+
+    def sizes(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how many values cells hold that hold so many numbers, missing being one more."""
+        return np.where(self.alone, 1.0, numbers + self.covered)
+
+
+@dataclass(frozen=True, eq=False)
 class Intervals:
-    """The distinct cells of a numeric quasi column, or one of dates, in whole steps."""
+    """The distinct cells of a numeric quasi column, or one of dates, in whole steps.
+
+    A cell of missing numbers alone has ends all the same, which say nothing; `gaps` knows it.
+    """
 
     name: str
     lows: NDArray[np.float64]
     highs: NDArray[np.float64]
     steps: Steps
-    extent: float  # units in the whole domain
+    span: float  # units from the least to the greatest number
     tilted: Tilted | None = None  # what means tell beside the ends
     gathered: Stretched | None = None  # where rows lie in cells that are wide beside the usual ones
+    gaps: Gaps | None = None  # None where no number is missing
+    region: bool = False  # whether cells are regions: then nobody has to lie at their ends
 
     numeric = True
     labels = pl.Series([], dtype=pl.String)
@@ -143,11 +175,14 @@ class Intervals:
         """
         name, dates = stated["name"], stated.get("type") == "date"
         low, high = interval_ends(texts)
+        whole, gaps = domain_ends(stated), None
+        if has_gap(stated):
+            gaps = Gaps(covers_missing(texts).to_numpy(), low.is_null().to_numpy())
+            low, high = (end.fill_null(whole[0]) for end in (low, high))
         ends = pl.concat([low, high]).unique()
         bad = not_dates(ends) if dates else ~ends.str.contains(NUMBER)
         if bad.fill_null(value=True).any():
             raise unreadable(name)
-        whole = pl.Series([str(end) for end in stated["domain"]])
         steps = Steps.of(pl.concat([ends, whole]), dates=dates)
         lows, highs, (least, most) = (steps.places(part) for part in (low, high, whole))
         if (lows > highs).any() or (lows < least).any() or (highs > most).any():
@@ -155,22 +190,29 @@ class Intervals:
         tilted = None
         if rows is not None:
             means = interval_means(texts).fill_null(low)
-            tilted = Tilted.of(lows, highs, steps.exact_places(means), rows)
-        return cls(name, lows, highs, steps, float(most - least + 1), tilted)
+            places, held = steps.exact_places(means), 0 if "step" in stated else 2
+            tilted = _tilted(lows, highs, places, rows, gaps, held)
+        span, region = float(most - least + 1), "step" in stated
+        return cls(name, lows, highs, steps, span, tilted, gaps=gaps, region=region)
 
     def with_means(
         self, which: NDArray, means: NDArray[np.float64], rows: NDArray[np.int64]
     ) -> Intervals:
         """Return a cell for each group, which one it bears, with the mean of so many rows."""
         lows, highs = self.lows[which], self.highs[which]
-        tilted = Tilted.of(lows, highs, means, rows.astype(np.float64))
-        return replace(self, lows=lows, highs=highs, tilted=tilted)
+        gaps = None if self.gaps is None else self.gaps.only(which)
+        held = 0 if self.region else 2
+        tilted = _tilted(lows, highs, means, rows.astype(np.float64), gaps, held)
+        return replace(self, lows=lows, highs=highs, tilted=tilted, gaps=gaps)
 
     def borne(self, rows: NDArray[np.float64]) -> Intervals:
         """Return the cells with what is known of them by how many rows bear each."""
-        if self.tilted is not None:
+        if self.tilted is not None or self.region:
             return self
-        return replace(self, gathered=Stretched.of(self.lows, self.highs, rows))
+        known = rows if self.gaps is None else rows * ~self.gaps.alone
+        if not known.any():
+            return self
+        return replace(self, gathered=Stretched.of(self.lows, self.highs, known))
 
     @property
     def dates(self) -> bool:
@@ -179,8 +221,26 @@ class Intervals:
 
     @property
     def sizes(self) -> NDArray[np.float64]:
-        """How many units each cell holds."""
-        return self.highs - self.lows + 1
+        """How many units each cell holds, missing being one."""
+        numbers = self.highs - self.lows + 1
+        return numbers if self.gaps is None else self.gaps.sizes(numbers)
+
+    @property
+    def extent(self) -> float:
+        """The units of the whole domain, missing being one."""
+        return self.span + (self.gaps is not None)
+
+    @property
+    def ncp(self) -> NDArray[np.float64]:
+        """The NCP of each cell."""
+        found = (self.highs - self.lows) / max(self.span - 1, 1)
+        return found if self.gaps is None else np.where(self.gaps.mixed, 1.0, found)
+
+    def known(self) -> NDArray[np.float64] | float:
+        """Return which part of each cell's rows is taken to have a number."""
+        if self.gaps is None:
+            return 1.0
+        return np.where(self.gaps.covered, 1 - 1 / self.sizes, 1.0)
 
     def runs(self, wanted: Set) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the runs of units that a query asks for: where each begins, and its last one."""
@@ -191,12 +251,26 @@ class Intervals:
         """Return which part of each cell a query asks for."""
         runs = self.runs(wanted)
         if self.tilted is not None:
-            return self.tilted.shares(*runs)
+            return self.tilted.shares(*runs) * self.known()
         shares = np.empty(len(self.lows))
         interval_shares(self.lows, self.highs, *runs, shares)
         if self.gathered is not None:
             self.gathered.correct(self.lows, self.highs, *runs, shares)
-        return shares
+        return shares * self.known()
+
+
+def _tilted(
+    lows: NDArray[np.float64],
+    highs: NDArray[np.float64],
+    means: NDArray[np.float64],
+    rows: NDArray[np.float64],
+    gaps: Gaps | None,
+    held: int,
+) -> Tilted:
+    """Return what means of so many rows tell; where numbers are missing, one row has none."""
+    if gaps is not None:
+        rows, means = np.maximum(rows - gaps.mixed, 1), np.where(gaps.alone, lows, means)
+    return Tilted.of(lows, highs, means, rows, held=held)
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,6 +314,11 @@ class Sets:
     def extent(self) -> float:
         """The labels in the whole domain."""
         return float(len(self.labels))
+
+    @property
+    def ncp(self) -> NDArray[np.float64]:
+        """The NCP of each cell."""
+        return (self.sizes - 1) / max(self.extent - 1, 1)
 
     @property
     def sizes(self) -> NDArray[np.float64]:

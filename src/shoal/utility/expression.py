@@ -29,7 +29,7 @@ from shoal.utility.queries import open_answers
 from shoal.utility.sets import Numbers, Set, below
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from shoal.utility.columns import Exact, Sets, Spread
 
@@ -137,17 +137,14 @@ class _Parser:
 
     def _all(self, parts: Iterable[Sum]) -> Sum:
         found = EVERYTHING
-        for part in parts:
+        for part in _gathered(parts, every=True):
             found = self._checked(_times(found, part))
         return found
 
     def _any(self, parts: Iterable[Sum]) -> Sum:
         found: Sum = {}
-        for part in parts:
-            joined = _joined(found, part)
-            found = self._checked(
-                _plus(_plus(found, part), _times(found, part), -1) if joined is None else joined
-            )
+        for part in _gathered(parts, every=False):
+            found = self._checked(_plus(_plus(found, part), _times(found, part), -1))
         return found
 
     def _checked(self, found: Sum) -> Sum:
@@ -175,10 +172,8 @@ class _Parser:
 
     def _numbers(self, name: str, op: ast.cmpop, node: ast.expr) -> Numbers:
         if isinstance(op, ast.In | ast.NotIn):
-            found = Numbers(())
-            for item in self._items(node):
-                value = self._number(name, item)
-                found |= Numbers.from_to(value, value)
+            values = {self._number(name, item) for item in self._items(node)}
+            found = Numbers.shared([Numbers.from_to(value, value) for value in values], 1)
             return found if isinstance(op, ast.In) else ~found
         value = self._number(name, node)
         match op:
@@ -232,7 +227,7 @@ class _Parser:
             )
             raise UsageError(msg)
         items = self._items(node) if isinstance(op, ast.In | ast.NotIn) else [node]
-        found: frozenset[str] = frozenset()
+        found: set[str] = set()
         for item in items:
             label = self._label(name, item)
             named = column.named(label)
@@ -241,7 +236,8 @@ class _Parser:
                 msg = f"Column {name!r} has no label {brief(label)}{nearest(label, known)}"
                 raise UsageError(msg)
             found |= named
-        return found if isinstance(op, ast.Eq | ast.In) else frozenset(column.labels) - found
+        wanted = found if isinstance(op, ast.Eq | ast.In) else set(column.labels) - found
+        return frozenset(wanted)
 
     def _label(self, name: str, node: ast.expr) -> str:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -311,18 +307,31 @@ def _product(one: Product, other: Product) -> Product | None:
     """Return the query for what both ask for, None where that is nothing."""
     sets = dict(one)
     for name, wanted in other:
+        if isinstance(wanted, Numbers) and name in sets and wanted.apart(sets[name]):  # type: ignore[arg-type]
+            return None
+    for name, wanted in other:
         sets[name] = sets[name] & wanted if name in sets else wanted  # type: ignore[operator]
         if not sets[name]:
             return None
     return frozenset(sets.items())
 
 
-def _joined(first: Sum, second: Sum) -> Sum | None:
-    """Return alternatives about one and the same column as one set, None for any others."""
-    if list(first.values()) != [1] or list(second.values()) != [1]:
-        return None
-    ((one,), (other,)) = first, second
-    if len(one) != 1 or len(other) != 1:
-        return None
-    ((name, mine),), ((same, theirs),) = one, other
-    return _one(name, mine | theirs) if name == same else None  # type: ignore[operator]
+def _gathered(parts: Iterable[Sum], *, every: bool) -> Iterator[Sum]:
+    """Yield parts of which those about one and the same column, alone, have become one.
+
+    It asks for what `every` one of them asks for, or any.
+    """
+    alone: dict[str, list[Any]] = {}
+    for part in parts:
+        column = next(iter(part), frozenset()) if list(part.values()) == [1] else frozenset()
+        if len(column) == 1:
+            ((name, wanted),) = column
+            alone.setdefault(name, []).append(wanted)
+        else:
+            yield part
+    for name, sets in alone.items():
+        if isinstance(sets[0], Numbers):
+            wanted = Numbers.shared(sets, len(sets) if every else 1)
+        else:
+            wanted = frozenset.intersection(*sets) if every else frozenset().union(*sets)
+        yield _one(name, wanted)

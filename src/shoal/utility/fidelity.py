@@ -120,7 +120,7 @@ def _column(
         "column": column.name,
         "role": "quasi",
         "dates": column.dates,
-        "numeric": column.numeric,
+        "numeric": found.edges is not None,
         "distinct": column.distinct,
         **as_facts(found),
         "before": [three(one) for one in before.tolist()],
@@ -130,10 +130,12 @@ def _column(
         **_widths(column, covered, borne),
     }
     if column.numeric and _moderate(column):
-        values = column.numbers.astype(np.float64)
+        numbers, spans, there = covered.numbers(column)
+        values = numbers.numbers.astype(np.float64)
         span = float(values[-1] - values[0])
-        middle = (values[covered.low] + values[covered.high]) / 2
-        means = (values[column.codes].mean(), float(middle @ borne / borne.sum()))
+        middle, known = (values[spans.low] + values[spans.high]) / 2, borne * there
+        own = values[column.codes[column.codes < len(values)]]
+        means = (own.mean(), float(middle @ known / known.sum()))
         facts["means"] = [_mean(column, one, span) for one in means]
     return facts
 
@@ -160,10 +162,12 @@ def _widths(column: Column, covered: Spans, borne: NDArray[np.float64]) -> dict[
         width = column.tree.leaves[column.nodes(covered.low, covered.high)].astype(np.float64)
         exact, whole = width == 1, float(column.tree.leaves[column.tree.up[-1, 0]])
     elif column.numeric:
-        values = column.numbers.astype(np.float64)
+        numbers, spans, _ = covered.numbers(column)
+        values = numbers.numbers.astype(np.float64)
         with np.errstate(over="ignore"):
-            width = np.nan_to_num(values[covered.high] - values[covered.low])
+            width = np.nan_to_num(values[spans.high] - values[spans.low])
             whole = float(np.nan_to_num(values[-1] - values[0]))
+        width = np.where(covered.mixed, whole, width)
         exact = covered.low == covered.high
     else:
         assert covered.labels is not None
@@ -216,7 +220,7 @@ def _seen(
     role: str = "quasi",
 ) -> Seen:
     codes = column.codes[rows]
-    if column.numeric:
+    if column.numeric and column.gap is None:
         values = column.numbers.astype(np.float64)
         middle = (values[covered.low] + values[covered.high]) / 2
         return Seen(column.name, role, [], values[codes], middle[cells])
@@ -237,7 +241,7 @@ def _of_groups(
     group = np.empty(len(layout.carries), np.int64)
     group[layout.carries] = layout.bears
     sizes = np.bincount(group)
-    if column.numeric:
+    if column.numeric and column.gap is None:
         values = column.numbers.astype(np.float64)[column.codes]
         after = (np.bincount(group, weights=values) / sizes)[group[rows]]
         return replace(one, after=after, of_groups=True)

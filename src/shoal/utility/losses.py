@@ -122,10 +122,11 @@ def _counted(column: Column, cells: Spread, counts: NDArray[np.int64]) -> NDArra
     before = np.concatenate([[0], np.cumsum(counts)])
     if isinstance(cells, Intervals):
         values, lows, highs = ends_in_units(column, cells)
-        return (
-            before[np.searchsorted(values, highs, "right")]
-            - before[np.searchsorted(values, lows, "left")]
-        )
+        first, last = np.searchsorted(values, lows, "left"), np.searchsorted(values, highs, "right")
+        numbers = before[last] - before[first]
+        if cells.gaps is None or column.gap is None:
+            return numbers
+        return numbers * ~cells.gaps.alone + counts[column.gap] * cells.gaps.covered
     if cells.nodes is not None:
         ranges = Leaves.of(column).ranges
         ends = np.array([ranges.get(name, (0, -1)) for name in cells.nodes])
@@ -150,9 +151,7 @@ class Loss:
 def _ncp(release: Measured) -> dict[str, float]:
     """Return the NCP of each quasi column, from its published cells."""
     return {
-        name: release.mean(
-            release.by_box(place, (column.sizes - 1) / max(column.extent - 1, 1)), suppressed=1
-        )
+        name: release.mean(release.by_box(place, column.ncp), suppressed=1)
         for place, (name, column) in enumerate(release.boxes.quasi.items())
     }
 

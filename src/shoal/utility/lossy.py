@@ -12,7 +12,7 @@ Anonymized Datasets. SIGMOD 2006).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,14 +24,14 @@ from shoal.audit.claims import manifest_schema
 from shoal.audit.files import code_original
 from shoal.audit.manifest import read_manifest
 from shoal.audit.published import plain_text
-from shoal.audit.regularity import MatchGraph, published_boxes
+from shoal.audit.regularity import MatchGraph, whole_boxes
 from shoal.audit.tables import read_published
 from shoal.audit.verify import alike
 from shoal.errors import InputError
 from shoal.kernels.freeform.coverage import spread_density
 from shoal.kernels.freeform.tree import build
 from shoal.table.coded import Sensitive
-from shoal.table.coding import QUANTITY, code_column
+from shoal.table.coding import QUANTITY, code_lenient
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import RESERVED
 from shoal.utility.columns import Intervals, Spread
@@ -71,12 +71,16 @@ class Measured:
             boxes = source.boxes
             original = source.given if original is None else original
             hierarchies = source.listed
-        return cls(published, manifest, boxes, _coded(original, manifest, hierarchies))
+        coded = _coded(original, manifest, hierarchies)
+        if coded is not None:  # columns stand in the order of the boxes
+            known = {column.name: column for column in coded.quasi}
+            coded = replace(coded, quasi=tuple(known[name] for name in boxes.quasi))
+        return cls(published, manifest, boxes, coded)
 
     @property
     def suppressed(self) -> int:
         """How many rows were left out."""
-        return self.manifest["suppressed"]
+        return self.manifest.get("suppressed", 0)
 
     @property
     def rows(self) -> int:
@@ -113,7 +117,7 @@ def _coded(
         return None
     table = read_table(original) if isinstance(original, str | Path) else take_frame(original)
     coded = code_original(table, manifest, hierarchies)
-    rows = manifest["rows"] + manifest["suppressed"]
+    rows = manifest["rows"] + manifest.get("suppressed", 0)
     if len(coded) != rows:
         msg = f"The release was made from {rows} rows, and the original has {len(coded)}."
         raise InputError(msg)
@@ -127,11 +131,11 @@ def ends_in_units(
 
     The original may have more decimals than the ends that are published of it.
     """
-    own = Steps.of(column.spellings, dates=column.dates)
+    own = Steps.of(column.known, dates=column.dates)
     steps = max(own, cells.steps, key=lambda one: one.units)
     finer, shift = cells.steps.shift(steps)
     ends = (cells.lows * finer + shift, cells.highs * finer + shift)
-    return steps.places(column.spellings), *ends
+    return steps.places(column.known), *ends
 
 
 def original_sizes(column: Column, cells: Spread) -> NDArray[np.float64]:
@@ -139,7 +143,8 @@ def original_sizes(column: Column, cells: Spread) -> NDArray[np.float64]:
     if not isinstance(cells, Intervals):
         return cells.sizes
     _, lows, highs = ends_in_units(column, cells)
-    return highs - lows + 1
+    numbers = highs - lows + 1
+    return numbers if cells.gaps is None else cells.gaps.sizes(numbers)
 
 
 def original_extent(column: Column, cells: Spread) -> float:
@@ -147,7 +152,7 @@ def original_extent(column: Column, cells: Spread) -> float:
     if not isinstance(cells, Intervals):
         return float(column.distinct)
     values, _, _ = ends_in_units(column, cells)
-    return float(values[-1] - values[0] + 1)
+    return float(values[-1] - values[0] + 1) + (column.gap is not None)
 
 
 def kl_divergence(release: Measured) -> float | None:
@@ -156,8 +161,9 @@ def kl_divergence(release: Measured) -> float | None:
     if original is None:
         return None
     own, carried, values = _values(release.published, original)
-    graph = MatchGraph(original.line, published_boxes(release.published, original))
-    density = _density(graph, own, carried, values, _weights(release, original))
+    boxes, rows = whole_boxes(release.published, original)
+    graph, weights = MatchGraph(original.line, boxes), _weights(release, original)
+    density = _density(graph, own, carried[rows], values, weights[rows])
     columns = zip(original.quasi, release.boxes.quasi.values(), strict=True)
     everywhere = np.prod([original_extent(*both) for both in columns]) * values
     density += release.suppressed / everywhere
@@ -180,8 +186,8 @@ def _values(
     columns = []
     for column in original.sensitive:
         known = column.spellings.gather(column.codes).alias(column.name)
-        both = pl.concat([known, published[column.name].cast(pl.String).fill_null("")])
-        columns.append(code_column(both, kind=QUANTITY if column.numeric else "categorical"))
+        both = pl.concat([known, published[column.name].cast(pl.String)]).replace("", None)
+        columns.append(code_lenient(both, kind=QUANTITY if column.numeric else "categorical"))
     value = Sensitive.of(tuple(columns))
     split = len(original)
     return value.codes[:split].copy(), value.codes[split:].copy(), value.distinct

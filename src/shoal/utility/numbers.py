@@ -2,7 +2,8 @@
 
 A number is itself; where a group is known by two ends it is the middle of them, and where its mean
 is published, that. A date counts in days. A label becomes a share for each label of its column: 1
-for its own, and 1 / k for each of k labels in a set. The name of a node is a label.
+for its own, and 1 / k for each of k labels in a set. The name of a node is a label. A missing
+number counts as the mean of the others, and a number of its own, 1 or 0, says that it is missing.
 """
 
 from __future__ import annotations
@@ -15,16 +16,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import interval_ends, read_set
+from shoal.audit.cells import covers_missing, interval_ends, read_set
 from shoal.audit.manifest import read_manifest
 from shoal.audit.tables import read_tables
 from shoal.errors import InputError, UnknownColumn
 from shoal.table.coding import NUMBER
 from shoal.table.dates import date_parts, not_dates
-from shoal.table.forms import MEANS, PEOPLE, TWO_TABLES, VALUES, ends_of, has_ends
+from shoal.table.forms import (
+    MEANS,
+    PEOPLE,
+    TWO_TABLES,
+    VALUES,
+    ends_of,
+    gaps_of,
+    has_ends,
+    has_gap,
+)
 from shoal.table.missing import MISSING_LABEL
-from shoal.table.reading import take_frame
-from shoal.table.schema import RESERVED
+from shoal.table.reading import give_frame, take_frame
+from shoal.table.schema import NODE, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +45,7 @@ if TYPE_CHECKING:
 
 DAY = 86_400
 LABELS = 100  # of a column that have a number of their own
-END = re.compile(r"^(.*)_(low|high)$")
+END = re.compile(r"^(.*)_(low|high|missing)$")
 
 
 class CellNumbers:
@@ -49,8 +59,15 @@ class CellNumbers:
         frame = take_frame(table)
         self.kept_ = list(self.columns) if self.columns is not None else _bases(frame)
         self.labels_: dict[str, list[str]] = {}
+        self.means_: dict[str, float] = {}
+        self.gaps_: set[str] = set()
         for name in self.kept_:
-            if _numbers(frame, name) is None:
+            numbers = _numbers(frame, name)
+            if numbers is not None:
+                missing = np.isnan(numbers)
+                self.means_[name] = float(numbers[~missing].mean()) if not missing.all() else 0.0
+                self.gaps_ |= {name} if missing.any() else set()
+            else:
                 counts: dict[str, float] = {}
                 for labels in _sets(frame, name):
                     for label in labels:
@@ -62,12 +79,11 @@ class CellNumbers:
     @property
     def names(self) -> list[str]:
         """The names of the numbers, in their order."""
-        return [
-            one
-            for name in self.kept_
-            for one in ([f"{name}={label}" for label in self.labels_[name]]
-                        if name in self.labels_ else [name])
-        ]  # fmt: skip
+        found = []
+        for name in self.kept_:
+            found += [f"{name}={label}" for label in self.labels_.get(name, ())]
+            found += [name] * (name not in self.labels_) + [gaps_of(name)] * (name in self.gaps_)
+        return found
 
     def transform(self, table: Any) -> NDArray[np.float64]:
         """Return a row of numbers for each row of a table."""
@@ -81,7 +97,10 @@ class CellNumbers:
             if numbers is None:
                 msg = f"Column {name!r} held numbers when this was fitted, and does not any more."
                 raise InputError(msg)
-            parts.append(numbers[:, None])
+            missing = np.isnan(numbers)
+            parts.append(np.where(missing, self.means_[name], numbers)[:, None])
+            if name in self.gaps_:
+                parts.append(missing[:, None].astype(np.float64))
         return np.hstack(parts) if parts else np.zeros((frame.height, 0))
 
     def _shares(self, frame: pl.DataFrame, name: str) -> NDArray[np.float64]:
@@ -103,7 +122,7 @@ def _bases(frame: pl.DataFrame) -> list[str]:
         end = END.match(name)
         both = end is not None and {*ends_of(end[1])} <= set(frame.columns)
         base = end[1] if end is not None and both else name
-        if base != RESERVED:
+        if base != RESERVED and (base != NODE or RESERVED not in frame.columns):
             names[base] = None
     return list(names)
 
@@ -134,14 +153,15 @@ def _as_number(column: pl.Series) -> NDArray[np.float64] | None:
     if column.dtype == pl.Boolean:
         return None
     texts = column.cast(pl.String)
-    if texts.has_nulls() or not len(texts):
+    known = texts.drop_nulls()
+    if not len(known):
         return None
-    if texts.str.contains(NUMBER).all():
+    if known.str.contains(NUMBER).all():
         return texts.cast(pl.Float64).to_numpy()
-    if not_dates(texts).any():
+    if not_dates(known).any():
         return None
-    seconds, rest = date_parts(texts)
-    return (seconds.to_numpy() + rest.to_numpy() / 1e9) / DAY
+    seconds, rest = (part.cast(pl.Float64).to_numpy() for part in date_parts(texts))
+    return (seconds + rest / 1e9) / DAY
 
 
 def _cells(frame: pl.DataFrame, name: str) -> pl.Series:
@@ -166,11 +186,11 @@ def _read(cells: pl.Series) -> list[list[str]]:
 # A release
 
 
-def features(source: Any) -> pl.DataFrame:
+def features(source: Any) -> Any:
     """Return the quasi and other columns of a release as numbers, a row for each published one.
 
     Of two tables a row stands for one of the values, and has the means over the people of its
-    group.
+    group. A release in memory gives the kind of frame that it was made from, a directory Polars.
 
     Parameters
     ----------
@@ -195,6 +215,12 @@ def features(source: Any) -> pl.DataFrame:
         raise InputError(msg)
     else:
         tables, manifest = _typed(source), source.manifest
+    found = _as_numbers(tables, manifest)
+    given = getattr(source, "given", None)
+    return found if given is None else give_frame(found, given)
+
+
+def _as_numbers(tables: Any, manifest: dict[str, Any]) -> pl.DataFrame:
     kept = [one["name"] for one in manifest["columns"] if one["role"] in {"quasi", "other"}]
     if isinstance(tables, tuple):
         people, values = tables
@@ -208,9 +234,12 @@ def features(source: Any) -> pl.DataFrame:
 
 def _typed(release: ReleaseData) -> Any:
     """Return what `read` makes of the files: labels as lists, those that are never mixed too."""
+    from shoal.release.forms import is_interval
+
     parts = {}
     for stem, part in release.parts.items():
-        schema = replace(part.schema, never_mix=())
+        kept = [name for name in part.schema.never_mix if is_interval(part.quasi[name])]
+        schema = replace(part.schema, never_mix=tuple(kept))
         parts[stem] = pl.concat(replace(part, escape=False, schema=schema).typed())
     return (
         (parts[PEOPLE], parts[VALUES]) if release.form == TWO_TABLES else next(iter(parts.values()))
@@ -221,7 +250,9 @@ def read(directory: str | Path) -> Any:
     """Read a release directory with types: numbers as numbers, dates as dates, sets as lists.
 
     An interval stands in two columns, `age_low` and `age_high`, with the mean before them where
-    there is one. Two tables come as a pair: people and values.
+    there is one. Where ages are missing, `age_missing` behind them is 1 where a cell covers some.
+    A number or date that is never mixed stands in one column, as it is. Two tables come as a pair:
+    people and values.
     """
     from shoal.table.databases.access import is_address
 
@@ -264,11 +295,16 @@ def _quasi(cells: pl.Series, column: dict[str, Any], form: str) -> list[pl.Serie
         lists = pl.Series(name, _read(distinct), pl.List(pl.String))
         places = texts.fill_null(MISSING_LABEL).cast(pl.Enum(distinct)).to_physical()
         return [lists.gather(places)]
+    if "never_mix" in column:
+        return [_plain(texts, column)]
     low, high = interval_ends(texts)
     parts = [one.alias(end) for one, end in zip((low, high), ends_of(name), strict=True)]
     if form == MEANS:
         parts.insert(0, interval_means(texts).fill_null(low).alias(name))
-    return [_plain(part, column) for part in parts]
+    found = [_plain(part, column) for part in parts]
+    if has_gap(column):
+        found.append(covers_missing(texts).cast(pl.Int64).alias(gaps_of(name)))
+    return found
 
 
 def _plain(cells: pl.Series, column: dict[str, Any] | None) -> pl.Series:
@@ -286,5 +322,11 @@ def _plain(cells: pl.Series, column: dict[str, Any] | None) -> pl.Series:
     kind = typed_kind(texts, spelled=False)
     if kind is not None:
         return texts.cast(kind)
-    found = parse_dates(texts) if said == "date" and not texts.has_nulls() else None
-    return texts if found is None else units_as_dates(*found).alias(cells.name)
+    known = texts.drop_nulls()
+    found = parse_dates(known) if said == "date" and len(known) else None
+    if found is None:
+        return texts
+    places = pl.Series(np.cumsum(texts.is_not_null().to_numpy()) - 1)
+    dates = units_as_dates(*found).gather(places.clip(0))
+    nothing = pl.Series([None], dtype=dates.dtype)
+    return dates.zip_with(texts.is_not_null(), nothing).alias(cells.name)

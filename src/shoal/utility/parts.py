@@ -21,7 +21,7 @@ from shoal.audit.claims import manifest_schema
 from shoal.audit.forms import flat_cells, one_cell_each
 from shoal.errors import UnknownColumn
 from shoal.table.columns import is_dictionary
-from shoal.table.forms import MEANS, has_ends, spelled_as
+from shoal.table.forms import MEANS, has_ends, published_as, stated_form
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.reading import read_lean
 from shoal.table.schema import RESERVED
@@ -181,8 +181,8 @@ class PartsTable:
     def _read(self, name: str, part: int) -> pl.DataFrame:
         """Return the cells of a column in a part, and the sizes of their groups where means are."""
         stated, form = self.stated[name], self.manifest["form"]
-        tilted = form == MEANS and has_ends(stated)
-        wanted = spelled_as(name, form, interval=has_ends(stated))
+        tilted = has_ends(stated) and stated_form(stated, form) == MEANS
+        wanted = published_as(stated, form)
         table = self._columns(part, (*wanted, RESERVED) if tilted else wanted)
         cells = one_cell_each(table, self.manifest | {"columns": [stated]})[name]
         if stated["role"] == "quasi":

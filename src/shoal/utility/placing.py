@@ -59,9 +59,10 @@ class CellPlaces:
     def of(cls, tilted: Tilted, cells: LongInts) -> CellPlaces:
         """Take cells with their means, and the cell of each box."""
         sizes = (tilted.highs - tilted.lows + 1)[cells]
-        rows = np.maximum(tilted.rows[cells], 2)
-        parts = np.where(sizes > 1, np.minimum(rows - 2, PARTS), 0).astype(np.int64)
-        points = np.where(sizes > 1, 2, 1)  # the ends, where there are two
+        held = tilted.held
+        rows = np.maximum(tilted.rows[cells], max(held, 1))
+        parts = np.where(sizes > 1, np.minimum(rows - held, PARTS), 0).astype(np.int64)
+        points = np.where(sizes > 1, held, 1)  # the ends, where there are two
         starts = np.concatenate([[0], np.cumsum(points + parts)]).astype(np.int64)
         box = np.repeat(np.arange(len(cells)), points + parts)
         part = np.arange(starts[-1]) - starts[box] - points[box]
@@ -69,11 +70,11 @@ class CellPlaces:
         every = np.maximum(parts[box], 1)
         begins, ends = part / every, (part + 1) / every
         each = np.where(points[box] == 1, 1.0, 1 / rows[box])
-        weights = np.where(between, (rows[box] - 2) / rows[box] / every, each)
+        weights = np.where(between, (rows[box] - held) / rows[box] / every, each)
         cell = cells[box]
         middles = np.where(between, (begins + ends) / 2, 0.5)
         inner = tilt_place(sizes[box], tilted.rates[cell], middles)
-        known = tilted.rows[cell] == 3  # a single row between the ends follows from the mean
+        known = tilted.rows[cell] == held + 1  # a single row between the ends follows from the mean
         inner = np.where(known, np.rint(tilted.centres[cell]), inner)
         at_end = np.where(part == -points[box], tilted.lows[cell], tilted.highs[cell])
         spots = np.where(between, tilted.lows[cell] + inner, at_end)

@@ -14,16 +14,17 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from shoal.audit.cells import cell_codes
 from shoal.audit.claims import manifest_schema
 from shoal.audit.manifest import read_manifest
 from shoal.audit.tables import find_parts, read_tables
-from shoal.audit.verify import alike, cell_codes, check_rows
+from shoal.audit.verify import alike, check_rows
 from shoal.errors import InputError, UnknownColumn
 from shoal.kernels.queries import BLOCK, box_counts, count_rows, spread_count
 from shoal.principles.groups import Groups
 from shoal.table.forms import MEANS, RELEASE
 from shoal.table.reading import read_table, take_frame
-from shoal.table.schema import PERSON, RESERVED
+from shoal.table.schema import NODE, PERSON, RESERVED
 from shoal.table.settling import settle, weights_of
 from shoal.utility.columns import Exact, Intervals, Spread, read_cells
 from shoal.utility.parts import PartsTable
@@ -300,6 +301,8 @@ class BoxTable:
         for place, (name, column) in enumerate(self.quasi.items()):
             if name in query and name not in told:
                 inside *= column.shares(query[name])[self.cells[place]]
+            elif name in query and isinstance(column, Intervals) and column.gaps is not None:
+                inside *= np.asarray(column.known())[self.cells[place]]
         return inside
 
 
@@ -323,7 +326,7 @@ class TwoTables:
         sides, weights = [], None
         for table in (people, values):
             groups = Groups.of(table[RESERVED].cast(pl.Int64).to_numpy())
-            names = [name for name in table.columns if name not in {RESERVED, PERSON}]
+            names = [name for name in table.columns if name not in {RESERVED, PERSON, NODE}]
             sides.append((Rows.of(table, names, schema, groups.order), groups.starts))
             if schema.survey_weight in names:  # the mean of a group, in all of its rows
                 plain = schema.read_numbers(table, "other")[str(schema.survey_weight)]

@@ -13,7 +13,7 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.release.forms import mean_texts
 from shoal.table.forms import TWO_TABLES
-from shoal.utility.columns import Exact, Intervals, Sets, Spread
+from shoal.utility.columns import Exact, Gaps, Intervals, Sets, Spread
 from shoal.utility.queries import BoxTable, ExactTable, Rows, TwoTables
 from shoal.utility.sets import Leaves, Steps
 
@@ -115,7 +115,7 @@ def published_answers(release: ReleaseData) -> BoxTable | TwoTables:
         cells.append(which[kind.which])
         spread = quasi[column.name]
         if kind.means is not None and isinstance(spread, Intervals):
-            texts = mean_texts(column, kind.means.only(kind.which))
+            texts = mean_texts(column, kind.means.only(kind.which))  # 0 of missing numbers alone
             means = spread.steps.exact_places(texts)
             quasi[column.name] = spread.with_means(kind.which, means, layout.bearers)
             cells[-1] = np.arange(len(kind.which))
@@ -134,12 +134,15 @@ def _spread(column: Column, covered: Spans) -> tuple[Spread, NDArray[np.int64]]:
         names = pl.Series(column.tree.names, dtype=pl.String).gather(nodes)
         return Sets.of_nodes(names, column.name, Leaves.of(column)), which
     if column.numeric:
-        shown = np.unique(np.concatenate([covered.low, covered.high, [0, column.distinct - 1]]))
-        steps = Steps.of(column.spellings.gather(shown), dates=column.dates)
-        places = steps.places(column.spellings)
+        numbers, spans, there = covered.numbers(column)
+        shown = np.unique(np.concatenate([spans.low, spans.high, [0, numbers.distinct - 1]]))
+        steps = Steps.of(numbers.spellings.gather(shown), dates=column.dates)
+        places = steps.places(numbers.spellings)
         extent = float(places[-1] - places[0] + 1)
-        lows, highs = places[covered.low], places[covered.high]
-        return Intervals(column.name, lows, highs, steps, extent), every
+        lows, highs = places[spans.low], places[spans.high]
+        gaps = None if column.gap is None else Gaps(covered.high == column.gap, ~there)
+        region = column.step is not None
+        return Intervals(column.name, lows, highs, steps, extent, gaps=gaps, region=region), every
     _, listed, counts = covered.listed()
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     return Sets(column.name, column.spellings, starts, listed), every

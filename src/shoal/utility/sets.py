@@ -27,6 +27,8 @@ from shoal.table.dates import LARGEST, date_units, parse_dates
 from shoal.table.placing import distinct_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import NDArray
 
     from shoal.audit.reading import Stated
@@ -127,11 +129,30 @@ class Numbers:
         """Return an interval with both its ends."""
         return cls(((low, 0), (high, 1)) if low <= high else ())
 
+    @classmethod
+    def shared(cls, sets: Collection[Numbers], least: int) -> Numbers:
+        """Return the numbers that at least so many of some sets have, in one sweep over all."""
+        steps: dict[Cut, int] = {}
+        for one in sets:
+            for place, cut in enumerate(one.cuts):
+                steps[cut] = steps.get(cut, 0) + (-1 if place % 2 else 1)
+        inside = 0
+        cuts: list[Cut] = []
+        for cut in sorted(steps):
+            inside += steps[cut]
+            if (inside >= least) != len(cuts) % 2:
+                cuts.append(cut)
+        return cls(tuple(cuts))
+
     def __and__(self, other: Numbers) -> Numbers:
-        return self._swept(other, least=2)
+        return Numbers.shared((self, other), 2)
+
+    def apart(self, other: Numbers) -> bool:
+        """Return whether one set ends before the other begins, which is quickly told."""
+        return max(self.cuts[0], other.cuts[0]) >= min(self.cuts[-1], other.cuts[-1])
 
     def __or__(self, other: Numbers) -> Numbers:
-        return self._swept(other, least=1)
+        return Numbers.shared((self, other), 1)
 
     def __invert__(self) -> Numbers:
         return Numbers(tuple(sorted({*self.cuts} ^ {*ALL_NUMBERS.cuts})))
@@ -141,18 +162,6 @@ class Numbers:
 
     def __bool__(self) -> bool:
         return bool(self.cuts)
-
-    def _swept(self, other: Numbers, *, least: int) -> Numbers:
-        """Return where at least so many of the two sets hold."""
-        mine, theirs = set(self.cuts), set(other.cuts)
-        here, there = False, False
-        cuts: list[Cut] = []
-        for cut in sorted(mine | theirs):
-            here ^= cut in mine
-            there ^= cut in theirs
-            if (here + there >= least) != len(cuts) % 2:
-                cuts.append(cut)
-        return Numbers(tuple(cuts))
 
     def units(
         self, scale: Fraction, origin: int = 0

@@ -11,8 +11,10 @@ afar, who has the sensitive value that is lacking. The cell then reaches from th
 others, who are near one another, and hardly anybody lies between. So half of the rows say what
 width is usual in a column, and a cell several times as wide is taken to hold its rows within the
 usual width of one end or the other, in proportion to the rows that narrow cells, spread evenly,
-have there; one row is known to be at either end. Where widths are alike, as those of regions are,
-no cell is stretched.
+have there; one row is known to be at either end.
+
+Nobody has to lie at the ends of a region. With a mean, all of its rows are spread by it, and
+without one evenly: a region is as wide as its cuts are apart, and not because of somebody.
 """
 
 from __future__ import annotations
@@ -102,7 +104,8 @@ HALVINGS = 80
 class Tilted:
     """Cells with the number of rows that bear each, and where those between the ends lie.
 
-    `centres` are places of the units from the low end; `rates` are λ, by cell.
+    `centres` are places of the units from the low end; `rates` are λ, by cell. At the ends of a
+    cell lie `held` rows, two of a tight one and none of a region.
     """
 
     lows: Reals
@@ -110,13 +113,15 @@ class Tilted:
     rows: Reals
     centres: Reals
     rates: Reals
+    held: int = 2
 
     @classmethod
-    def of(cls, lows: Reals, highs: Reals, means: Reals, rows: Reals) -> Tilted:
+    def of(cls, lows: Reals, highs: Reals, means: Reals, rows: Reals, *, held: int = 2) -> Tilted:
         """Take ends and means in units, and how many rows there are in each group."""
-        between = np.maximum(rows - 2, 1)
-        centres = np.clip((rows * means - lows - highs) / between, lows, highs) - lows
-        return cls(lows, highs, rows, centres, tilt_rates(highs - lows + 1, centres))
+        between = np.maximum(rows - held, 1)
+        at_ends = lows + highs if held else 0.0
+        centres = np.clip((rows * means - at_ends) / between, lows, highs) - lows
+        return cls(lows, highs, rows, centres, tilt_rates(highs - lows + 1, centres), held)
 
     def shares(self, firsts: Reals, lasts: Reals) -> Reals:
         """Return which part of each cell's rows lies in any of some disjoint runs of units."""
@@ -132,7 +137,10 @@ class Tilted:
         end = np.maximum(np.clip(last - lows + 1, 0, sizes), begin)
         spread = tilt_below(sizes, self.rates, end) - tilt_below(sizes, self.rates, begin)
         middle = np.rint(self.centres)
-        inner = np.where(rows == 3, (begin <= middle) & (middle < end), spread)
+        alone = rows == self.held + 1
+        inner = np.where(alone, (begin <= middle) & (middle < end), spread)
+        if not self.held:
+            return inner
         at_ends = ((first <= lows) & (lows <= last)).astype(np.float64)
         at_ends += (first <= highs) & (highs <= last)
         several = np.maximum(rows, 2)

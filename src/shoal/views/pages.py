@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import OutputError, option
 from shoal.exact import at_least
+from shoal.release.places import write_whole
 from shoal.views.charts.base import drawn
-from shoal.views.words import FILTERS, draws, extent, usual, without_draw
+from shoal.views.words import ATTACKS, FILTERS, draws, extent, usual, without_draw
 
 if TYPE_CHECKING:
     from jinja2 import BytecodeCache
-
-PRIVATE = 0o600
 
 
 def survey_page(facts: dict[str, Any]) -> str:
@@ -42,7 +41,7 @@ def attack_page(facts: dict[str, Any]) -> str:
         for column, grids in together.items()
         if len(grids) > 1
     ]
-    said = {"without_draw": without_draw, "draws": draws(facts)}
+    said = {"without_draw": without_draw, "draws": draws(facts), "attacks": ATTACKS}
     return render(
         "attack.html", facts=facts, charts=charts, compared=compared, share=COMPARED, **said
     )
@@ -148,10 +147,4 @@ def check_page(path: str | Path) -> None:
 
 def write_page(path: str | Path, text: str) -> None:
     """Write a page that only its owner can read."""
-    try:
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
-        with os.fdopen(file, "w", encoding="utf-8") as page:
-            page.write(text)
-    except OSError as problem:
-        msg = f"Cannot write {Path(path).name!r}: {problem.strerror}."
-        raise OutputError(msg) from None
+    write_whole(path, text, force=False, what="report")

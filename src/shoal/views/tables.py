@@ -157,6 +157,7 @@ def measures(facts: dict[str, Any]) -> list[Measure]:
     lost = partial(percent, digits=2)
     return [
         Measure("GCP", "detail lost (GCP)", lost, column("loss")),
+        Measure("SSE", "squared error of group means (SSE/SST)", lost, column("squared_error")),
         Measure("error", "median relative error of a count", lost, errors),
         Measure("learned", f"learned from it ({metric})", "{:z.3f}".format, learned, beside),
         Measure("risk", "worst measured risk", "{:.4g}".format, risks),

@@ -130,6 +130,8 @@ def _print_column(console: Console, column: dict[str, Any]) -> None:
     kind = column["type"] or "unusable"
     reasons = f"{kind}: {column['reason']}; {role}: {column['why']}"
     _print_indented(console, reasons, "dim")
+    if column["question"]:
+        _print_indented(console, f"? {column['question']}", "cyan")
     for one in column["suspicions"]:
         _print_indented(console, f"! {one['text']}", "yellow")
 
@@ -180,8 +182,18 @@ def _print_suggestion(console: Console, facts: dict[str, Any], following: Comman
         share = facts["unique"]
         shown = "Over 99.9%" if 0.999 < share < 1 else percent(share, 1)
         console.print(
-            f"{shown} of the rows are unique in the quasi columns: whoever knows "
-            "these finds the person."
+            f"{shown} of the rows are unique in the quasi columns: a reader who knows these "
+            "columns finds the person."
         )
-    console.print("Roles are a guess from names and values; you know better. Next:")
+    if facts["incomplete"]:
+        share = percent(facts["incomplete"] / facts["rows"], 1)
+        console.print(
+            f"{facts['incomplete']:,} rows ({share}) have missing cells in the quasi columns or in "
+            f"{', '.join(map(plain, facts['protect']))}."
+            if facts["protect"]
+            else f"{facts['incomplete']:,} rows ({share}) have missing cells in the quasi columns."
+        )
+    questions = sum(1 for column in facts["columns"] if column["question"])
+    asked = f" {questions} questions (?) are open." if questions else ""
+    console.print(f"Shoal guessed the roles from names and values: check them.{asked} Next:")
     console.print(Text(following.line), soft_wrap=True)

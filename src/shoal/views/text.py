@@ -7,26 +7,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from shoal.errors import option
 from shoal.exact import at_least, at_most, percent
+from shoal.table.forms import MEANS
+from shoal.views import verdict
+from shoal.views.commands import as_typed
 from shoal.views.terminal import grouped, heading, plain, table_of, terminal_console
-from shoal.views.words import draws, people, without_draw
+from shoal.views.words import ATTACKS, draws, people, percent_up, why_necessary, without_draw
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import polars as pl
     from rich.console import Console
 
     from shoal.audit.verify import Audit
     from shoal.principles.guarantee import Guarantee
-    from shoal.principles.outlook import Outlook
+    from shoal.principles.outlook import Foreseen, Outlook
     from shoal.principles.planning import Plan
     from shoal.release.release import ReleaseData
 
 
 SHOWN = 24  # points of a frontier
-NECESSARY = (
-    "Necessary only, with all rows published: people have several rows, and whether what is within "
-    "these bounds is achievable a search has to tell. A dry run of the release does."
-)
 MUST = {"under": "must stay under", "at most": "can be at most", "at least": "must be at least"}
 
 
@@ -64,22 +66,39 @@ def print_plan(plan: Plan) -> None:
                 f"… and {len(plan.frontier) - SHOWN} more, down to "
                 f"{grouped(last.epsilon_bound)} at m = {last.m} (JSON lists all)"
             )
+    _print_at_odds(console, plan)
     if plan.largest_m is not None:
-        console.print(
-            f"{what}\nFor epsilon = {grouped(plan.epsilon)}, the largest m is {plan.largest_m}."
+        most = (
+            f"the largest m is {plan.largest_m}"
+            if plan.largest_m > 1
+            else "no m of 2 or more is achievable"
         )
+        console.print(f"{what}\nFor epsilon = {grouped(plan.epsilon)}, {most}.")
     if plan.m is not None:
         bound = (
-            "is not bounded"
+            "epsilon is not bounded"
             if plan.epsilon_bound is None
-            else f"must stay under {grouped(plan.epsilon_bound)}"
+            else f"epsilon must stay under {grouped(plan.epsilon_bound)}"
+            if plan.epsilon_bound
+            else "no epsilon is achievable"
         )
-        console.print(f"For m = {plan.m}, epsilon {bound}.")
+        console.print(f"For m = {plan.m}, {bound}.")
     if plan.achievable is not None:
         console.print(f"Together they are {'' if plan.achievable else 'not '}achievable.")
+    _print_reason(console, plan)
     if plan.necessary_only:
-        console.print(NECESSARY)
+        console.print(why_necessary(plan.people, plan.missing))
     console.print()
+
+
+def _print_reason(console: Console, found: Foreseen) -> None:
+    """Print which rows are in the way, and what would help."""
+    if found.reason is not None:
+        console.print(f"In the way: {found.reason}.", markup=False)
+    helps = [option("require", text) for text in found.remedies]
+    helps += [] if found.suppress is None else [option("suppress", found.suppress)]
+    if helps:
+        console.print(as_typed(f"What would help: {'; or '.join(helps)}."), markup=False)
 
 
 def print_known(found: Guarantee | Outlook) -> None:
@@ -97,15 +116,19 @@ def print_outlook(found: Outlook) -> None:
     heading(console, f"{found.principle}{on}, {found.rows:,} rows{whom}")
     if found.achievable is not None:
         console.print("Achievable." if found.achievable else "Not achievable.")
+    _print_reason(console, found)
+    _print_at_odds(console, found)
     for one in found.limits:
         if one.limit is None and one.must == "under":
             console.print(f"{one.parameter} is not bounded.")
         elif one.limit is None or (one.must == "under" and one.limit == 0):
             console.print(f"No {one.parameter} is achievable with the other parameters.")
+        elif one.must == "at most" and one.limit <= 1:
+            console.print(f"No {one.parameter} above 1 is achievable with the other parameters.")
         else:
             console.print(f"{one.parameter} {MUST[one.must]} {one.limit}.")
     if found.necessary_only:
-        console.print(NECESSARY)
+        console.print(why_necessary(found.people, found.missing))
     console.print()
 
 
@@ -113,6 +136,7 @@ def print_guarantee(found: Guarantee) -> None:
     """Print what is known beforehand about a dissimilarity requirement."""
     console = terminal_console()
     heading(console, f"{found.principle} on {', '.join(found.sensitive)}, {found.rows:,} rows")
+    _print_at_odds(console, found)
     console.print(
         f"A row has at most {found.degree:,} near ones. In {found.classes:,} groups with at most "
         f"{found.neighbours} near ones each, up to {found.degree_limit:,.1f} are certain to work."
@@ -155,14 +179,17 @@ def print_release(release: ReleaseData, output: str | None) -> None:
         f"Released {_counted(manifest)} to {output}, by {manifest['method']}",
     )
     print_measured(manifest["measured"])
+    print_verdict(manifest)
     heading(console, "Information lost")
     loss = table_of("column", "NCP")
     for name, value in manifest["loss"]["ncp"].items():
         loss.add_row(name, percent(value, 2))
     loss.add_row("all (GCP)", percent(manifest["loss"]["gcp"], 2))
+    if release.form == MEANS and release.squared_error is not None:
+        loss.add_row("squared error of the means (SSE/SST)", percent(release.squared_error, 2))
     console.print(loss)
-    seconds = ", ".join(f"{phase} {value:.2f}" for phase, value in manifest["seconds"].items())
-    console.print(f"Seconds: {seconds}\n")
+    phases = (f"{phase} {value:.2f}" for phase, value in release.settings["seconds"].items())
+    console.print(f"Seconds: {', '.join(phases)}\n", soft_wrap=True)
 
 
 def _counted(facts: dict[str, Any]) -> str:
@@ -208,21 +235,71 @@ def print_audit(audit: Audit) -> None:
         print_candidates(facts["candidates"])
     for complaint in audit.complaints():
         console.print(complaint, markup=False)
-    console.print("Everything holds.\n" if audit.holds else "NOT everything holds.\n")
+    if "verdict" in facts:
+        print_verdict(facts)
+        console.print()
+    else:
+        console.print("Everything holds.\n" if audit.holds else "NOT everything holds.\n")
+
+
+def _print_at_odds(console: Console, found: Foreseen | Guarantee) -> None:
+    """Print what is bounded where some rows seem more likely than others, and what keeps it."""
+    if found.odds is None:
+        return
+    even = f"Even if some rows of a group seem {found.odds['odds']:g} times as likely as others"
+    if found.odds["bound"] is None:
+        console.print(f"{even}: it bounds no guess of a value near another.")
+        return
+    console.print(
+        f"{even}: a near value has a chance of at most {percent_up(found.odds['bound'])}. "
+        f"If only 1 in {found.odds['m']} rows may be near, this reader has no better chance than "
+        "a reader to whom all rows are equally likely has now."
+    )
+
+
+def print_odds(odds: float, bounds: Sequence[Mapping[str, Any]]) -> None:
+    """Print what a reader learns to whom some rows of a group seem more likely than others."""
+    console = terminal_console()
+    console.print(f"Even if some rows of a group seem {odds:g} times as likely as others:")
+    for one in bounds:
+        said = "not bounded" if one["bound"] is None else f"at most {percent_up(one['bound'])}"
+        console.print(f"- {one['principle']}: {said}", markup=False)
+
+
+def print_verdict(facts: dict[str, Any]) -> None:
+    """Print the verdict, its reasons, what to do, and what exposed columns show."""
+    console = terminal_console()
+    heading(console, f"Verdict: {verdict.says(facts)}")
+    for sentence in verdict.because(facts):
+        console.print(sentence, markup=False)
+    for one in verdict.settlements(facts):
+        console.print(f"- {as_typed(one.sentence)}", markup=False)
+    stands = verdict.public(facts)
+    for said in (verdict.statement(facts), stands and stands.sentence):
+        if said:
+            console.print(said, markup=False)
+    lines = verdict.shown(facts)
+    if not lines or lines[0]["unique"] is None:
+        return
+    table = table_of("published unchanged", "unique in group", "told for certain", "told above 1/2")
+    for line in lines:
+        shares = (verdict.share(line[one]) for one in ("unique", "certain", "likely"))
+        table.add_row(line["column"], *shares)
+    console.print(table)
 
 
 def print_series_audit(facts: dict[str, Any], complaints: list[str]) -> None:
     """Print what was found of several releases, one line each, and what is wrong."""
     console = terminal_console()
     heading(console, f"Audit of {len(facts['releases'])} releases")
-    table = table_of("release", "rows", "groups", "holds")
+    table = table_of("release", "rows", "groups", "verdict")
     for one in facts["releases"]:
         groups = "" if one["groups"] is None else f"{one['groups']:,}"
-        table.add_row(one["release"], f"{one['rows']:,}", groups, "yes" if one["holds"] else "NO")
+        table.add_row(one["release"], f"{one['rows']:,}", groups, verdict.says(one))
     console.print(table)
     for complaint in complaints:
         console.print(complaint, markup=False)
-    console.print("Everything holds.\n" if facts["holds"] else "NOT everything holds.\n")
+    heading(console, f"Verdict: {verdict.says(facts)}\n")
 
 
 def print_matches(spread: dict[str, float]) -> None:
@@ -282,23 +359,24 @@ def _print_series(console: Console, series: dict[str, Any]) -> None:
 def print_attack(facts: dict[str, Any]) -> None:
     """Print every attack: its sentence, and its numbers as a table."""
     console = terminal_console()
+    _print_attacks(console, facts, ATTACKS[:1])
     for one in facts["vulnerability"]:
         heading(console, f"Vulnerability of {one['release']}: {one['column']}, {one['distance']}")
         _print_grid(one["grid"], one["shown"])
         console.print(without_draw(one) + "\n")
-    for title, key in (
-        ("Linking", "linking"),
-        ("Learning", "learning"),
-        ("Intersection of two releases", "intersection"),
-        ("Intersection of all releases", "together"),
-        ("Difference of two releases", "difference"),
-    ):
+    _print_attacks(console, facts, ATTACKS[1:])
+    for remark in [*draws(facts), *facts["remarks"], facts["minimality"]]:
+        console.print(remark)
+
+
+def _print_attacks(
+    console: Console, facts: dict[str, Any], attacks: Sequence[tuple[str, str]]
+) -> None:
+    for title, key in attacks:
         if facts[key]:
             heading(console, title)
         for one in facts[key]:
             console.print(f"- {without_draw(one)}")
-    for remark in [*draws(facts), *facts["remarks"], facts["minimality"]]:
-        console.print(remark)
 
 
 def _print_grid(grid: list[dict[str, float]], shown: list[float]) -> None:

@@ -31,6 +31,7 @@ WORDS = {
     "compare": "Comparing methods",
     "tune": "Trying parameters",
     "learn": "Learning from releases",
+    "chains": "Drawing completed tables",
 }
 # What phases usually take, in units in which reading and coding a table take one each.
 USUAL = {

@@ -6,11 +6,21 @@ import json
 import math
 from datetime import date
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.exact import at_most, percent
 from shoal.views.usual import THRESHOLD
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CONTEXT = {  # what may be said of who publishes a release and why
+    "institution": "Institution",
+    "purpose": "Purpose",
+    "recipients": "Recipients",
+    "legal_basis": "Legal basis",
+    "review_date": "Date of review",
+}
 CERTAIN = 1.0
 SPACE = "\u00a0"  # that does not break
 
@@ -34,33 +44,9 @@ def _in(part: int, whole: int) -> str:
     return f"{part}{SPACE}in{SPACE}{whole:,}"
 
 
-def limit(threshold: Fraction) -> str:
-    r"""Write a threshold of risk as it is, and as one in so many; the usual one as it is known.
-
-    >>> limit(Fraction(1, 11)), limit(Fraction("0.09")), limit(Fraction("0.2"))
-    ('1\xa0in\xa011 (0.09)', '0.09, about 1\xa0in\xa011', '1\xa0in\xa05')
-    """
-    if usual(threshold):
-        return f"{nearly(threshold)} (0.09)"
-    exact = threshold.numerator == 1
-    return nearly(threshold) if exact else f"{float(threshold):g}, about {nearly(threshold)}"
-
-
-def usual(threshold: Fraction) -> bool:
+def usual(threshold: str) -> bool:
     """Return whether a threshold of risk is the one for data that anybody may read."""
-    return threshold == Fraction(THRESHOLD)
-
-
-def standing(seen: dict[str, Any]) -> str:
-    """Say how the largest risk of being found stands to its threshold."""
-    if not seen["after"]["largest_kept"]:
-        return "above"
-    return "not above" if seen["after"]["smallest"] * seen["threshold"] == 1 else "below"
-
-
-def nearly(threshold: Fraction) -> str:
-    """Write a threshold of risk as about one in so many."""
-    return _in(1, round(1 / threshold))
+    return Fraction(threshold) == Fraction(THRESHOLD)
 
 
 def in_hundred(value: float) -> str:
@@ -77,6 +63,43 @@ def in_hundred(value: float) -> str:
     if part == 0:
         return f"under{SPACE}{_in(1, 100)}"
     return f"over{SPACE}{_in(99, 100)}" if part == 100 else _in(part, 100)
+
+
+def chance(risk: float | Fraction | str) -> str:
+    r"""Write a chance in per cent, never as a smaller one than it is, and as one in so many.
+
+    >>> chance(0.2), chance("1/11"), chance(0.4), chance(1)
+    ('1\xa0in\xa05 (20%)', '1\xa0in\xa011 (9.1%)', '40%', 'certain')
+    """
+    exact = fraction(risk)
+    if not 0 < exact < 1:
+        return one_in(float(exact))
+    said = percent_up(exact)
+    return f"{one_in(float(exact))} ({said})" if exact.numerator == 1 else said
+
+
+def percent_up(risk: float | Fraction | str) -> str:
+    """Write a chance in per cent, rounded up; one in so many is rounded as everybody does.
+
+    >>> percent_up(0.2), percent_up("1/11"), percent_up(Fraction(1, 3)), percent_up(0.00001)
+    ('20%', '9.1%', '33.3%', 'under 0.01%')
+    """
+    exact = fraction(risk)
+    tenths = math.ceil(exact * 1000) if exact.numerator != 1 else round(exact * 1000)
+    return percent(exact) if exact < Fraction(1, 100) else f"{tenths / 10:g}%"
+
+
+def fraction(risk: float | Fraction | str) -> Fraction:
+    """Return a chance as a rational: the one that is meant where it was rounded to a double."""
+    if not isinstance(risk, float):
+        return Fraction(risk)
+    near = Fraction(risk).limit_denominator(1000)
+    return near if abs(near - Fraction(risk)) < 1e-12 else Fraction(str(risk))
+
+
+def share_of(value: float) -> str:
+    """Write a share as the width of something drawn."""
+    return f"{100 * min(max(value, 0), 1):.1f}%"
 
 
 def count(value: int) -> str:
@@ -125,7 +148,7 @@ def people(number: int) -> str:
     return f"{count(number)} {'person' if number == 1 else 'people'}"
 
 
-def extent(column: dict[str, object], width: float) -> str:
+def extent(column: Mapping[str, Any], width: float) -> str:
     """Write how much of a column a cell covers."""
     if not column["numeric"]:
         return f"{width:,.0f} of {column['whole']:,.0f}"
@@ -139,8 +162,10 @@ def cell(text: str | None, kind: str | None) -> str:
 
     >>> cell("[30, 34]", "interval"), cell('["flu", "cold"]', "set"), cell("7", "interval")
     ('30 to 34', 'flu or cold', '7')
+    >>> cell("[30, 34, null]", "interval"), cell("", "interval")
+    ('30 to 34, or missing', '(missing)')
     """
-    if text is None:
+    if not text:
         return "(missing)"
     if kind not in {"interval", "set"} or not text.startswith("["):
         return text
@@ -148,7 +173,10 @@ def cell(text: str | None, kind: str | None) -> str:
         parts = json.loads(text, parse_int=str, parse_float=str)
     except ValueError:
         return text
-    return (" to " if kind == "interval" else " or ").join(map(str, parts))
+    if kind == "set":
+        return " or ".join(map(str, parts))
+    ends = " to ".join(str(part) for part in dict.fromkeys(parts) if part is not None)
+    return f"{ends}, or missing" if None in parts else ends
 
 
 def day(text: str) -> str:
@@ -163,10 +191,11 @@ def day(text: str) -> str:
 FILTERS = {
     "day": day,
     "cell": cell,
+    "chance": chance,
+    "fraction": fraction,
+    "width": share_of,
     "one_in": one_in,
-    "limit": limit,
-    "nearly": nearly,
-    "standing": standing,
+    "percent_up": percent_up,
     "percent": percent,
     "in_hundred": in_hundred,
     "count": count,
@@ -178,6 +207,17 @@ FILTERS = {
 }
 
 
+ATTACKS = (  # what an attack is called, and its key
+    ("Guessing, where the group is known", "guessing"),
+    ("Inference of quasi-identifiers", "inference"),
+    ("Linking", "linking"),
+    ("Learning", "learning"),
+    ("Intersection of two releases", "intersection"),
+    ("Intersection of all releases", "together"),
+    ("Difference of two releases", "difference"),
+)
+
+
 def without_draw(attack: dict[str, Any]) -> str:
     """Return what an attack found, without on whom: what all share is said once (`draws`)."""
     return str(attack["sentence"]).removesuffix(attack.get("drawn", ""))
@@ -185,6 +225,24 @@ def without_draw(attack: dict[str, Any]) -> str:
 
 def draws(facts: dict[str, Any]) -> list[str]:
     """Return, each once, on whom attacks were measured where not on all."""
-    kinds = ("vulnerability", "linking", "intersection", "together")
+    kinds = ("vulnerability", "inference", "linking", "intersection", "together")
     found = [one.get("drawn", "").strip() for kind in kinds for one in facts[kind]]
     return [f"Where ± stands: {one[0].lower()}{one[1:]}" for one in dict.fromkeys(found) if one]
+
+
+def why_necessary(people: int | None, missing: int | None) -> str:
+    """Say why what is within the limits of a plan may still not be achievable.
+
+    >>> why_necessary(None, 3)
+    'These limits are necessary, but may not be enough: 3 values are missing and count as near to \
+every other value. A dry run shows whether the release is achievable.'
+    """
+    if people is not None:
+        why = "people have several rows, and the plan assumes that all of them are published"
+    else:
+        noun = "value is missing and counts" if missing == 1 else "values are missing and count"
+        why = f"{missing or 0:,} {noun} as near to every other value"
+    return (
+        f"These limits are necessary, but may not be enough: {why}. A dry run shows whether the "
+        "release is achievable."
+    )

@@ -20,8 +20,8 @@ from shoal.web.looking import table_of
 from shoal.web.opening import opened, store
 from shoal.web.pages import page
 from shoal.web.publishing import job_of
-from shoal.web.state import Job, Table, stored_name
-from shoal.web.worker import Refusal, Refused
+from shoal.web.state import Job, Table, room_for, stored_name
+from shoal.web.worker import FULL, Refusal, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MANIFEST = "manifest.json"
 PAGE = "page.html"
 MOST_FILES = 1_000
-MOST_UNPACKED = 4 * 2**30  # bytes
+BROKEN = "This zip file cannot be unpacked: it is broken, or under a password."
 OF_TABLES = {"survey": "Levels", "compare": "Methods compared", "tune": "Tuned"}
 
 
@@ -58,10 +58,14 @@ async def upload(request: Request) -> Response:
         kept = folder / stored_name(file.filename)
         await run_in_threadpool(store, file, kept)
     if not await run_in_threadpool(is_release, kept):
-        return opened(shelf, Table(name, kept, folder))
+        return opened(shelf, Table(name, kept, folder, room=room_for(kept)))
     job = Job(name, "audit", "check of a release", folder)
-    await run_in_threadpool(unpack, kept, job.release)
-    return _started(shelf, job, "audit", folder=str(job.release))
+    try:
+        await run_in_threadpool(unpack, kept, job.release)
+    except (Refused, OSError):
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return _started(shelf, job, "audit", folder=str(job.release), memory=room_for(kept))
 
 
 def is_release(path: Path) -> bool:
@@ -77,9 +81,12 @@ def _unbroken() -> Iterator[None]:
     """Refuse a zip file that cannot be read: broken, under a password, packed by other means."""
     try:
         yield
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OSError):
-        msg = "This zip file cannot be unpacked: it is broken, or under a password."
-        raise Refused(Refusal(msg)) from None
+    except OSError as problem:
+        if problem.errno in FULL:  # of the disk, not of the file
+            raise
+        raise Refused(Refusal(BROKEN)) from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError):
+        raise Refused(Refusal(BROKEN)) from None
 
 
 def unpack(path: Path, target: Path) -> None:
@@ -92,8 +99,13 @@ def unpack(path: Path, target: Path) -> None:
             if PurePosixPath(one.filename).name == MANIFEST
         ]
         beside = [one for one in entries if PurePosixPath(one.filename).parent == home]
-        if more or len(beside) > MOST_FILES or sum(one.file_size for one in beside) > MOST_UNPACKED:
+        if more or len(beside) > MOST_FILES:
             msg = "This zip file holds several releases, or more than a release has."
+            raise Refused(Refusal(msg))
+        if sum(one.file_size for one in beside) > room_for(path):  # no more than said is unpacked
+            msg = (
+                "This zip file unpacks to far more than its size. Unpack it, then check its table."
+            )
             raise Refused(Refusal(msg))
         target.mkdir(mode=0o700)
         for one in beside:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
@@ -10,21 +9,23 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from shoal.errors import ShoalError
+from shoal.views import words as views
 from shoal.web import words
-from shoal.web.draft import Draft, counted, parted
+from shoal.web.draft import CONTEXT, Draft, counted, parted
+from shoal.web.following import MOST_REQUIRED, ask_desk, follow_secrets, protect
 from shoal.web.looking import (
     MOST_FIELDS,
-    ask_desk,
-    bar,
+    bars,
     card,
     draw,
     given_names,
     looked,
     read_once,
     table_of,
-    take_proposal,
 )
 from shoal.web.pages import fill, page
+from shoal.web.standing import bar, unexplained
+from shoal.web.trying import offered, take
 from shoal.web.worker import Refusal, Refused
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 USUAL = {"form": "intervals", "rows": "known"}
 KEPT = ("missing", "suppress", "method", "form", "title", "seconds", "rows", "most_rows")
-MOST_REQUIRED = 8
+
 PASTED = "schema.toml"  # beside the hierarchies that it may name
 
 
@@ -59,59 +60,40 @@ async def body(request: Request) -> Response:
 
 
 async def _body(request: Request, table: Table) -> dict[str, Any]:
-    known = {"asked": await _requirements(request, table), "draft": table.asked}
-    return {**await looked(request, table), **bar(table), **known, "given": given_names(request)}
-
-
-def _plain(draft: Draft) -> dict[str, str]:
-    """Return the roles as an inspection knows them."""
-    known = {"never-mix": "quasi"}
-    return {
-        name: known.get(role, role)
-        for name, role in draft.roles.items()
-        if known.get(role, role) in {"quasi", "sensitive", "identifying", "person"}
-    }
+    known = {"asked": await _requirements(request, table), "given": given_names(request)}
+    shown = await bar(request.app.state.shelf, table)
+    return {**await looked(request, table), **shown, **known}
 
 
 async def _requirements(request: Request, table: Table) -> list[dict[str, Any]]:
     """Return what is known of every requirement."""
     shelf: Shelf = request.app.state.shelf
-    draft = table.asked
-    table.considered = []
-    if not draft.require:
-        return []
+    draft, text, found = table.asked, table.asked.substance, []
     known: dict[str, Any] = {"path": str(table.path), "linked": table.linked}
     try:
-        table.considered = await ask_desk(shelf, table, "consider", file=table.note(), **known)
+        if draft.require:
+            found = await ask_desk(shelf, table, "consider", file=table.note(), **known)
     except Refused as refused:
         problem = refused.refusal
         told = {"problem": problem.sentence, "fix": problem.fix}
-        table.considered = [{"text": text, **told} for text in draft.require]
-    return table.considered
+        found = [{"text": one, **told} for one in draft.require]
+    if text == table.asked.substance:  # else another answer to the same is on its way
+        table.considered = found
+        await offered(shelf, table, found)
+    return found
 
 
 async def requirements_part(request: Request) -> Response:
-    """Show all requirements anew; those that nobody touched follow the roles."""
-    table = table_of(request)
-    await follow_roles(request.app.state.shelf, table)
-    return await _shown(request, table)
+    """Show all requirements anew."""
+    return await _shown(request, table_of(request))
 
 
-async def follow_roles(shelf: Shelf, table: Table) -> None:
-    """Propose requirements that fit the roles as they are now, where the owner has none of own."""
-    if not table.asked.own:
-        known: dict[str, Any] = {"path": str(table.path), "roles": _plain(table.asked)}
-        linked = {"linked": table.linked, "file": table.note()}
-        with suppress(Refused):  # what is wrong, whatever is required will say
-            take_proposal(table.asked, await ask_desk(shelf, table, "propose", **known, **linked))
-
-
-async def _shown(request: Request, table: Table, *, told: bool = False) -> Response:
+async def _shown(request: Request, table: Table) -> Response:
     asked = await _requirements(request, table)
     html = fill("part_requirements.html", table=table, asked=asked, draft=table.asked)
     html += fill("part_schema.html", table=table, draft=table.asked, apart=True)
-    html += fill("part_bar.html", **bar(table), apart=True)
-    return HTMLResponse(html, headers={"HX-Trigger": "decided"} if told else {})
+    html += await bars(request.app.state.shelf, table)
+    return HTMLResponse(html, headers={"HX-Trigger": "decided"})  # a price follows
 
 
 async def require(request: Request) -> Response:
@@ -120,10 +102,9 @@ async def require(request: Request) -> Response:
     table = table_of(request)
     draft = table.asked
     async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
-        texts = parted(str(form.get("require", "")))
+        if "require" in form:
+            draft.require = parted(str(form["require"]))[:MOST_REQUIRED]
         said = {key: str(value) for key, value in form.items() if key != "require"}
-    if texts:
-        draft.require = texts[:MOST_REQUIRED]
     draft.own = True
     moved = said.get("moved", "")
     place, _, name = moved.partition(".")
@@ -138,7 +119,7 @@ async def require(request: Request) -> Response:
         del draft.require[at : at + 1]
     elif "instead" in said and (at := counted(said.get("place", ""))) is not None:
         draft.require[at : at + 1] = [said["instead"]]
-    return await _shown(request, table, told=True)
+    return await _shown(request, table)
 
 
 async def _move(shelf: Shelf, draft: Draft, place: int, numbers: dict[str, str]) -> None:
@@ -175,6 +156,16 @@ async def settings(request: Request) -> Response:
     draft = table.asked
     async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
         take_settings(draft, form)
+        called = {*form} <= {"title", *views.CONTEXT}
+    if called and "HX-Request" in request.headers:  # nothing else follows from it
+        table.note()
+        return page("part_schema.html", table=table, draft=draft, apart=True)
+    return await _settled(request, table)
+
+
+async def _settled(request: Request, table: Table) -> Response:
+    """Show everything that follows from what is said of the whole run."""
+    draft = table.asked
     table.note()
     if "HX-Request" not in request.headers:
         return RedirectResponse(f"/tables/{table.id}#decide", 303)
@@ -183,8 +174,37 @@ async def settings(request: Request) -> Response:
         for place in draft.columns
         if table.columns[place]["missing"]
     )
-    html += fill("part_bar.html", **bar(table), apart=True)
+    html += await bars(request.app.state.shelf, table)
     return HTMLResponse(html, headers={"HX-Trigger": "roles"})
+
+
+async def rows(request: Request) -> Response:
+    """Keep rows with missing values, or leave them out, as the owner decides."""
+    table = table_of(request)
+    async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
+        table.asked.keep_rows(keep=str(form.get("keep", "")) == "yes")
+    return await _settled(request, table)
+
+
+async def answers(request: Request) -> Response:
+    """Take the owner's answer to what only the owner can decide, or a remedy."""
+    shelf: Shelf = request.app.state.shelf
+    table = table_of(request)
+    async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
+        said = {key: str(value) for key, value in form.items()}
+    answer, draft, before = said.pop("answer", ""), table.asked, table.asked.protected
+    columns = draft.listed(said.pop("columns", ""))
+    if answer == "as_proposed":
+        draft.answered.update(columns or unexplained(table))
+    elif answer == "unchanged":
+        draft.unchanged.update(columns)
+    elif answer == "protect":
+        await protect(shelf, table, columns)
+    for name, value in said.items():
+        await take(shelf, table, name, value)
+    await follow_secrets(shelf, table, before if answer != "protect" else table.asked.protected)
+    table.note()
+    return RedirectResponse(f"/tables/{table.id}#asks", 303)
 
 
 def take_settings(draft: Draft, form: FormData) -> None:
@@ -192,7 +212,11 @@ def take_settings(draft: Draft, form: FormData) -> None:
     for key in KEPT:
         if key in form:
             value = str(form[key]).strip()
+            draft.rows_chosen |= key == "missing"
             _set(draft, key, "" if value == USUAL.get(key) else value)
+    said = {key: str(form[key]).strip() for key in views.CONTEXT if key in form}
+    known = {key: text for key, text in (draft.rest.get(CONTEXT, {}) | said).items() if text}
+    draft.rest |= {CONTEXT: known}
 
 
 def _set(draft: Draft, key: str, value: str) -> None:
@@ -246,6 +270,8 @@ ROUTES = [
     Route("/tables/{table}/requirements", requirements_part),
     Route("/tables/{table}/require", require, methods=["POST"]),
     Route("/tables/{table}/settings", settings, methods=["POST"]),
+    Route("/tables/{table}/rows", rows, methods=["POST"]),
+    Route("/tables/{table}/answers", answers, methods=["POST"]),
     Route("/tables/{table}/schema", paste, methods=["POST"]),
     Route("/tables/{table}/shoal.toml", schema_file),
 ]

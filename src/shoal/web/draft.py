@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any
 
 from shoal.errors import InputError
@@ -13,19 +14,26 @@ from shoal.errors import InputError
 MOST_DIGITS = 15  # of a count
 BARE = re.compile(r"[A-Za-z0-9_-]+")
 ROLES = {
-    "quasi": "May be known: coarsen",
-    "sensitive": "Secret: protect",
-    "identifying": "Names a person: leave out",
+    "quasi": "Others may know: generalize",
+    "sensitive": "Protect it",
+    "identifying": "Identifies a person: leave out",
     "person": "Marks one person’s rows",
-    "never-mix": "May be known: never mix two values",
+    "never-mix": "Others may know: publish exactly",
     "survey-weight": "Survey weight: publish its mean",
-    "other": "Harmless: keep as it is",
+    "other": "Publish unchanged",
     "drop": "Not needed: leave out",
 }
 OF_LINKED = ("sensitive", "identifying", "other", "drop")  # roles of columns of linked tables
 LISTS = ("quasi", "sensitive", "identifying", "other")
 SINGLE = {"person": "person", "survey-weight": "survey_weight"}  # role and key of one column each
 GONE = {"identifying", "drop"}  # nothing of such a column is published
+SAID_BY_OWNER = "nobody_knows"  # the key that lists columns which no reader knows
+CONTEXT = "context"  # the key of who publishes a release and why
+AS_ROLES = {"quasi", "identifying", "person"}  # options of which a remedy names columns
+AS_COLUMNS = {"type", "round", "date_format"}  # and those that it names as column=value
+SETTINGS = {
+    "suppress", "missing", "method", "form", "rows", "most_rows", "escape_formulas", "keep_other",
+}  # fmt: skip
 
 
 @dataclass
@@ -35,7 +43,10 @@ class Draft:
     `columns` are known by places, which are never used again: a tab that shows a table that was
     taken away has no say about others. `linked` are the names of linked tables, each with the name
     of its file and the places of its columns. `own` says whether the owner has touched the
-    requirements: others follow the roles.
+    requirements: others follow the roles. `rows_chosen` says whether the owner has decided what
+    becomes of rows with missing values. `answered` are the columns of which the owner has answered
+    what an inspection asks; `unchanged` are columns to protect that are published although nothing
+    is required of them, as the owner chose.
     """
 
     columns: dict[int, str]
@@ -44,6 +55,9 @@ class Draft:
     require: list[str] = field(default_factory=list)
     rest: dict[str, Any] = field(default_factory=dict)
     own: bool = False
+    rows_chosen: bool = False
+    answered: set[str] = field(default_factory=set)
+    unchanged: set[str] = field(default_factory=set)
     linked: dict[str, tuple[str, list[int]]] = field(default_factory=dict)
     places: int = 0  # that were ever used
 
@@ -104,6 +118,17 @@ class Draft:
         return self.named("quasi", "never-mix")
 
     @property
+    def protected(self) -> list[list[str]]:
+        """The columns to protect: those of the table itself, then those of each linked one."""
+        linked = [
+            [name for place in places if (name := self.columns[place]) in self.named("sensitive")]
+            for _, places in self.linked.values()
+        ]
+        apart = {name for some in linked for name in some}
+        own = [name for name in self.named("sensitive") if name not in apart]
+        return [own, *filter(None, linked)]
+
+    @property
     def required(self) -> str:
         """Everything that is required, in one line."""
         return "; ".join(self.require)
@@ -115,6 +140,58 @@ class Draft:
                 self.roles[other] = "drop"
         self.roles[column] = role
 
+    def unknown(self, columns: list[str]) -> None:
+        """Take the owner's statement that no reader knows some columns of a person."""
+        self.rest[SAID_BY_OWNER] = [*dict.fromkeys([*self.rest.get(SAID_BY_OWNER, ()), *columns])]
+
+    def listed(self, text: str) -> list[str]:
+        """Return the columns that a remedy names, with a comma between two."""
+        known = set(self.columns.values())
+        return [text] if text in known else [one for one in text.split(",") if one in known]
+
+    def heeds(self, name: str, value: str | None) -> bool:
+        """Return whether a remedy is one that can be taken here."""
+        if value is None:
+            return False
+        if name in AS_ROLES:
+            able = {one: self.roles_of(place) for place, one in self.columns.items()}
+            named = self.listed(value)
+            return bool(named) and all(name in able[one] for one in named)
+        if name == SAID_BY_OWNER:
+            return bool(self.listed(value))
+        if name in AS_COLUMNS:
+            return value.rpartition("=")[0] in self.columns.values()
+        return name in SETTINGS
+
+    def heed(self, name: str, value: str) -> None:
+        """Take a remedy: other roles, a statement, something said of a column or of the run."""
+        if not self.heeds(name, value):
+            return
+        if name in AS_ROLES:
+            for one in self.listed(value):
+                self.give(one, name)
+        elif name == SAID_BY_OWNER:
+            self.unknown(self.listed(value))
+        elif name in AS_COLUMNS:
+            column, _, said = value.rpartition("=")
+            self.said.setdefault(column, {})[name] = said
+        else:
+            count = counted(value)
+            self.rest[name] = value == "True" or (value if count is None else count)
+
+    def keep_rows(self, *, keep: bool) -> None:
+        """Keep rows with missing values, or leave them out, whatever was said of single columns."""
+        self.rest["missing"] = "value" if keep else "drop"
+        self.rows_chosen = True
+        for entries in self.said.values():
+            entries.pop("missing", None)
+
+    @property
+    def substance(self) -> str:
+        """All that decides whether a release can be made: not what it is called and for whom."""
+        rest = {key: said for key, said in self.rest.items() if key not in {"title", CONTEXT}}
+        return replace(self, rest=rest).toml()
+
     def toml(self, **more: Any) -> str:
         """Return it as a schema file; `more` stands first."""
         lists: dict[str, Any] = {role: self.named(role) for role in LISTS}
@@ -124,7 +201,9 @@ class Draft:
             lists[key] = next(iter(self.named(role)), None)
         used = self.used
         linked = {name: self.linked[name][0] for name in self.used_links}
+        stated = [name for name in self.rest.get(SAID_BY_OWNER, ()) if name in used]
         top = more | lists | {"linked": linked, "require": self.require} | self.rest
+        top[SAID_BY_OWNER] = [name for name in stated if self.roles[name] not in SINGLE]
         lines = [
             f"{key} = {_value(value)}"
             for key, value in top.items()
@@ -172,7 +251,8 @@ class Draft:
         said.pop("table", None)
         said.pop("output", None)
         self.require = _names(said.pop("require", []))
-        self.roles, self.rest, self.own = roles, said, True
+        self.roles, self.rest, self.own, self.rows_chosen = roles, said, True, "missing" in said
+        self.answered, self.unchanged = set(roles), set()
         self.said = {str(k): dict(v) for k, v in columns.items() if isinstance(v, dict)}
 
 
@@ -219,6 +299,8 @@ def _value(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, date):
+        return _value(value.isoformat())
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, dict):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
-from http.cookies import CookieError, SimpleCookie
+import time
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
@@ -36,6 +37,9 @@ HEADERS = {
 UPLOADS = re.compile(r"/tables|/check|/tables/\w+/linked")  # where tables come in
 MOST_TEXT = 4 * 2**20  # bytes of what is posted that is no table
 MOST_DIGITS = 15  # of a number of bytes
+WAIT = 8.0  # seconds that nothing may come of what somebody has begun to send
+SLOWEST = 50_000  # bytes a second that it must come by in all, beyond that
+PLAIN = 80  # the port that browsers leave out of addresses
 SIGNS = re.compile(r"charset\s*=\s*\"?(?!utf-?8\b)", re.IGNORECASE)  # of which some are no text
 
 
@@ -51,6 +55,7 @@ class Guard:
         self.app, self.port, self.token, self.most_bytes = app, port, token, most_bytes
         self.secret = secrets.token_urlsafe(32)
         self.cookie = f"shoal-{port}"  # pages on two ports share the cookies of the machine
+        self.hosts = {f"{name}:{port}" for name in NAMES} | set(NAMES if port == PLAIN else ())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -65,13 +70,17 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        answer = self.refusal(scope)
-        await (answer or self.app)(scope, receive, with_headers)
+        answer = self.refusal(scope) or self.app
+        try:
+            await answer(scope, _in_time(receive, scope), with_headers)
+        except TooSlow:
+            late = _no("What was sent came too slowly. Send it again.", 408, connection="close")
+            await late(scope, receive, with_headers)
 
     def refusal(self, scope: Scope) -> ASGIApp | None:
         """Return what a request that may not pass is told, None where it may."""
         headers, method = Headers(scope=scope), scope["method"]
-        if headers.get("host") not in {f"{name}:{self.port}" for name in NAMES}:
+        if headers.get("host") not in self.hosts:
             return _no("This page is open on this computer alone.", 421)
         if headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}:
             return _no("Another site sent this.", 403)
@@ -83,7 +92,7 @@ class Guard:
             and "token" in QueryParams(scope["query_string"])
         ):
             return self._welcome(QueryParams(scope["query_string"])["token"])
-        if not self._known(headers.get("cookie", "")):
+        if not any(map(self._known, headers.getlist("cookie"))):
             return _no("Open the page by the address that `shoal serve` printed.", 403)
         if SIGNS.search(headers.get("content-type", "")):
             return _no("What is sent must be in UTF-8.", 415)
@@ -97,12 +106,12 @@ class Guard:
         return answer
 
     def _known(self, said: str) -> bool:
-        try:
-            found = SimpleCookie(said).get(self.cookie)
-        except CookieError:
-            return False
-        return found is not None and secrets.compare_digest(
-            found.value.encode(), self.secret.encode()
+        """Whether cookies hold the secret; those of other programs are none of our business."""
+        pairs = (one.strip().partition("=") for one in said.split(";"))
+        return any(
+            name == self.cookie
+            and secrets.compare_digest(value.strip('"').encode(), self.secret.encode())
+            for name, _, value in pairs
         )
 
     def _too_large(self, headers: Headers, scope: Scope) -> ASGIApp | None:
@@ -118,5 +127,32 @@ class Guard:
         return None
 
 
-def _no(words: str, status: int) -> ASGIApp:
-    return PlainTextResponse(words + "\n", status)
+class TooSlow(Exception):
+    """Somebody began to send something and did not go on."""
+
+
+def _in_time(receive: Receive, scope: Scope) -> Receive:
+    """Return how to hear of a request: what it holds must come soon, what follows may take long."""
+    size = Headers(scope=scope).get("content-length", "0")
+    whole = int(size) if size.isdecimal() and len(size) <= MOST_DIGITS else 0
+    left = WAIT + whole / SLOWEST
+    ended = scope["method"] in SAFE
+
+    async def heard() -> Message:
+        nonlocal left, ended
+        if ended:  # from here on only that somebody went away is told
+            return await receive()
+        begun = time.monotonic()
+        try:
+            message = await asyncio.wait_for(receive(), min(left, WAIT))
+        except TimeoutError:
+            raise TooSlow from None
+        left -= time.monotonic() - begun
+        ended = not message.get("more_body", False)
+        return message
+
+    return heard
+
+
+def _no(words: str, status: int, **headers: str) -> ASGIApp:
+    return PlainTextResponse(words + "\n", status, headers)

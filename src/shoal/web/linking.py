@@ -12,12 +12,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
-from shoal.web.deciding import follow_roles
 from shoal.web.draft import counted
+from shoal.web.following import follow_roles, follow_secrets
 from shoal.web.looking import draw, table_of
 from shoal.web.opening import store
 from shoal.web.pages import page
-from shoal.web.state import linked_name, stored_name
+from shoal.web.state import linked_name, room_for, stored_name
 from shoal.web.worker import Refusal, Refused
 
 if TYPE_CHECKING:
@@ -39,7 +39,11 @@ async def link(request: Request) -> Response:
         async with request.form(max_files=1, max_fields=2) as form:
             file, path = await _came(request, form, folder)
             said = str(form.get("name", "")).strip()
-        await _linked(shelf, table, file, path, said)
+            room = room_for(path) if path.is_relative_to(folder) else None
+        await _linked(shelf, table, (file, path, room), said)
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     except Refused as refused:
         shutil.rmtree(folder, ignore_errors=True)
         back = f"/tables/{table.id}#linking"
@@ -62,7 +66,10 @@ async def _came(request: Request, form: FormData, folder: Path) -> tuple[str, Pa
     return Path(file.filename.replace("\\", "/")).name or "table", path
 
 
-async def _linked(shelf: Shelf, table: Table, file: str, path: Path, said: str) -> None:
+async def _linked(
+    shelf: Shelf, table: Table, came: tuple[str, Path, int | None], said: str
+) -> None:
+    file, path, room = came
     draft = table.asked
     person = next(iter(draft.named("person")), None)
     if person is None:
@@ -74,12 +81,13 @@ async def _linked(shelf: Shelf, table: Table, file: str, path: Path, said: str) 
     if name in fronts | set(draft.linked):
         raise Refused(Refusal(f"There is something called {name!r} already. Call it otherwise."))
     known: dict[str, Any] = {"path": str(path), "called": name, "person": person}
+    known |= {"encoding": table.encoding, "memory": room}
     try:
-        facts = await run_in_threadpool(shelf.desk.call, "link", encoding=table.encoding, **known)
+        facts = await run_in_threadpool(shelf.desk.call, "link", **known)
     except Refused as refused:
         raise Refused(refused.refusal.about(path.name, file)) from None
     columns = facts["columns"]
-    secret = [facts["protect"]] if facts["protect"] not in {None, person} else []
+    secret, before = [name for name in facts["protect"] if name != person][:1], draft.protected
     places = draft.link(name, file, [one["name"] for one in columns], secret)
     table.columns |= {
         place: _proposed(one) | {"name": f"{name}.{one['name']}", "rows": facts["rows"]}
@@ -89,7 +97,7 @@ async def _linked(shelf: Shelf, table: Table, file: str, path: Path, said: str) 
         kept = {"type": one["type"], "order": one["order"] or None}
         draft.said[draft.columns[place]] = {key: value for key, value in kept.items() if value}
     table.links[name] = path
-    await _follow(shelf, table)
+    await _follow(shelf, table, before)
 
 
 def _proposed(column: dict[str, Any]) -> dict[str, Any]:
@@ -106,16 +114,19 @@ async def unlink(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in table.asked.linked:
         raise HTTPException(404)
+    before = table.asked.protected
     for place in table.asked.unlink(name):
         table.columns.pop(place)
     table.links.pop(name)
-    await _follow(request.app.state.shelf, table)
+    await _follow(request.app.state.shelf, table, before)
     return RedirectResponse(f"/tables/{table.id}#linking", 303)
 
 
-async def _follow(shelf: Shelf, table: Table) -> None:
-    """Let everything else know of what is linked now."""
+async def _follow(shelf: Shelf, table: Table, before: list[list[str]]) -> None:
+    """Let everything else know of what is linked now, and `before` was to be protected."""
     await draw(shelf, table)
+    if table.asked.own:
+        await follow_secrets(shelf, table, before)
     await follow_roles(shelf, table)
     table.note()
 

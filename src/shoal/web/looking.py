@@ -6,15 +6,16 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-from shoal.web.draft import GONE, SINGLE, Draft
+from shoal.web.draft import SINGLE, Draft
+from shoal.web.following import ask_desk, follow_roles, follow_secrets, take_proposal
 from shoal.web.pages import fill
+from shoal.web.standing import bar
 from shoal.web.state import hierarchy_name
 from shoal.web.worker import Refusal, Refused
 
@@ -61,45 +62,39 @@ def read_once(shelf: Shelf, table: Table) -> None:
     with table.reading:
         if table.facts is not None:
             return
-        how: dict[str, Any] = {"encoding": table.encoding, "delimiter": table.delimiter}
         try:
-            facts = shelf.desk.call("look", path=str(table.path), **how)
+            facts = shelf.desk.call("look", path=str(table.path), **table.how)
             draft = first_draft(facts)
             whom, drawn = next(iter(draft.named("person")), None), table.drawn + 1
             known: dict[str, Any] = {"path": str(table.path), "person": whom, "linked": {}}
-            shelf.desk.call("draw", sample=table.sample(drawn), **known)
+            sampled = shelf.desk.call("draw", sample=table.sample(drawn), **known)
         except Refused as refused:
             table.problem = refused.refusal.about(table.path.name, table.name)
             return
         table.problem = None
         table.links, table.columns = {}, dict(enumerate(facts["columns"]))
-        table.draft, table.drawn = draft, drawn
+        table.draft, table.drawn, table.sampled = draft, drawn, sampled
         table.facts = facts
         table.note()
 
 
 def first_draft(facts: dict[str, Any]) -> Draft:
     """Return what is proposed: roles, types, and a requirement that can be kept."""
-    protect = facts["protect"]
+    proposal = facts["proposal"]
+    protect = proposal["sensitive"] if proposal else facts["protect"][:1]
     roles, said = {}, {}
     for column in facts["columns"]:
         name, role = column["name"], column["role"]
-        roles[name] = "drop" if role is None or (role == "sensitive" and name != protect) else role
+        kept = role is not None and (role != "sensitive" or name in protect)
+        roles[name] = role if kept else "drop"
         kept = {"type": column["type"], "order": column["order"] or None}
         said[name] = {key: value for key, value in kept.items() if value}
     draft = Draft({}, roles, said)
     draft.add([column["name"] for column in facts["columns"]])
-    take_proposal(draft, facts["proposal"])
+    take_proposal(draft, proposal)
+    if any(column["missing"] for column in facts["columns"]):
+        draft.rest["missing"] = "value"  # a table without some people can mislead
     return draft
-
-
-def take_proposal(draft: Draft, proposal: dict[str, Any] | None) -> None:
-    """Take over a proposal, as long as the owner has not asked for something else."""
-    if draft.own:
-        return
-    draft.require = list(proposal["require"]) if proposal else []
-    if proposal and proposal["missing"] != "error":
-        draft.rest.setdefault("missing", proposal["missing"])
 
 
 async def looked(request: Request, table: Table) -> dict[str, Any]:
@@ -139,7 +134,7 @@ async def draw(shelf: Shelf, table: Table) -> None:
     linked = {} if person is None else table.links
     known: dict[str, Any] = {"path": str(table.path), "person": person}
     known["linked"] = {table.sample(drawn, name): str(path) for name, path in linked.items()}
-    await ask_desk(shelf, table, "draw", sample=table.sample(drawn), **known)
+    table.sampled = await ask_desk(shelf, table, "draw", sample=table.sample(drawn), **known)
     table.drawn = drawn
 
 
@@ -148,22 +143,6 @@ async def _unique(request: Request, table: Table) -> dict[str, Any]:
     names = table.asked.known_by
     facts = await ask_desk(shelf, table, "unique", path=str(table.path), names=names)
     return facts | {"names": names}
-
-
-async def ask_desk(shelf: Shelf, table: Table, name: str, **arguments: Any) -> Any:
-    """Ask the desk about a table; after a crash it has to read it again first."""
-    try:
-        return await run_in_threadpool(shelf.desk.call, name, **arguments)
-    except Refused as refused:
-        if refused.refusal.kind != "Unforeseen":
-            raise
-        how: dict[str, Any] = {"encoding": table.encoding, "delimiter": table.delimiter}
-        await run_in_threadpool(shelf.desk.call, "look", path=str(table.path), **how)
-        for link, path in table.links.items():
-            await run_in_threadpool(
-                shelf.desk.call, "link", path=str(path), called=link, encoding=table.encoding
-            )
-        return await run_in_threadpool(shelf.desk.call, name, **arguments)
 
 
 def card(table: Table, place: int) -> dict[str, Any]:
@@ -182,24 +161,17 @@ def card(table: Table, place: int) -> dict[str, Any]:
         "said": said,
         "open": bool(lacking) and policy == "error",
         "policy": policy,
+        "asks": facts["question"] if able and facts["name"] not in draft.answered else None,
     }
 
 
-def bar(table: Table) -> dict[str, Any]:
-    """Return what is open, and how many columns will be published."""
-    draft = table.asked
-    cards = [card(table, place) for place in draft.columns]
-    lacking = [one["name"] for one in cards if one["open"]]
-    gone = len(draft.named(*GONE, "person"))
-    secrets = draft.named("sensitive")
-    told = {name for one in table.considered for name in one.get("columns", secrets)}
-    return {
-        "unprotected": [name for name in secrets if name not in told],
-        "lacking": lacking,
-        "published": len(draft.columns) - gone,
-        "left_out": gone,
-        "secrets": secrets,
-    }
+async def bars(shelf: Shelf, table: Table) -> str:
+    """Return what is open and which rows will go, to replace what is shown of them."""
+    shown = await bar(shelf, table)
+    return "".join(
+        fill(template, apart=True, table=table, **shown)
+        for template in ("part_bar.html", "part_asks.html", "part_rows.html", "part_secrets.html")
+    )
 
 
 async def change_column(request: Request) -> Response:
@@ -212,12 +184,18 @@ async def change_column(request: Request) -> Response:
     async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
         said = {key: str(value) for key, value in form.items()}
     others, whom = set(draft.named(*SINGLE)), draft.named("person")
+    before = draft.protected
     if (role := said.get(f"role-{place}", "")) in draft.roles_of(place):
+        draft.answered |= {name} if role != draft.roles.get(name, "drop") else set()
         draft.give(name, role)
     entries = draft.said.setdefault(name, {})
     for key in OF_COLUMNS:
         if key in said:
             _keep(entries, key, said[key].strip())
+    draft.rows_chosen |= "missing" in said
+    await follow_secrets(request.app.state.shelf, table, before)
+    if not draft.require or whom != draft.named("person"):
+        await follow_roles(request.app.state.shelf, table)
     table.note()
     html = fill("part_column.html", table=table, column=card(table, place))
     lost = [one for one, other in draft.columns.items() if other in others - {name}]
@@ -228,7 +206,7 @@ async def change_column(request: Request) -> Response:
         known = {"given": given_names(request), "links": links(table)}
         html += fill("part_linking.html", table=table, draft=draft, **known, apart=True)
     html += fill("part_unique.html", unique=await _unique(request, table), apart=True)
-    html += fill("part_bar.html", **bar(table), apart=True)
+    html += await bars(request.app.state.shelf, table)
     return HTMLResponse(html, headers={"HX-Trigger": "roles"})
 
 
@@ -243,7 +221,9 @@ async def take_hierarchy(request: Request) -> Response:
     if not text.strip():
         raise Refused(Refusal("No file came. Choose one that lists values with their nodes."))
     kept = table.folder / hierarchy_name(place)
-    kept.write_bytes(text)
+    partial = kept.with_suffix(".partial")
+    partial.write_bytes(text)
+    partial.replace(kept)
     table.asked.said.setdefault(table.asked.columns[place], {})["hierarchy"] = kept.name
     table.note()
     html = fill("part_column.html", table=table, column=card(table, place))

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from shoal.web.looking import given_names
 from shoal.web.pages import page
-from shoal.web.state import Table, stored_name
+from shoal.web.state import Table, room_for, stored_name
 from shoal.web.worker import Refusal, Refused
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ async def upload(request: Request) -> Response:
         path = folder / stored_name(file.filename)
         await run_in_threadpool(store, file, path)
         name = Path(file.filename.replace("\\", "/")).name or "table"
-    return opened(shelf, Table(name, path, folder))
+    return opened(shelf, Table(name, path, folder, room=room_for(path)))
 
 
 async def open_demo(request: Request) -> Response:
@@ -52,7 +52,11 @@ async def open_demo(request: Request) -> Response:
     shelf: Shelf = request.app.state.shelf
     folder = shelf.folder("tables")
     path = folder / "table.csv"
-    await run_in_threadpool(shelf.desk.call, "make_demo", path=str(path))
+    try:
+        await run_in_threadpool(shelf.desk.call, "make_demo", path=str(path))
+    except Refused:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     return opened(shelf, Table(DEMO, path, folder))
 
 
@@ -68,14 +72,13 @@ async def open_given(request: Request) -> Response:
 
 
 def store(file: UploadFile, path: Path) -> None:
-    """Keep an upload."""
+    """Keep an upload in a folder of its own; where that fails, nothing of it stays."""
     try:
         with path.open("xb") as kept:
             shutil.copyfileobj(file.file, kept, 2**20)
-    except OSError as problem:
-        path.unlink(missing_ok=True)
-        said = f"The file cannot be taken in: {problem.strerror}."
-        raise Refused(Refusal(said, exit_code=4)) from None
+    except OSError:
+        shutil.rmtree(path.parent, ignore_errors=True)
+        raise
 
 
 def opened(shelf: Shelf, table: Table) -> Response:

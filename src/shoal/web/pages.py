@@ -13,7 +13,9 @@ from starlette.responses import HTMLResponse
 
 from shoal.errors import spell
 from shoal.exact import at_most, percent
+from shoal.views import verdict
 from shoal.views.commands import Command
+from shoal.views.words import CONTEXT
 from shoal.web import words
 from shoal.web.draft import GONE, ROLES
 from shoal.web.state import PHASES
@@ -55,6 +57,8 @@ def environment() -> Environment:
         "phases": PHASES,
         "fish": FISH,
         "words": words,
+        "judge": verdict,
+        "context": CONTEXT,
         "repeat": repeat,
     }
     return made

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from shoal.web.deciding import MOST_REQUIRED
 from shoal.web.draft import parted
-from shoal.web.looking import MOST_FIELDS, table_of
-from shoal.web.pages import page
+from shoal.web.following import MOST_REQUIRED, ask_desk
+from shoal.web.looking import MOST_FIELDS, bars, table_of
+from shoal.web.pages import fill, page
+from shoal.web.standing import NOT_ACHIEVABLE, foreseen, unpriceable
+from shoal.web.trying import dispensable, look_ahead, working
 from shoal.web.worker import Refused, Worker
 
 if TYPE_CHECKING:
@@ -21,25 +23,46 @@ if TYPE_CHECKING:
     from shoal.web.state import Shelf, Table
 
 LETTERS = "BCDEFG"  # of what could be instead; A is what was asked for
-PATIENCE = {"suppress": 1.5}  # seconds of a trial that searches several times
 
 
 async def price(request: Request) -> Response:
-    """Try what is asked for on a sample of the rows."""
+    """Estimate what is asked for; where there is no price, say why and what to do next."""
     shelf: Shelf = request.app.state.shelf
     table = table_of(request)
-    if not table.asked.require:
-        return page("part_price.html", table=table, price=None, refusal=None)
+    known: dict[str, Any] = {"table": table, "draft": table.asked, "price": None, "refusal": None}
+    known |= {"state": unpriceable(table), "remedies": []}
+    if known["state"]:
+        html = fill("part_price.html", **known, asked=table.considered)
+        return HTMLResponse(html, headers={"HX-Trigger": "priced"})  # nor has anything else one
     text = table.asked.toml()
-    try:
-        found = await _ask(shelf.bench, table, "price")
-    except Refused as refused:
-        answer = page("part_price.html", table=table, price=None, refusal=refused.refusal)
-    else:
-        table.priced = (text, found)
-        answer = page("part_price.html", table=table, price=found, refusal=None)
-    answer.headers["HX-Trigger"] = "priced"  # what could be instead is priced after it
-    return answer
+    await look_ahead(shelf, table, wait=True)
+    known["refusal"] = foreseen(table)
+    if known["refusal"] is None or known["refusal"].exit_code != NOT_ACHIEVABLE:
+        try:
+            known["price"] = await _ask(shelf.bench, table, "price", **await _of_all(shelf, table))
+            table.priced, known["refusal"] = (text, known["price"]), None
+            table.refused = "" if table.refused == text else table.refused
+        except Refused as refused:
+            known["refusal"] = refused.refusal
+            if refused.refusal.exit_code == NOT_ACHIEVABLE and not table.tried_whole:
+                known["state"] = "sample"
+            elif refused.refusal.exit_code == NOT_ACHIEVABLE and text == table.asked.toml():
+                table.refused = text  # not where something else was decided, and tried, meanwhile
+    if known["refusal"] and not known["state"]:
+        known["state"] = "refused" if known["refusal"].exit_code == NOT_ACHIEVABLE else "wrong"
+        known["remedies"] = await working(shelf, table, known["refusal"].fix)
+        known["without"] = await dispensable(shelf, table) if known["state"] == "refused" else []
+    html = fill("part_price.html", **known) + await bars(shelf, table)
+    # What could be instead is priced after it.
+    return HTMLResponse(html, headers={"HX-Trigger": "priced"})
+
+
+async def _of_all(shelf: Shelf, table: Table) -> dict[str, Any]:
+    """Return what an estimate has to know of the whole table."""
+    assert table.facts is not None
+    known: dict[str, Any] = {"path": str(table.path), "file": table.note()}
+    reach = await ask_desk(shelf, table, "reach", **known)
+    return {"whole": table.facts["rows"], "reach": reach}
 
 
 async def _ask(worker: Worker, table: Table, name: str, **arguments: Any) -> Any:
@@ -57,21 +80,28 @@ class Trials:
     """Tries one thing after the other, as long as nothing else is decided."""
 
     def __init__(self, request: Request) -> None:
-        self.worker: Worker = request.app.state.shelf.till
+        self.shelf: Shelf = request.app.state.shelf
         self.table = table_of(request)
         self.text = self.table.asked.toml()
 
     async def ask(self, name: str, **arguments: Any) -> Any:
         """Have something tried, or raise where it would be in vain."""
-        found = await _ask(self.worker, self.table, name, **arguments)
+        found = await _ask(self.shelf.till, self.table, name, **arguments)
         if self.table.asked.toml() != self.text:
             raise Overtaken
         return found
 
     async def price(self, **changes: Any) -> dict[str, Any]:
-        """Return what a change costs, or why that cannot be told."""
+        """Return what a change costs, or why that cannot be told.
+
+        What more rows gain was found for what is asked for, and is taken for every change.
+        """
+        text, now = self.table.priced
+        known_now = text == self.text and not now["rough"]
+        like = (now["rows"], now["factor"]) if known_now else None
         try:
-            facts = await self.ask("price", **changes)
+            known = await _of_all(self.shelf, self.table)
+            facts = await self.ask("price", **known, like=like, **changes)
         except Refused as refused:
             return {"loss": None, "problem": refused.refusal.sentence}
         return {"loss": facts["loss"]["gcp"], "ncp": facts["loss"]["ncp"]}
@@ -84,7 +114,7 @@ async def prices(request: Request) -> Response:
         raise HTTPException(404)
     find, template = SHOWN[kind]
     try:
-        found = await find(trials) if trials.table.asked.require else {}
+        found = {} if unpriceable(trials.table) else await find(trials)
     except Overtaken:  # others are on their way
         return Response(status_code=204)
     except Refused:  # the price of the promise itself says why
@@ -98,8 +128,8 @@ async def _alternatives(trials: Trials) -> dict[str, Any]:
     found = await trials.ask("alternatives", lost=now["ncp"] if now else {})
     for one in found:
         changes = {key: value for key, value in one.items() if key not in {"kind", "at"}}
-        patience = PATIENCE.get(one["kind"])
-        one["price"] = await trials.price(**changes, patience=patience)
+        one["price"] = await trials.price(**changes)
+    found = [one for one in found if _worth(one, now, whole=trials.table.tried_whole)]
     for letter, one in zip(LETTERS, found, strict=False):
         one["letter"] = letter
     marked = [
@@ -107,7 +137,18 @@ async def _alternatives(trials: Trials) -> dict[str, Any]:
         for place, asked in enumerate(trials.table.considered)
         if asked.get("frontier")
     ]
-    return {"now": now["gcp"] if now else None, "found": found, "marked": marked}
+    return {"now": now["gcp"] if now else None, "found": found, "marked": marked, "tried": True}
+
+
+def _worth(one: dict[str, Any], now: dict[str, Any] | None, *, whole: bool) -> bool:
+    """Return whether an alternative is one: it can be had, and what only saves detail saves some.
+
+    What a part of the rows does not reach, all of them may.
+    """
+    lost = one["price"]["loss"]
+    if lost is None:
+        return not whole
+    return now is None or one["kind"] not in {"suppress", "drop"} or lost < now["gcp"]
 
 
 async def _methods(trials: Trials) -> dict[str, Any]:
@@ -118,6 +159,14 @@ async def _methods(trials: Trials) -> dict[str, Any]:
     return {"found": {one["method"]: one for one in found}}
 
 
+async def _rows(trials: Trials) -> dict[str, Any]:
+    """Return what keeping all rows costs, where some would go."""
+    going = trials.table.going
+    if not going.get("gone"):
+        return {}
+    return {"found": {"keep": await trials.price(missing="value")}}
+
+
 async def _forms(trials: Trials) -> dict[str, Any]:
     return {"found": {one["form"]: one for one in await trials.ask("forms")}}
 
@@ -126,6 +175,7 @@ SHOWN = {
     "alternatives": (_alternatives, "part_alternatives.html"),
     "methods": (_methods, "part_method_prices.html"),
     "forms": (_forms, "part_form_prices.html"),
+    "rows": (_rows, "part_keep_price.html"),
 }
 
 

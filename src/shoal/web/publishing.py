@@ -20,13 +20,16 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from shoal.web import words
-from shoal.web.deciding import MOST_REQUIRED, everybody, take_settings
-from shoal.web.draft import counted, parted
+from shoal.web.deciding import everybody, take_settings
+from shoal.web.draft import parted
+from shoal.web.following import MOST_REQUIRED, follow_secrets, protect
 from shoal.web.guard import REPORT_POLICY
-from shoal.web.looking import MOST_FIELDS, table_of
+from shoal.web.looking import MOST_FIELDS, bars, table_of
 from shoal.web.pages import fill, page
+from shoal.web.standing import EXPOSING, choices, unexplained, unprotected
 from shoal.web.state import RELEASE, Job, hierarchy_name
-from shoal.web.worker import Refused
+from shoal.web.trying import take, working
+from shoal.web.worker import Refusal, Refused
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -40,9 +43,6 @@ TICK = 0.15  # seconds between two looks at a run
 SECOND = 1.0  # after which the time that has passed is shown anew
 MOST_SECONDS = 10**9  # whoever gives a search more does not count them
 STATUS = 5.0  # seconds between two sentences that a screen reader speaks
-REMEDIES = {  # what a button may set that stands beside an error
-    "suppress", "missing", "method", "form", "rows", "most_rows", "escape_formulas", "keep_other",
-}  # fmt: skip
 
 
 def job_of(request: Request, *, done: bool = False) -> Job:
@@ -68,14 +68,21 @@ async def publish(request: Request) -> Response:
     table = table_of(request)
     draft = table.asked
     async with request.form(max_files=0, max_fields=MOST_FIELDS) as form:
-        texts = parted(str(form.get("require", "")))
+        if "require" in form:
+            draft.require = parted(str(form["require"]))[:MOST_REQUIRED]
         take_settings(draft, form)
         for place, name in draft.columns.items():
             role = str(form.get(f"role-{place}", ""))
             if role in draft.roles_of(place) and role != draft.roles.get(name):
                 draft.give(name, role)
-    if texts:
-        draft.require = texts[:MOST_REQUIRED]
+        chosen = set(form)
+    await bars(shelf, table)
+    draft.unchanged |= set(unprotected(table)) if "unchanged" in chosen else set()
+    draft.answered |= set(unexplained(table)) if "as_proposed" in chosen else set()
+    if undecided := choices(table):
+        said = f"Decide first: {'; '.join(undecided)}. The questions stand beside the button."
+        back = f"/tables/{table.id}#decide"
+        return page("error.html", 422, refusal=Refusal(said), back=back)
     return start(shelf, table)
 
 
@@ -104,23 +111,40 @@ def start(shelf: Shelf, table: Table) -> Response:
 
 async def run_page(request: Request) -> Response:
     """Show a run: under way, or its verdict, or why it stopped."""
-    return page("run.html", **_shown(request, job_of(request)))
+    return page("run.html", **await _shown(request, job_of(request)))
 
 
 async def run_part(request: Request) -> Response:
     """Show what stands in the middle of the page of a run."""
-    return page("part_run.html", **_shown(request, job_of(request)))
+    return page("part_run.html", **await _shown(request, job_of(request)))
 
 
-def _shown(request: Request, job: Job) -> dict[str, Any]:
+async def _shown(request: Request, job: Job) -> dict[str, Any]:
     shelf: Shelf = request.app.state.shelf
+    table = shelf.tables.get(job.about)
+    if job.kind == "publish" and job.problem and table and job.remedies is None:
+        job.remedies = await working(shelf, table, job.problem.fix)
     return {
         "job": job,
-        "table": shelf.tables.get(job.about),
+        "table": table,
+        "exposing": job.problem is not None and job.problem.kind == EXPOSING,
         "tables": shelf.read,
         "left": left(job),
+        "secrets": _protected(job),
         "now": time.time(),
     }
+
+
+def _protected(job: Job) -> list[str]:
+    """Return the columns that a release was to protect."""
+    if job.kind != "publish" or job.state != "done":
+        return []
+    made = job.outcome["manifest"]
+    every = [
+        *made["columns"],
+        *(c for one in made.get("tables", {}).values() for c in one["columns"]),
+    ]
+    return [one["name"] for one in every if one["role"] == "sensitive"]
 
 
 def left(job: Job) -> str:
@@ -187,11 +211,15 @@ async def again(request: Request) -> Response:
         raise HTTPException(404)
     async with request.form(max_files=0) as form:
         said = {key: str(value) for key, value in form.items()}
+    draft, before = table.asked, table.asked.protected
     if "most" in said:
-        await everybody(shelf, table.asked, said.pop("most"))
-    for key in said.keys() & REMEDIES:
-        value, count = said[key], counted(said[key])
-        table.asked.rest[key] = value == "True" or (value if count is None else count)
+        await everybody(shelf, draft, said.pop("most"))
+    if columns := draft.listed(said.pop("protect", "")):
+        await protect(shelf, table, columns)
+        before = draft.protected
+    for key, value in said.items():
+        await take(shelf, table, key, value)
+    await follow_secrets(shelf, table, before)
     return start(shelf, table)
 
 
@@ -222,11 +250,14 @@ async def download(request: Request) -> Response:
 
 def _pack(folder: Path, target: Path) -> None:
     partial = target.with_suffix(".partial")
-    with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as packed:
-        for path in sorted(folder.rglob("*")):
-            if path.is_file():
-                packed.write(path, Path(RELEASE) / path.relative_to(folder))
-    partial.replace(target)
+    try:
+        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as packed:
+            for path in sorted(folder.rglob("*")):
+                if path.is_file():
+                    packed.write(path, Path(RELEASE) / path.relative_to(folder))
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 async def certificate(request: Request) -> Response:

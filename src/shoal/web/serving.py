@@ -15,7 +15,6 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import stat
 import tempfile
 import threading
@@ -30,12 +29,13 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from shoal.errors import InputError, OutputError
+from shoal.errors import InputError
 from shoal.web import checking, deciding, linking, looking, opening, pricing, publishing
 from shoal.web.guard import HEADERS, Guard
+from shoal.web.listening import HOST, Impatient, listening
 from shoal.web.pages import page
 from shoal.web.state import Shelf
-from shoal.web.worker import Refusal, Refused, Stopped
+from shoal.web.worker import Refused, Stopped, cannot_write, unforeseen
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from shoal.web.worker import Worker
+    from shoal.web.worker import Refusal, Worker
 
 
 STATIC = Path(__file__).with_name("static")
@@ -85,7 +85,12 @@ def make_app(
         routes=routes,
         middleware=[guard],
         lifespan=lifespan,
-        exception_handlers={404: _nowhere, Refused: _refused, Exception: _unforeseen},
+        exception_handlers={
+            404: _nowhere,
+            Refused: _refused,
+            OSError: _cannot_write,
+            Exception: _unforeseen,
+        },
     )
     made.state.shelf = shelf
     made.state.given = tables
@@ -103,14 +108,26 @@ async def _nowhere(_request: Request, _problem: Exception) -> Response:
 
 async def _refused(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, Refused)
-    part = "hx-request" in request.headers
-    return page("part_error.html" if part else "error.html", 422, refusal=problem.refusal, back="/")
+    return _told(request, problem.refusal, 422)
+
+
+async def _cannot_write(request: Request, problem: Exception) -> Response:
+    assert isinstance(problem, OSError)
+    return _told(request, cannot_write(problem), 507)
+
+
+def _told(request: Request, refusal: Refusal, status: int) -> Response:
+    if "hx-request" not in request.headers:
+        return page("error.html", status, refusal=refusal, back="/")
+    # It stands at the top of the page, and what was there stays. The owner reads the sentence: a
+    # browser that was told of an error would log one as well.
+    answer = page("part_error.html", refusal=refusal)
+    answer.headers.update({"HX-Retarget": "#told", "HX-Reswap": "innerHTML"})
+    return answer
 
 
 async def _unforeseen(_request: Request, problem: Exception) -> Response:
-    # Its text may hold a person's data, so only its kind is shown.
-    said = f"An unforeseen {type(problem).__name__} stopped the work. Please report it."
-    answer = page("error.html", 500, refusal=Refusal(said), back="/")
+    answer = page("error.html", 500, refusal=unforeseen(problem), back="/")
     answer.headers.update(HEADERS)  # it is written outside of what the guard sees
     return answer
 
@@ -160,7 +177,6 @@ def _lock(descriptor: int) -> bool:
     return True
 
 
-HOST = "127.0.0.1"  # nobody else's machine gets here
 PATIENCE = 1  # seconds that open connections have once the page ends
 
 
@@ -182,27 +198,33 @@ class Server(uvicorn.Server):
             loop.remove_signal_handler(stop)
 
 
+def server_of(app: Starlette) -> Server:
+    """Return what serves a page."""
+    config = uvicorn.Config(
+        app,
+        http=Impatient,
+        log_level="critical",
+        access_log=False,  # the first address has the token
+        timeout_graceful_shutdown=PATIENCE,
+        server_header=False,
+    )
+    return Server(config)
+
+
 def run(tables: tuple[str, ...], *, port: int, browser: bool, ready: Callable[[str], None]) -> None:
     """Serve the page until it is ended; nothing is left behind then."""
     for path in tables:
         if not Path(path).exists():
             msg = f"There is no table {path!r}."
             raise InputError(msg)
-    with private_directory() as home, _listening(port) as listener:
+    with private_directory() as home, listening(port) as listener:
         token = secrets.token_urlsafe(32)
         port = listener.getsockname()[1]
         app = make_app(
             home, port=port, token=token, tables=tuple(str(Path(t).resolve()) for t in tables)
         )
         address = f"http://{HOST}:{port}/?token={token}"
-        config = uvicorn.Config(
-            app,
-            log_level="critical",
-            access_log=False,  # the first address has the token
-            timeout_graceful_shutdown=PATIENCE,
-            server_header=False,
-        )
-        server = Server(config)
+        server = server_of(app)
         threading.Thread(
             target=_announce, args=(server, address, browser, ready), daemon=True
         ).start()
@@ -215,16 +237,3 @@ def _announce(server: Server, address: str, browser: bool, ready: Callable[[str]
     ready(address)
     if browser:
         webbrowser.open(address)
-
-
-@contextlib.contextmanager
-def _listening(port: int) -> Iterator[socket.socket]:
-    with socket.socket() as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((HOST, port))
-        except OSError as problem:
-            msg = f"Port {port} cannot be used: {problem.strerror}. Name another, or none."
-            raise OutputError(msg) from None
-        listener.listen()
-        yield listener

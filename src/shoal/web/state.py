@@ -13,10 +13,18 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from shoal.views.whole import Whole
-from shoal.web.worker import Refusal, Refused, Stopped, Worker
+from shoal.web.worker import (
+    CRASHED,
+    Refusal,
+    Refused,
+    Stopped,
+    Worker,
+    no_process,
+    unforeseen,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
     from pathlib import Path
 
     from shoal.web.draft import Draft
@@ -31,6 +39,7 @@ OF_RELEASES = ("release", "people", "values", "manifest", "report", "codebook") 
 RELEASE = "release"
 IMPROVE = "improve"
 PART_OF = {"partition": "search", "repair": "search", "seek": "search", "anneal": IMPROVE}
+ROOM, TIMES = 768 * 2**20, 100  # bytes of memory, and times its size, that reading a file may take
 KNOWN_FROM = 0.03  # the share of a run from which the time that is left is told
 PHASES = {
     "read": "Read the table",
@@ -60,6 +69,14 @@ def stored_name(name: str) -> str:
         if low.endswith(ending):
             low, packed = low.removesuffix(ending), ending
     return "table" + next((e for e in ENDINGS if low.endswith(e)), "") + packed
+
+
+def room_for(path: Path) -> int:
+    """Return how much memory reading a file that came may take: it may unpack to far more.
+
+    Tables of all kinds took less than 150 times the size of a small file, and 30 of a large one.
+    """
+    return ROOM + TIMES * path.stat().st_size
 
 
 def linked_name(name: str, taken: Collection[str]) -> str:
@@ -102,6 +119,10 @@ class Table:
     problem: Refusal | None = None
     draft: Draft | None = None
     priced: tuple[str, dict[str, Any]] = ("", {})  # the last price, and of what
+    refused: str = ""  # what the whole table was found not to allow
+    ahead: tuple[str, Refusal | None, list[tuple[str, str]]] = ("", None, [])  # of all together
+    bare: list[str] = field(default_factory=list)  # columns to protect that nothing is about
+    going: dict[str, Any] = field(default_factory=dict)  # how many rows will go, and why
     considered: list[dict[str, Any]] = field(default_factory=list)  # what is shown as required
     reading: threading.Lock = field(default_factory=threading.Lock)
     noting: threading.Lock = field(default_factory=threading.Lock)
@@ -109,11 +130,23 @@ class Table:
     columns: dict[int, dict[str, Any]] = field(default_factory=dict)  # what is known of each
     links: dict[str, Path] = field(default_factory=dict)  # where linked tables are
     drawn: int = 0  # how often rows were drawn
+    sampled: int = 0  # how many rows prices are tried on
+    room: int | None = None  # bytes of memory that reading it may take, None for as much as it does
+
+    @property
+    def tried_whole(self) -> bool:
+        """Whether prices are tried on all rows: what they do not reach, the table does not."""
+        return self.facts is not None and self.facts["rows"] <= self.sampled
 
     def sample(self, drawn: int, link: str | None = None) -> str:
         """Return where some of its rows are, to try prices on, or those of a linked table."""
         own = "" if link is None else f"-{self.asked.linked[link][1][0]}"
         return str(self.folder / f"sample-{drawn}{own}.parquet")
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """How it is read."""
+        return {"encoding": self.encoding, "delimiter": self.delimiter, "memory": self.room}
 
     @property
     def linked(self) -> dict[str, str]:
@@ -135,9 +168,13 @@ class Table:
         """Write down what was decided in a folder of its own, with the hierarchies it names."""
         how = {"encoding": self.encoding}
         made = folder / self.file.name
-        made.write_text(self.asked.toml(table=self.name, **how), "utf-8")
-        for path in self.folder.glob(hierarchy_name("*")):
-            shutil.copyfile(path, folder / path.name)
+        try:
+            made.write_text(self.asked.toml(table=self.name, **how), "utf-8")
+            for path in self.folder.glob(hierarchy_name("*")):
+                shutil.copyfile(path, folder / path.name)
+        except OSError:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         return str(made)
 
     def note(self) -> str:
@@ -170,6 +207,7 @@ class Job:
     phases: dict[str, list[float]] = field(default_factory=dict)  # share, begun, ended
     outcome: Any = None
     problem: Refusal | None = None
+    remedies: list[tuple[str, str]] | None = None  # those that work, once they were tried
     version: int = 0
     share: float = 0.0  # of the whole, by time
     asked_to_end: bool = False  # with the best that was found so far
@@ -255,24 +293,32 @@ class Job:
         self.worker.stop()
         self.ended.wait()
 
-    def run(
-        self, name: str, then: Callable[[Any], Any] = lambda value: value, **arguments: Any
-    ) -> None:
-        """Have the work done, and note how it ended."""
+    def run(self, name: str, **arguments: Any) -> None:
+        """Have the work done, and note how it ended; whatever happens, it has ended then."""
+        state, problem = "failed", CRASHED
         try:
-            self.outcome = then(self.worker.call(name, self.progress, self.better, **arguments))
+            self.outcome = self.worker.call(name, self.progress, self.better, **arguments)
             state = "done"
         except Refused as refused:
-            self.problem, state = refused.refusal, "failed"
+            problem = refused.refusal
         except Stopped:
             state = "cancelled"
+        except Exception as other:  # noqa: BLE001 - somebody waits for it
+            problem = unforeseen(other)
+        finally:
+            self.end(state, problem)
+
+    def end(self, state: str, problem: Refusal) -> None:
+        """Note how the run ended; nothing is kept of one that made nothing."""
         self.took = time.time() - self.begun
         if state != "done":
             shutil.rmtree(self.folder, ignore_errors=True)
-        self.worker.stop()
+        if state == "failed":
+            self.problem = problem
         self.state = state
         self.version += 1
         self.ended.set()
+        self.worker.stop()
 
 
 class Shelf:
@@ -306,7 +352,10 @@ class Shelf:
                 said = f"{len(busy)} runs are under way, and no more are done at a time."
                 raise Refused(Refusal(f"{said} Wait for one of them, or cancel it.", kind="Busy"))
             self.jobs[job.id] = job
-        threading.Thread(target=job.run, args=(name,), kwargs=arguments, daemon=True).start()
+        try:
+            threading.Thread(target=job.run, args=(name,), kwargs=arguments, daemon=True).start()
+        except RuntimeError as problem:  # the system gives no more threads
+            job.end("failed", no_process(problem))
         return job
 
     def close(self) -> None:

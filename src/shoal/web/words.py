@@ -10,65 +10,102 @@ from shoal.exact import SMALL, percent
 from shoal.views import usual
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
 EVERYBODY, KNOWN = usual.EVERYBODY, usual.KNOWN
 NARROW = "\u00a0"  # keeps "1 in 5" on one line
 OPTIONS: dict[str, str | dict[str, str]] = {
-    "suppress": "Leave out up to {} of the rows",
-    "missing": {"drop": "Leave these rows out", "value": "Count “missing” as a value"},
+    "suppress": "Let Shoal remove up to {} of the rows",
+    "missing": {"drop": "Leave these rows out", "value": "Keep these rows"},
     "escape_formulas": "Defuse cells that a spreadsheet would run",
     "rows": {"unknown": "Readers do not know how many rows a person has"},
-    "most_rows": "Publish at most {} rows of a person",
+    "most_rows": "Publish at most {} rows per person",
     "method": "Search by {}",
-    "keep_other": "Keep the harmless columns all the same",
-    "delimiter": "Cells are parted by {}",
-    "encoding": "The text is in {}",
-    "decimal": "The decimal sign is {}",
+    "keep_other": "Publish the unchanged columns all the same",
+    "delimiter": "Column separator: {}",
+    "encoding": "Encoding: {}",
+    "decimal": "Decimal sign: {}",
     "form": "Write cells as {}",
+    "quasi": "Generalize {}",
+    "identifying": "Leave {} out",
+    "person": "{} marks one person’s rows",
+    "nobody_knows": "State that no reader knows {} of a person",
+    "type": "Read {}",
+    "round": "Round {}",
+    "date_format": "Read dates: {}",
 }
 NAMES = {
-    "suppress": "“Rows that may be left out”",
-    "missing": "what to do about missing cells",
-    "delimiter": "what parts cells",
+    "suppress": "“Rows that Shoal may remove”",
+    "missing": "what to do with rows that have missing values",
+    "delimiter": "the column separator",
     "encoding": "the encoding",
     "force": "replacing it",
+    "sensitive": "“Protect it”",
     "output": "the place",
 }
-KNOBS = {  # parameter: what it asks for, what stands before the number
-    "epsilon": ("{column} counts as nearly known when a reader is right to within", ""),
-    "m": ("A reader may be sure of that at most", "1 in "),
-    "l": ("A reader may be sure of {column} at most", "1 in "),
-    "k": ("So many people at least share every description", ""),
-    "delta": ("The largest share of others that may be near", ""),
-    "alpha": ("The largest share of a group that one value may have", ""),
-    "t": ("The furthest that a group may be from the whole table", ""),
-    "beta": ("The most that a value may gain in a group, in times of its share", ""),
-    "e": ("The narrowest range that a group’s values may span", ""),
-    "d": ("The least spread of a group’s values", ""),
+CLOSE = "Treat a guess of {column} as a disclosure if it is within"
+CHANCE = ("Highest acceptable chance of such a guess", "1 in ")
+GUESSED = ("Highest acceptable chance of guessing {column}", "1 in ")
+KNOBS = {  # principle and parameter: what it asks for, what stands before the number
+    "EpsilonM.epsilon": (CLOSE, ""),
+    "EpsilonM.m": CHANCE,
+    "Neighbourhood.below": ("Treat a guess as a disclosure if {column} is this far below it", ""),
+    "Neighbourhood.above": ("Or if {column} is this far above it", ""),
+    "Neighbourhood.m": CHANCE,
+    "Window.width": ("Treat {column} as disclosed if a reader knows it to a range this wide", ""),
+    "Window.m": CHANCE,
+    "Chain.epsilon": ("Start a new run of {column} at every gap wider than", ""),
+    "Chain.m": ("Highest acceptable chance of guessing the run", "1 in "),
+    "DeltaL.delta": (CLOSE, ""),
+    "DeltaL.l": CHANCE,
+    "FrequencyL.l": GUESSED,
+    "MUniqueness.m": GUESSED,
+    "KAnonymity.k": ("Minimum group size", ""),
+    "KMap.k": ("Minimum number of people in the population who fit a description", ""),
+    "DeltaPresence.low": ("Lowest share of those who fit a description who are in the table", ""),
+    "DeltaPresence.high": ("Highest share of those who fit a description who are in it", ""),
+    "AlphaK.k": ("Minimum group size", ""),
+    "AlphaK.alpha": ("Highest share of a group that may have one {column}", ""),
+    "Dissimilarity.epsilon": ("Treat values of {column} as close within a distance of", ""),
+    "Dissimilarity.delta": ("Share of the other rows of a group that must not be close", ""),
+    "Dissimilarity.k": ("Minimum group size", ""),
+    "DistinctL.l": ("Least number of different values of {column} in a group", ""),
+    "EntropyL.l": ("Mix the values of {column} at least as well as this many equal shares", ""),
+    "RecursiveCL.l": ("Rank from which on values of {column} count as rarer ones", ""),
+    "RecursiveCL.c": ("Most times that the most frequent value may outnumber the rarer ones", ""),
+    "TCloseness.t": ("Largest distance between a group and the whole table", ""),
+    "BetaLikeness.beta": (
+        "Highest relative increase of a value’s share in a group (2 means: up to 3 times its share "
+        "in the table)",
+        "",
+    ),
+    "DeltaDisclosure.delta": ("Largest change of a value’s share in a group, as a logarithm", ""),
+    "KE.k": ("Least number of different values of {column} in a group", ""),
+    "KE.e": ("Narrowest range that the values of a group may span", ""),
+    "Variance.at_least": ("Least variance of {column} in a group", ""),
 }
 COUNTS = {"m", "l", "k"}
 KINDS = {
-    "EpsilonM": "Nobody’s {column} can be nearly known",
-    "FrequencyL": "Nobody’s {column} can be named",
-    "KAnonymity": "Nobody can be found",
-    "KMap": "Nobody can be found among all who could be in the table",
-    "DeltaPresence": "Nobody can tell who is in the table",
-    "TCloseness": "No group tells more of {column} than the whole table",
-    "BetaLikeness": "No value of {column} becomes much likelier in a group",
-    "DeltaDisclosure": "No value of {column} becomes much likelier, or rarer, in a group",
-    "AlphaK": "Nobody’s {column} is nearly certain",
-    "DistinctL": "A group has several values of {column}",
-    "EntropyL": "The values of {column} are well mixed in a group",
-    "RecursiveCL": "The most frequent {column} of a group is not too frequent",
-    "MUniqueness": "Nobody’s {column} can be named",
-    "Dissimilarity": "Nobody’s {column} can be told from those that are like it",
-    "DeltaL": "Nobody’s {column} can be nearly known",
-    "Neighbourhood": "Nobody’s {column} can be nearly known",
-    "Window": "The {column} of a group spans a range",
-    "Chain": "The {column} of a group is not all in one run",
-    "KE": "The {column} of a group spans a range",
-    "Variance": "The {column} of a group varies",
+    "EpsilonM": "Limit the chance of a close guess of {column}",
+    "FrequencyL": "Limit the chance of guessing {column}",
+    "KAnonymity": "Limit the chance of identifying a person’s row",
+    "KMap": "Limit the chance of naming the person behind a row",
+    "DeltaPresence": "Limit what a reader learns about who is in the table",
+    "TCloseness": "Keep {column} in every group close to the whole table",
+    "BetaLikeness": "Limit how much likelier a value of {column} becomes in a group",
+    "DeltaDisclosure": "Limit how much likelier, or rarer, a value of {column} becomes in a group",
+    "AlphaK": "Limit the chance of guessing {column}, and of identifying a person’s row",
+    "DistinctL": "List several values of {column} in every group",
+    "EntropyL": "Mix the values of {column} in every group",
+    "RecursiveCL": "Limit how frequent the most frequent {column} of a group is",
+    "MUniqueness": "Limit the chance of guessing {column}",
+    "Dissimilarity": "Limit the chance of a close guess of {column}",
+    "DeltaL": "Limit the chance of a close guess of {column}",
+    "Neighbourhood": "Limit the chance of a close guess of {column}",
+    "Window": "Limit the chance of a close guess of {column}, whatever the guess",
+    "Chain": "Limit the chance of guessing in which run of values {column} lies",
+    "KE": "Spread {column} over a range in every group",
+    "Variance": "Spread {column} in every group",
 }
 STARTS = {
     "FrequencyL": "FrequencyL(l={most})",
@@ -76,35 +113,40 @@ STARTS = {
     "TCloseness": "TCloseness(t=0.2)",
 }
 FORMS = {  # name, how a cell looks, what it is good for
-    "intervals": ("Intervals", "[38, 41]", "One column each; says plainly what is known."),
-    "bounds": ("Bounds", "38 · 41", "Two columns of numbers, the ends of the interval."),
+    "intervals": ("Intervals", "[38, 41]", "One column each. Readers see at once what is known."),
+    "bounds": ("Bounds", "38 · 41", "Two columns of numbers: the ends of the interval."),
     "means": ("Means and bounds", "39.4 · 38 · 41", "Numbers at once in R, Stata or pandas."),
     "two-tables": (
         "Two tables",
         "people.csv + values.csv",
-        "Everybody’s known columns stand there as they are: who is in the table is no secret.",
+        "Columns that others may know are published exactly, so readers can tell who is in the "
+        "table.",
     ),
 }
 METHODS = {  # what it is called, and what it is good for
-    "": ("The usual way", "Shoal takes what loses least on your table."),
-    "Exchange()": ("By exchange", "People change places between groups until cells are narrow."),
+    "": ("The default", "Shoal takes the method that loses least on your table."),
+    "Exchange()": ("By exchange", "Moves people between groups until the cells are narrow."),
     "Split()": ("By splitting", "Fast, for very large tables."),
-    "Mondrian()": ("By halving", "The classic: halves the table at its medians."),
+    "Mondrian()": ("By halving", "The classic method: halves the table at its medians."),
 }
-SETTABLE = {"missing", "suppress", "method", "form", "rows", "most_rows"}  # in step 3, as remedies
+UNKNOWN = "too few rows to estimate; all of them may allow it"
 ALTERNATIVES = {  # what it is called, and what it gains
     "everybody": (
-        "For everybody to read",
-        f"Nobody is found with more than 1 in {EVERYBODY}, the limit for data that anybody may "
-        "read.",
+        "For public release",
+        f"A person’s row is identified with a chance of at most 1 in {EVERYBODY}, the usual "
+        "threshold for public release.",
     ),
-    "known": ("For people we know", f"Found with at most 1 in {KNOWN}: for readers who sign."),
-    "wider": ("Hide a wider range", "Guesses must be further off to be of no use."),
+    "known": (
+        "For people we know",
+        f"A person’s row is identified with a chance of at most 1 in {KNOWN}: for readers under "
+        "an agreement.",
+    ),
+    "wider": ("Protect a wider range", "Protects against less precise guesses too."),
     "suppress": (
-        "Leave out up to 1% of the rows",
-        "Those that stand far from all others make the cells of many wide.",
+        "Let Shoal remove up to 1% of the rows",
+        "Removing outliers lets the other rows keep more detail.",
     ),
-    "drop": ("Without {drop}", "One column fewer; the others stay more exact."),
+    "drop": ("Without {drop}", "One column fewer. The others keep more detail."),
 }
 DOING = {
     "publish": "Making the release",
@@ -160,14 +202,26 @@ def number(value: Any) -> str:
 def beside(lost: float, now: float) -> str:
     r"""Say how much more or less something costs than what is chosen.
 
-    >>> beside(0.153, 0.057), beside(0.017, 0.057), beside(0.057, 0.057)
-    ('9.6 more than as you asked', '4 less than as you asked', 'as much as you asked for')
+    >>> beside(0.153, 0.057), beside(0.047, 0.057)
+    ('9.6 percentage points more than your choice', '1 percentage point less than your choice')
+    >>> beside(0.057, 0.057)
+    'as much as your choice'
     """
     digits = 1 if max(lost, now) >= SMALL else 2  # as both are shown
-    more = round(100 * lost, digits) - round(100 * now, digits)
-    if not round(more, digits):
-        return "as much as you asked for"
-    return f"{round(abs(more), digits):g} {'more' if more > 0 else 'less'} than as you asked"
+    more = round(round(100 * lost, digits) - round(100 * now, digits), digits)
+    if not more:
+        return "as much as your choice"
+    points = "percentage point" if abs(more) == 1 else "percentage points"
+    return f"{abs(more):g} {points} {'more' if more > 0 else 'less'} than your choice"
+
+
+def unpriced(whole: bool) -> str:  # noqa: FBT001 - templates name nothing
+    """Say why something has no price, tried on the whole table or on a part of it.
+
+    >>> unpriced(True), unpriced(False)
+    ('not achievable on this table', 'too few rows to estimate; all of them may allow it')
+    """
+    return "not achievable on this table" if whole else UNKNOWN
 
 
 def of_100(share: float) -> str:
@@ -219,6 +273,19 @@ def size(count: int) -> str:
     return f"{count / 1_000_000:.1f} MB"
 
 
+def lacking(by: dict[str, int], undecided: dict[str, int] | None = None) -> str:
+    """Say which columns lack values, and in how many rows.
+
+    >>> lacking({"zip": 84}, {"age": 1200})
+    'age is missing in 1,200 rows and zip in 84'
+    """
+    counts = sorted((by | (undecided or {})).items(), key=lambda one: -one[1])
+    (name, count), *others = counts
+    said = [f"{name} is missing in {count:,} {'row' if count == 1 else 'rows'}"]
+    said += [f"{name} in {count:,}" for name, count in others]
+    return " and ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
+
+
 def option(name: str, value: str | None) -> str:
     """Spell an option in a sentence of the page."""
     if value is None:
@@ -234,13 +301,22 @@ def label(name: str, value: str) -> str:
     return known.format(value).replace(" 1 rows", " 1 row")
 
 
-def remedies(fix: Collection[tuple[str, str | None]]) -> list[tuple[str, str]]:
-    """Return the options that would help and can be set in the page, each once, with its value.
+def remedy(one: Mapping[str, Any]) -> str:
+    """Return what a button says that changes a requirement.
 
-    >>> remedies([("suppress", None), ("most_rows", "1"), ("never_mix", "a"), ("most_rows", "1")])
-    [('most_rows', '1')]
+    >>> remedy({"parameter": "m", "value": 3}), remedy({"parameter": "alpha", "value": 0.35})
+    ('Allow a chance of 1 in 3', 'Limit equal values only: 35% of a group')
     """
-    return [(name, value) for name, value in dict.fromkeys(fix) if value and name in SETTABLE]
+    value = one["value"]
+    if one["parameter"] == "alpha":
+        return f"Limit equal values only: {percent(value)} of a group"
+    said = {
+        "epsilon": "Guesses must be closer: {}",
+        "m": "Allow a chance of 1 in {}",
+        "l": "Allow a chance of 1 in {}",
+        "k": "Minimum group size: {}",
+    }
+    return said.get(one["parameter"], one["parameter"] + " {}").format(number(value))
 
 
 def kind(facts: dict[str, Any]) -> str:
@@ -249,9 +325,13 @@ def kind(facts: dict[str, Any]) -> str:
     return facts["text"] if known is None else known.format(column=" and ".join(facts["columns"]))
 
 
-def knob(name: str, columns: list[str]) -> tuple[str, str]:
-    """Return what a parameter asks for, and what stands before its number."""
-    asked, before = KNOBS.get(name, (name, ""))
+def knob(principle: str, name: str, columns: list[str]) -> tuple[str, str]:
+    """Return what a parameter of a principle asks for, and what stands before its number.
+
+    >>> knob("FrequencyL", "l", ["diagnosis"]), knob("DistinctL", "k", [])
+    (('Highest acceptable chance of guessing diagnosis', '1 in '), ('k', ''))
+    """
+    asked, before = KNOBS.get(f"{principle}.{name}", (name, ""))
     return asked.format(column=" and ".join(columns) or "the value"), before
 
 
@@ -276,8 +356,8 @@ def covers(column: dict[str, Any], lost: float) -> str:
     domain = column.get("domain") or []
     if column.get("never_mix"):
         return "exactly what it was"
-    if column.get("kind") == "interval" and len(domain) == 2:
-        low, high = domain
+    if column.get("kind") == "interval":
+        low, high = domain[:2]
         if isinstance(low, int | float) and isinstance(high, int | float):
             return f"a range of {number(round(lost * (high - low), 2))}, on average"
         return f"{percent(lost)} of all dates"

@@ -6,16 +6,28 @@ commands call, and plain values go back.
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import shoal
 from shoal.progress import Better, Enough, Progress, never, silent, untold
 from shoal.runs import consider as considering
 from shoal.runs import prices as pricing
-from shoal.runs.look import about, check_link, codes, picture, some_people, uniqueness
+from shoal.runs.look import (
+    about,
+    check_link,
+    codes,
+    picture,
+    rows_going,
+    some_people,
+    uniqueness,
+)
+from shoal.runs.losing import SAMPLE, reach_of
+from shoal.runs.proposal import DEAR, linked_requirement, propose_linked, requirement_for
 from shoal.runs.proposal import propose as proposing
-from shoal.runs.proposal import propose_linked
 from shoal.runs.run import Run
 from shoal.views.pages import (
     attack_page,
@@ -24,13 +36,12 @@ from shoal.views.pages import (
     survey_page,
     write_page,
 )
+from shoal.views.sentences import promised
 
 if TYPE_CHECKING:
     import polars as pl
 
     from shoal.runs.proposal import Proposal
-
-SAMPLE = 4_000  # rows that a price is tried on
 
 
 @dataclass
@@ -75,26 +86,54 @@ class Hand:
         check_link(table, called, person)
         return _pictured(table, shoal.inspect(table))
 
-    def draw(self, path: str, sample: str, person: str | None, linked: dict[str, str]) -> None:
-        """Write some rows of a table, to try prices on, and what linked tables say of them."""
+    def draw(self, path: str, sample: str, person: str | None, linked: dict[str, str]) -> int:
+        """Write some rows of a table, to try prices on, and what linked tables say of them.
+
+        Returns how many rows of the table they are.
+        """
         some = some_people(self.tables[path], person, SAMPLE)
         some.write_parquet(sample)
         for target, place in linked.items():
             about(self.tables[place], str(person), some).write_parquet(target)
+        return some.height
 
     def propose(
         self, path: str, roles: dict[str, str], linked: dict[str, str], file: str
     ) -> dict[str, Any] | None:
         """Return requirements to start from, with the roles as they are now."""
-        found, table = self.found[path], self.tables[path]
-        columns = tuple(replace(one, role=roles.get(one.name)) for one in found.columns)
-        secret = next((one.name for one in columns if one.role == "sensitive"), None)
-        found = replace(found, columns=columns, protect=secret)
+        found, table = self._with_roles(path, roles), self.tables[path]
         if not linked:
-            return _proposal(table, found)
+            return _proposal(table, found, dear=math.inf)
         others = self._linked(linked)
         schema = Run.load(file, linked=others).schema
         return _proposed(propose_linked(table, found, schema, others))
+
+    def _with_roles(self, path: str, roles: dict[str, str]) -> shoal.Inspection:
+        """Return what was found of a table, with the roles as they are now."""
+        found = self.found[path]
+        columns = tuple(replace(one, role=roles.get(one.name)) for one in found.columns)
+        secret = tuple(one.name for one in columns if one.role == "sensitive")
+        return replace(found, columns=columns, protect=secret)
+
+    def going(self, path: str, file: str) -> dict[str, Any]:
+        """Return how many rows will go as a schema file says, and why."""
+        run = Run.load(file, table=self.tables[path])
+        table = run.schema.read_numbers(self.tables[path], "quasi", "sensitive")
+        return rows_going(table, run.schema, run.missing)
+
+    def ready(self, path: str, file: str, linked: dict[str, str]) -> None:
+        """Raise where a run would be refused before its search."""
+        run = Run.load(file, table=self.tables[path], linked=self._linked(linked))
+        run.check_asked()
+        run.ready(self.tables[path])
+
+    def instead(self, texts: list[str], tables: list[list[str]], text: str) -> list[str]:
+        """Return requirements with another one in the place of the one that it is to replace."""
+        return considering.instead(texts, tables, text)
+
+    def reach(self, path: str, file: str) -> dict[str, float]:
+        """Return how far the columns of a whole table reach: a sample may reach less far."""
+        return reach_of(self.tables[path], Run.load(file, table=self.tables[path]))
 
     def unique(self, path: str, names: list[str]) -> dict[str, Any]:
         """Return how unique people are by some columns, and by all but one of them."""
@@ -112,6 +151,47 @@ class Hand:
         """Return a requirement with some of its numbers changed."""
         return considering.changed(text, sensitive, numbers)
 
+    def carry(
+        self,
+        path: str,
+        texts: list[str],
+        before: list[list[str]],
+        now: list[list[str]],
+        **known: Any,
+    ) -> list[str]:
+        """Return requirements that follow the columns to protect; new columns have one proposed."""
+        kept = considering.carried(texts, before, now)
+        had = {name for some in before for name in some}
+        new = [name for name in considering.bare(kept, now) if name not in had]
+        return self.protect(path, kept, new, own=now[0], **known)
+
+    def lacking(self, texts: list[str], tables: list[list[str]]) -> list[str]:
+        """Return the columns to protect that no requirement is about."""
+        return considering.bare(texts, tables)
+
+    def protect(
+        self,
+        path: str,
+        texts: list[str],
+        columns: list[str],
+        *,
+        own: list[str],
+        roles: dict[str, str],
+        linked: dict[str, str],
+        file: str,
+    ) -> list[str]:
+        """Return requirements with one for each of some columns, where one is known that helps."""
+        found, table = self._with_roles(path, roles), self.tables[path]
+        made: list[str | None] = []
+        for name in columns:
+            if name in own:
+                made.append(requirement_for(table, found, name))
+            else:
+                more = self._linked(linked)
+                run = Run.load(file, table=table, linked=more)
+                made.append(linked_requirement(table, run.schema, more, name, run.missing))
+        return considering.joined(texts, [text for text in made if text is not None])
+
     def as_sure(self, texts: list[str], sensitive: list[str], most: int) -> list[str]:
         """Return requirements under which nobody is found more often than once in so many."""
         return considering.as_sure(texts, sensitive, most)
@@ -119,7 +199,7 @@ class Hand:
     def price(
         self, sample: str, linked: dict[str, str], file: str, **changes: Any
     ) -> dict[str, Any]:
-        """Return what some of the rows lose, with some changes to what a schema file says."""
+        """Return about what a release loses, with some changes to what a schema file says."""
         some, more = self._drawn(sample, linked)
         return pricing.price(some, file, linked=more, **changes)
 
@@ -145,39 +225,33 @@ class Hand:
         heard: dict[str, Any] = {"enough": self.enough, "better": self.better}
         asked = Run.load(file, table=[path], output=output, **heard, **how)
         made = asked.go(self.progress)
-        sizes = made.audit.alike if made.audit.alike is not None else made.audit.matches
         return {
             "manifest": made.facts,
-            "audit": made.audit.to_dict(),
-            "promises": [
-                one.principle.promise(" and ".join(one.columns))
-                for one in made.release.requirements
-            ],
-            "smallest": None if sizes is None else int(sizes.min()),
-            "remarks": [(one.sentence, one.warning) for one in made.remarks],
+            "promises": [(promised(one, made.facts), True) for one in made.release.requirements],
+            "remarks": [(one.sentence, one.warning) for one in made.remarks if not one.roles],
             "files": {one.name: one.stat().st_size for one in made.files if one.is_file()},
         }
 
     def audit(self, folder: str) -> dict[str, Any]:
         """Measure what a release keeps, from its files."""
         found = shoal.audit(folder)
+        made = json.loads((Path(folder) / "manifest.json").read_text("utf-8"))
         return {
             "audit": found.to_dict(),
             "complaints": found.complaints(),
             "promises": [
-                (
-                    one.requirement.principle.promise(" and ".join(one.requirement.columns)),
-                    one.holds,
-                )
+                (promised(one.requirement, made), one.holds)
                 for one in found.findings
                 if one.by != "cells"
             ],
-            "smallest": None if found.alike is None else int(found.alike.min()),
         }
 
     def certificate(self, folder: str, page: str) -> None:
-        """Write the certificate of a release, measured from its files."""
-        shoal.certificate(folder, page)
+        """Write the certificate of a release, measured from its files: all of it, or nothing."""
+        partial = Path(f"{page}.partial")
+        partial.unlink(missing_ok=True)
+        shoal.certificate(folder, partial)
+        partial.replace(page)
 
     def attack(self, folders: list[str], page: str, original: str | None) -> None:
         """Write a page about what an attacker learns from releases."""
@@ -228,8 +302,10 @@ def _pictured(table: pl.DataFrame, found: shoal.Inspection) -> dict[str, Any]:
     return known
 
 
-def _proposal(table: pl.DataFrame, found: shoal.Inspection) -> dict[str, Any] | None:
-    made = proposing(table, found, count=1)
+def _proposal(
+    table: pl.DataFrame, found: shoal.Inspection, dear: float = DEAR
+) -> dict[str, Any] | None:
+    made = proposing(table, found, count=1, dear=dear)
     return _proposed(made[0] if made else None)
 
 
@@ -238,7 +314,7 @@ def _proposed(first: Proposal | None) -> dict[str, Any] | None:
     if first is None:
         return None
     known = {"require": list(first.require), "missing": first.missing}
-    return known | {"reasons": list(first.reasons)}
+    return known | {"reasons": list(first.reasons), "sensitive": list(first.sensitive)}
 
 
 def _reached(found: shoal.Comparison | shoal.Frontier) -> dict[str, Any]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
+import re
 import signal
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import ShoalError
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
 
 ENOUGH = ""  # is sent where no name of a task is: keep the best that was found
 SPAWNED = multiprocessing.get_context("spawn")  # threads of the page do not survive a fork
+TICK = 0.05  # seconds between two looks at the memory of a process
+GIGABYTE = 10**9
+OS_ERROR = re.compile(r"os error (\d{1,4})")
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @dataclass(frozen=True)
@@ -51,9 +58,32 @@ class Stopped(Exception):
 
 CRASHED = Refusal(
     "The work stopped unexpectedly, often because the memory of this computer was used up. Nothing "
-    "was left half-written, and this page goes on.",
+    "was left half-written, and you can go on using this page.",
     kind="Crashed",
 )
+
+
+def unforeseen(problem: BaseException) -> Refusal:
+    """Return what is said of an error that nobody foresaw: its kind, for its text may hold data."""
+    if isinstance(problem, OSError):
+        return cannot_write(problem)
+    said = f"An unforeseen {type(problem).__name__} stopped the work. Please report it."
+    return Refusal(said, kind="Unforeseen")
+
+
+def cannot_write(problem: OSError) -> Refusal:
+    """Return what is said where the system refuses: a full disk, most often."""
+    number = problem.errno
+    if number is None and (told := OS_ERROR.search(str(problem))):  # of what is not Python's
+        number = int(told[1])
+    why = os.strerror(number) if number else type(problem).__name__
+    said = f"This computer could not do it: {why}. Nothing of what you decided is lost."
+    if number in FULL:
+        said = (
+            "The disk is full, so Shoal could not write its files. Free some space, then try "
+            "again. Nothing of what you decided is lost."
+        )
+    return Refusal(said, exit_code=4, kind="CannotWrite")
 
 
 class Worker:
@@ -71,32 +101,33 @@ class Worker:
         name: str,
         progress: Progress | None = None,
         better: Better | None = None,
+        memory: int | None = None,
         **arguments: Any,
     ) -> Any:
         """Have something of `shoal.web.work` done, and return what it returns.
 
-        What is told on the way is heard by `progress` and `better`.
-        Raises `Refused` where it refuses or crashes, and `Stopped` where `stop` ended it.
+        What is told on the way is heard by `progress` and `better`; `memory` is how many bytes it
+        may take beyond those that the process holds already.
+        Raises `Refused` where it refuses, crashes or cannot be started, and `Stopped` where `stop`
+        ended it.
         """
         with self._busy:
-            pipe = self._started()
             try:
+                pipe, process = self._started()
                 pipe.send((name, arguments))
-                while True:
-                    kind, value = pipe.recv()
-                    if kind == "progress" and progress is not None:
-                        progress(*value)
-                    elif kind == "better" and better is not None:
-                        better(value)
-                    elif kind == "done":
-                        return value
-                    elif kind == "refused":
-                        raise Refused(value)
-            except (EOFError, OSError):
+                heard = {"progress": progress, "better": better}
+                kind, value = _answered(pipe, process, heard, memory)
+            except Exception as problem:
                 self._gone()
                 if self._stopped:
                     raise Stopped from None
-                raise Refused(CRASHED) from None
+                if isinstance(problem, Refused):
+                    raise
+                gone = isinstance(problem, EOFError | OSError)
+                raise Refused(CRASHED if gone else unforeseen(problem)) from None
+        if kind == "refused":
+            raise Refused(value)
+        return value
 
     def enough(self) -> None:
         """Have a search that has found something keep it, instead of looking for better."""
@@ -110,27 +141,97 @@ class Worker:
             self._stopped = True
             if self._process is not None:
                 self._process.kill()
-                self._process.join()
+        with self._busy:  # nobody listens to it any more
+            self._gone()
 
-    def _started(self) -> Connection:
+    def _started(self) -> tuple[Connection, BaseProcess]:
         with self._life:
             if self._stopped:
                 raise Stopped
             if self._process is None or not self._process.is_alive() or self._pipe is None:
-                self._pipe, theirs = SPAWNED.Pipe()
-                self._process = SPAWNED.Process(target=serve, args=(theirs,), daemon=True)
-                self._process.start()
-                theirs.close()
-            return self._pipe
+                self._close()
+                try:
+                    self._begin()
+                except Exception as problem:  # noqa: BLE001 - whatever it was, there is no process
+                    self._close()
+                    raise Refused(no_process(problem)) from None
+            assert self._pipe is not None
+            assert self._process is not None
+            return self._pipe, self._process
+
+    def _begin(self) -> None:
+        self._pipe, theirs = SPAWNED.Pipe()
+        try:
+            self._process = SPAWNED.Process(target=serve, args=(theirs,), daemon=True)
+            self._process.start()
+        finally:
+            theirs.close()
 
     def _gone(self) -> None:
         with self._life:
-            if self._pipe is not None:
-                self._pipe.close()
-            if self._process is not None:
-                self._process.kill()
-                self._process.join()
-            self._process = self._pipe = None
+            self._close()
+
+    def _close(self) -> None:
+        """End the process, and give back everything that the system holds for it."""
+        pipe, process = self._pipe, self._process
+        self._process = self._pipe = None
+        if pipe is not None:
+            pipe.close()
+        if process is not None:
+            if process.pid is not None:
+                process.kill()
+                process.join()
+            process.close()
+
+
+def _answered(
+    pipe: Connection,
+    process: BaseProcess,
+    heard: dict[str, Callable[..., None] | None],
+    memory: int | None,
+) -> tuple[str, Any]:
+    """Return the answer of a process; pass on what it tells on the way.
+
+    Raises where it takes more memory than it may, beyond what it has.
+    """
+    most = None if memory is None else _held(process) + memory
+    while True:
+        while most is not None and not pipe.poll(TICK):
+            if _held(process) > most:
+                raise Refused(_too_much(memory or 0))
+        kind, value = pipe.recv()
+        if kind not in heard:
+            return kind, value
+        if (tell := heard[kind]) is not None:
+            tell(*value)
+
+
+def _held(process: BaseProcess) -> int:
+    """Return how many bytes of memory a process has now, 0 where the system does not tell."""
+    try:
+        pages = Path(f"/proc/{process.pid}/statm").read_text("ascii").split()[1]
+    except (OSError, IndexError):
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _too_much(memory: int) -> Refusal:
+    said = (
+        f"This file unpacks to far more than its size: reading it took more than "
+        f"{memory / GIGABYTE:.1f} GB of memory, so Shoal stopped. If it is your table, name it "
+        "when you start Shoal, for example shoal serve people.csv: then there is no such limit."
+    )
+    return Refusal(said, kind="TooMuch")
+
+
+def no_process(problem: BaseException) -> Refusal:
+    """Return what is said where the system gives no process, or no thread."""
+    why = getattr(problem, "strerror", None) or type(problem).__name__
+    said = (
+        f"This computer could not start a process for the work: {why}. Close other programs or end "
+        "other runs, then try again."
+    )
+    return Refusal(said, exit_code=4, kind="NoProcess")
 
 
 def serve(pipe: Connection) -> None:
@@ -144,7 +245,7 @@ def serve(pipe: Connection) -> None:
         pipe.send(("progress", (phase, share)))
 
     def better(loss: float) -> None:
-        pipe.send(("better", loss))
+        pipe.send(("better", (loss,)))
 
     # While something is being done, nothing else is sent than that it is enough.
     hand = Hand(progress, enough=pipe.poll, better=better)
@@ -163,16 +264,12 @@ def _answer(task: Callable[..., Any], arguments: dict[str, Any]) -> tuple[str, A
         return "refused", known
     except MemoryError:
         return "refused", Refusal("This computer has too little memory for the table.")
-    except OSError as problem:
-        return "refused", Refusal(f"Cannot write: {problem.strerror}.", exit_code=4)
     except Exception as problem:  # noqa: BLE001 - the page goes on, whatever it was
-        # Its text may hold a person's data, so only its kind is shown.
-        said = f"An unforeseen {type(problem).__name__} stopped the work. Please report it."
         if os.environ.get("SHOAL_DEBUG"):
             import traceback
 
             traceback.print_exc()
-        return "refused", Refusal(said, kind="Unforeseen")
+        return "refused", unforeseen(problem)
 
 
 def _follow_the_page() -> None:

@@ -114,11 +114,13 @@ def published(
         (faulty / "fault").write_text(fault)
         for one in range(times):
             (faulty / f"times-{one}").touch()
+    (place / "tmp").mkdir(exist_ok=True)
     path = os.pathsep.join([str(faulty), os.environ.get("PYTHONPATH", "")])
+    known = os.environ | {"PYTHONPATH": path, "TMPDIR": str(place / "tmp")}
     return start(
         "anonymize", place / "in", "--quasi", "age,zip", "--sensitive", "pay",
         "--require", "EpsilonM(epsilon=50, m=3)", "--output", place / "to" / "out", "--quiet",
-        "--engine", f'Spark(master="{master}", shard=1600)', env=os.environ | {"PYTHONPATH": path},
+        "--engine", f'Spark(master="{master}", shard=1600)', env=known,
     )  # fmt: skip
 
 
@@ -208,7 +210,7 @@ def test_what_cannot_be_finished_ends_with_a_sentence_and_no_release(name, tmp_p
 def at_work(process: subprocess.Popen[str], place: Path, what: str) -> None:
     """Wait until something is found in what is being written."""
     end = time.monotonic() + 400  # on a busy machine
-    while not list((place / "to").glob(f".out.*/{what}")):
+    while not list((place / "to").glob(f".shoal-*/{what}")):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
         time.sleep(0.005)
@@ -246,6 +248,7 @@ def test_after_a_driver_that_was_killed_the_next_run_clears_up(what, tmp_path):
     assert "out" not in names_in(tmp_path / "to")
     assert len(names_in(tmp_path / "to")) == 1
     gone(under)
+    assert names_in(tmp_path / "tmp") == []
     assert ended(published(tmp_path))[0] == 0
     assert_whole(tmp_path, table)
 

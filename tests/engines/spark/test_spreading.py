@@ -278,7 +278,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "owner_report": ({"owner_report": "x.html"}, "owner_report"),
     "history": ({"history": "x.db"}, "history"),
     "ledger": ({"ledger": "x.ledger"}, "ledger"),
-    "trials": ({"trials": True}, "trials"),
+    "trials": ({"trials": True}, "Trials"),
     "query": ({"query": "select 1"}, "query"),
     "sheet": ({"sheet": "1"}, "sheet"),
     "pseudonyms": (
@@ -505,7 +505,7 @@ def test_rows_that_travel_as_bytes_arrive_once_each_under_their_number(monkeypat
 
 def printing(files: list[str], parts: int) -> Printing:
     rest: Any = None
-    return Printing(rest, rest, (), (), (), {}, "intervals", 1, "", tuple(files), parts)
+    return Printing(rest, rest, (), (), (), (), {}, "intervals", 1, "", tuple(files), parts)
 
 
 def test_a_part_has_its_rows_of_every_shard_once_and_in_another_order_each_time(tmp_path):

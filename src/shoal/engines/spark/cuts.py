@@ -3,7 +3,7 @@
 Where cuts lie depends on quasi columns alone. Rows that are never mixed are in different trees.
 Whoever has the tree knows the shard of a row from its ranks; what cannot be cut, because all its
 rows are at one place, is dealt into several shards, by the rank of the sensitive value, so that
-each has about the same values.
+each has about the same values. For a method that may not look at values it stays one shard.
 
 Which method searches what the cuts make is said here too.
 """
@@ -43,9 +43,11 @@ ABOUT = 1.25  # times as many rows as were asked for are not cut once more: halv
 class Cuts:
     """A forest of cuts: node i parts by `rank <= cut[i]` in column `column[i]`, or is a leaf.
 
-    `parent` and `children` lead through it; `dealt[i]` says into how many shards a leaf is dealt.
+    `parent` and `children` lead through it; `dealt[i]` says into how many shards a leaf is dealt,
+    where it `deals`.
     """
 
+    deals: bool = True
     roots: list[int] = field(default_factory=list)
     column: list[int] = field(default_factory=list)
     cut: list[int] = field(default_factory=list)
@@ -74,7 +76,8 @@ class Cuts:
             return node
         found = halves(coded, rows)
         if found is None:
-            self.dealt[node] = int(-(-len(rows) * scale // largest))
+            if self.deals:
+                self.dealt[node] = int(-(-len(rows) * scale // largest))
             return node
         place, rank = found
         low = coded.quasi[place].codes[rows] <= rank
@@ -197,13 +200,13 @@ def cut_table(work: Work, scan: Scan) -> Forest:
             raise UsageError(msg)
         task, coded_rows = _sampled(work, scan)
         chosen = (
-            method_for(as_people(task))
+            method_for(as_people(task), form=work.form)
             if work.method is None
             else choose_method(work.method, work.requirements)
         )
         check_method(chosen, task)
         check_share(chosen, work.share)
-        cuts = Cuts()
+        cuts = Cuts(deals=chosen.chooses_rows)
         if not scan.schema.never_mix:
             rows = np.arange(coded_rows, dtype=np.int64)
             cuts.grow(task.coded, rows, scan.rows / max(coded_rows, 1), largest)

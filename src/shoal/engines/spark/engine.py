@@ -17,10 +17,19 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.forms import flat_cells
-from shoal.audit.slices import Reading, audit_slice, joined_audit, labels_of
+from shoal.audit.slices import TIMES, Reading, audit_slice, joined_audit
 from shoal.audit.tables import read_part
 from shoal.engines.base import Engine
-from shoal.engines.spark.work import LEAST, NUMBER, PACKED, packed, pickled, unpacked
+from shoal.engines.spark.work import (
+    LEAST,
+    NUMBER,
+    PACKED,
+    broadcast,
+    packed,
+    pickled,
+    unpacked,
+    unpickled,
+)
 from shoal.errors import BadParameter
 from shoal.notation import whole_number
 from shoal.progress import limit_threads
@@ -39,7 +48,6 @@ if TYPE_CHECKING:
     from shoal.engines.spark.cuts import Forest
     from shoal.engines.spark.scan import Scan
     from shoal.engines.spark.work import ShardFound, Work
-    from shoal.release.recoding import Recoding
 
 
 SLICE = 500_000  # rows, about, that are audited together
@@ -56,23 +64,22 @@ def audit_parts(
         paths = [work.place / name for name in part_files(RELEASE, manifest["digests"])]
         names = tuple(pl.read_parquet_schema(paths[0]))
 
-        def distinct(name: str) -> pl.DataFrame:
+        def counted(name: str) -> pl.DataFrame:
             frame = work.session.read.parquet(*map(str, paths))
-            found = frame.toDF(*map(str, range(len(names)))).select(str(names.index(name)))
-            return pl.DataFrame(pl.from_arrow(found.distinct().toArrow())).rename(lambda _: name)
+            found = frame.toDF(*map(str, range(len(names)))).groupBy(str(names.index(name))).count()
+            cells = pl.DataFrame(pl.from_arrow(found.toArrow()))
+            return cells.rename(dict(zip(cells.columns, (name, TIMES), strict=True)))
 
-        if labels is None:
-            labels = labels_of(manifest, work.requirements, distinct)
-        reading = Reading(manifest, work.requirements, names, labels)
+        reading = Reading.of(manifest, work.requirements, names, counted, labels)
         whole = all(one.principle.by_itself for one in work.requirements)
         count = max(-(-manifest["rows"] // SLICE), 1) if whole else 1
         if whole and manifest["rows"] > LEAST:
             count = max(count, work.session.sparkContext.defaultParallelism)
         told = Auditing(reading, tuple(paths), count, work.engine.threads)
-        known = work.session.sparkContext.broadcast(told)
+        known = broadcast(work.session, told)
 
         def on_parts(batches: Iterable[Any]) -> Iterator[Any]:
-            return read_parts(known.value, batches)
+            return read_parts(unpickled(known.value), batches)
 
         parts = work.session.range(0, len(paths), 1, len(paths)).mapInArrow(on_parts, PACKED)
         try:
@@ -137,6 +144,8 @@ class Spark(Engine):
     memory : of the driver and of each executor of a session that is started, as "1g".
     """
 
+    spreads = True
+
     session: Any = None
     master: str | None = None
     shard: int = 500_000
@@ -179,7 +188,7 @@ class Spark(Engine):
 
     def recode(
         self, work: Work, scan: Scan, forest: Forest, found: list[ShardFound]
-    ) -> tuple[dict[str, Any], Recoding]:
+    ) -> dict[str, Any]:
         """Write what was found as part files, in random order; return what is stated of them."""
         from shoal.engines.spark.scattering import scatter
 

@@ -22,7 +22,7 @@ from shoal.errors import InputError, ShoalError
 from shoal.release.writing import write_parquet
 from shoal.table.databases.access import is_address
 from shoal.table.delimited import PART, InUtf8, Parts
-from shoal.table.files import GZIP, PARQUET, choose_separator, is_delimited
+from shoal.table.files import GZIP, PARQUET, check_spelling, choose_separator, is_delimited
 from shoal.table.reading import find_files, read_table
 from shoal.table.schema import check_header
 
@@ -174,6 +174,8 @@ def read_rows(
         if any(REMOTE.match(str(one)) and not is_address(one) for one in places):
             return _remote(session, [str(one) for one in places], wanted, place, delimiter)
         files = find_files(places)
+        for one in files:
+            check_spelling(str(one), "Spark cannot read it")
         if encoding is None and all(map(_is_parquet, files)):
             return _parquet(session, [str(one.resolve()) for one in files], _header(files))
         how = {"delimiter": delimiter, "encoding": encoding}

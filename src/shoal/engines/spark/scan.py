@@ -21,6 +21,7 @@ from shoal.principles.requirement import asked_of
 from shoal.release.forms import check_names
 from shoal.table.coded import Sensitive, code_cells
 from shoal.table.coding import check_type
+from shoal.table.frames import hold_times
 from shoal.table.missing import FIRST, MISSING_LABEL, check_policy
 from shoal.table.settling import with_date_formats
 
@@ -64,6 +65,23 @@ class Scan:
             for at in places
         ]
         return found, counts["count"].to_numpy()
+
+    def labels(self, name: str) -> tuple[pl.Series, np.ndarray, np.ndarray]:
+        """Return the labels of a column, and how many people and how many rows have each."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        at = self.carried.known.index(name)
+        raw, cells = self.carried.raw(at), self.domains.all[at]
+        person = self.carried.person
+        whom = F.count(F.lit(1)) if person is None else F.countDistinct(self.carried.kept[-1])
+        each = self.frame.groupBy(raw).agg(F.count(F.lit(1)).alias("rows"), whom.alias("people"))
+        found = pl.DataFrame(pl.from_arrow(each.toArrow()))
+        ranks = cells.column.codes[cells.places(found[raw])]
+        people, rows = (
+            np.bincount(ranks, found[one].to_numpy(), cells.column.distinct).astype(np.int64)
+            for one in ("people", "rows")
+        )
+        return cells.column.spellings, people, rows
 
     def people(self) -> Coded:
         """Return rows about people as many, with as many rows and the values, as there are."""
@@ -244,7 +262,7 @@ def _counted(frame: DataFrame, names: Sequence[str], what: str) -> pl.DataFrame:
             f"hold them all. Round or generalize it first, as with {option('round')}."
         )
         raise InputError(msg)
-    return pl.DataFrame(pl.from_arrow(found))
+    return hold_times(pl.DataFrame(pl.from_arrow(found)))
 
 
 def _located(
@@ -272,7 +290,7 @@ def _check_whole(found: Scan, asked: Sequence[Requirement], limit: int) -> None:
         if 0 < few <= limit:  # the others can keep it
             continue
         try:
-            check_value(one, value, found.rows)
+            check_value(one, value, found.rows, whole=True)
         except NotAchievable as problem:
             more = "" if not limit else f" {option('suppress')} allows {limit}."
             raise NotAchievable(problem.sentence + more) from None

@@ -23,14 +23,13 @@ from shoal.engines.spark.shard import as_they_came
 from shoal.engines.spark.work import GROUP, PERSON, TABLE, pickled, read_slice
 from shoal.progress import limit_threads
 from shoal.release.carried import integer_type
-from shoal.release.cells import Kinds, Spans, kinds, ncp_by_group
-from shoal.release.forms import decimals_of, is_interval, means_of
+from shoal.release.cells import Kinds, Spans, kinds, ncp_by_group, type_of_ends
+from shoal.release.forms import decimals_of, has_means, is_interval, means_of
 from shoal.release.layout import Layout, Suppression
 from shoal.release.recoding import Recoding
 from shoal.release.staging import sync
 from shoal.release.statement import state
 from shoal.release.writing import write_parquet
-from shoal.table.forms import MEANS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -57,6 +56,7 @@ class Printing:
     names: tuple[str, ...]  # published columns, in the order of the input
     quasi: tuple[Column, ...]  # over the values that are published
     moved: tuple[NDArray[np.int32] | None, ...]  # where ranks are now
+    ends: tuple[pl.DataType | None, ...]  # the types that the ends of intervals have
     types: dict[str, pl.DataType | None]
     form: str
     threads: int
@@ -156,10 +156,10 @@ def _spelled(printing: Printing, found: pl.DataFrame) -> tuple[Recoding, list[ND
     """Return what rows are made of, and what each of them lost, by column."""
     cells, lost = {}, []
     for at, column in enumerate(printing.quasi):
-        covered = _covered(found, at, printing.moved[at])
+        covered = _covered(found, at, column, printing.moved[at])
         lost.append(ncp_by_group(column, covered))
         means = None
-        if printing.form == MEANS and is_interval(column):
+        if has_means(column, printing.form, printing.domains.schema):
             sums = found[f"sum{at}"]
             units = (
                 np.array([int(text) for text in sums], object)
@@ -168,20 +168,26 @@ def _spelled(printing: Printing, found: pl.DataFrame) -> tuple[Recoding, list[ND
             )
             finer = decimals_of(printing.domains.quasi[at].column) - decimals_of(column)
             means = means_of(column, units // 10**finer, found[f"size{at}"].to_numpy())
-        cells[column.name] = kinds(column, covered, means)
+        cells[column.name] = replace(kinds(column, covered, means), type=printing.ends[at])
     people = found[PERSON].to_numpy() if PERSON in found.columns else None
     source = as_they_came(printing.domains, printing.carried, found)
     return printing.recoding(source, cells, found[GROUP].to_numpy(), people), lost
 
 
-def _covered(found: pl.DataFrame, at: int, moved: NDArray[np.int32] | None) -> Spans:
+def _covered(
+    found: pl.DataFrame, at: int, column: Column, moved: NDArray[np.int32] | None
+) -> Spans:
     """Return what the cell of each row covers of a column."""
 
     def now(ranks: NDArray) -> NDArray[np.int32]:
         return (ranks if moved is None else moved[ranks]).astype(np.int32)
 
     if f"low{at}" in found.columns:
-        return Spans(now(found[f"low{at}"].to_numpy()), now(found[f"high{at}"].to_numpy()))
+        low, high = (now(found[f"{end}{at}"].to_numpy()) for end in ("low", "high"))
+        if not column.numeric and column.tree is None:  # of numbers, missing ones alone are left
+            return Spans(low, high, low, np.ones(len(low), np.int64))
+        most = now(found[f"most{at}"].to_numpy()) if f"most{at}" in found.columns else None
+        return Spans(low, high, most=most)
     listed = found[f"set{at}"]
     sizes = listed.list.len().to_numpy().astype(np.int64)
     ranks = now(listed.explode().to_numpy())
@@ -217,11 +223,11 @@ def published_kinds(
     moved: Sequence[NDArray[np.int32] | None],
     found: Sequence[ShardFound],
 ) -> dict[str, Kinds]:
-    """Return the published nodes of columns, and of others anything, for what a manifest says."""
+    """Return the published nodes or ends of columns, and of others anything, to be described."""
     kept = {}
     for at, (column, old) in enumerate(zip(columns, before, strict=True)):
         low = high = np.zeros(1, np.int32)
-        if column.tree is not None:
+        if column.tree is not None or is_interval(column):
             pairs = np.unique(np.concatenate([one.pairs[at] for one in found if one.pairs]))
             low, high = (end.astype(np.int32) for end in np.divmod(pairs, old.distinct))
             now = moved[at]
@@ -269,19 +275,19 @@ def with_losses(
 
 
 def describing(printing: Printing, cells: dict[str, Kinds]) -> Recoding:
-    """Return what manifest and codebook are said from: no rows, but all columns."""
+    """Return what a manifest is said from: no rows, but all columns."""
     people = None if printing.carried.person is None else NOBODY
     return replace(printing.recoding(pl.DataFrame(), cells, NOBODY, people), carried={})
 
 
-def scatter(
-    work: Work, scan: Scan, forest: Forest, found: list[ShardFound]
-) -> tuple[dict[str, Any], Recoding]:
+def scatter(work: Work, scan: Scan, forest: Forest, found: list[ShardFound]) -> dict[str, Any]:
     """Write what was found as part files in random order; return what is stated of them."""
     with work.phase("write"):
         work.files.mkdir()
         domains = scan.domains
         columns, moved = settle_columns(domains, found)
+        before = [one.column for one in domains.quasi]
+        cells = published_kinds(columns, before, moved, found)
         decides = domains.schema.decimal is None
         printing = Printing(
             domains,
@@ -289,6 +295,9 @@ def scatter(
             tuple(name for name in scan.header if name in domains.schema.published),
             columns,
             moved,
+            tuple(
+                type_of_ends(one, cells[one.name]) if is_interval(one) else None for one in columns
+            ),
             settle_types(found, spelled=decides),
             work.form,
             work.engine.threads,
@@ -296,13 +305,11 @@ def scatter(
             tuple(str(work.place / "found" / one.file) for one in found if one.published),
             work.parts(scan.rows),
         )
-        before = [one.column for one in domains.quasi]
-        cells = published_kinds(columns, before, moved, found)
         parts = _write(work, printing)
     shutil.rmtree(work.place / "found", ignore_errors=True)
     recoding = describing(printing, cells)
     ncp = with_losses(columns, parts, suppressed(found).rows)
-    return _stated(work, scan, forest, found, recoding, parts, ncp), recoding
+    return _stated(work, scan, forest, found, recoding, parts, ncp)
 
 
 def _write(work: Work, printing: Printing) -> list[PartWritten]:
@@ -340,6 +347,7 @@ def _stated(
         title=work.title,
         people=people,
         alone=None if people is None or scan.schema.rows_known else sum(one.alone for one in found),
+        sensitive=[one.column for one in scan.domains.sensitive],
     )
     manifest["digests"] = {f"{TABLE}/{part.name}": part.digest for part in parts}
     return manifest

@@ -2,7 +2,8 @@
 
 Leaves are searched each by itself, until one cannot hold what is required. Such a shard is joined
 to the smallest one beside it; where that does not help either, everything under the next node above
-becomes one shard. So a table that can hold what is required as a whole is always published.
+becomes one shard. So a table that can hold what is required as a whole is always published. A
+method that may not look at values to join people has no such way: a shard that cannot hold ends it.
 
 What may be left out is a share of the whole table. Each shard may leave out its part of it. One
 that cannot hold, with no other beside it because its rows are never mixed with others, gets what
@@ -31,6 +32,7 @@ from shoal.engines.spark.work import (
     SHARD,
     Errand,
     ShardFound,
+    broadcast,
     unpickled,
 )
 from shoal.errors import NotAchievable, option
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from shoal.engines.spark.cuts import Cuts, Forest
     from shoal.engines.spark.scan import Scan
     from shoal.engines.spark.work import Work
+    from shoal.methods.base import Method
 
 
 @dataclass(eq=False)
@@ -77,13 +80,22 @@ class _Shard:
 class ShardJoining:
     """The shards of a table, and what was found in each; a unit is a leaf, or a part of one.
 
-    `share` of the table may be left out: of its people, where rows are about `people`.
+    `share` of the table may be left out: of its people, where rows are about `people`. Shards are
+    joined only if the method may join people because of their values.
     """
 
-    def __init__(self, cuts: Cuts, share: Fraction = Fraction(0), *, people: bool = False) -> None:
+    def __init__(
+        self,
+        cuts: Cuts,
+        share: Fraction = Fraction(0),
+        *,
+        people: bool = False,
+        method: Method | None = None,
+    ) -> None:
         self.cuts = cuts
         self.share = share
         self.people = people
+        self.method = method
         sizes = [
             dealt if column == LEAF else 0
             for column, dealt in zip(cuts.column, cuts.dealt, strict=True)
@@ -143,6 +155,14 @@ class ShardJoining:
         """Join a shard that cannot hold to another, or to all under the next node above."""
         mine = self.shards[number]
         node, beside = self._beside(number)
+        if beside and self.method is not None and not self.method.chooses_rows:
+            assert mine.found is not None
+            msg = (
+                f"{mine.found.problem} {self.method!r} does not join parts of a table because of "
+                "their values: that would tell something of them. Take a larger shard, as in "
+                f"Spark(shard={2 * mine.found.rows}), or Local()."
+            )
+            raise NotAchievable(msg)
         if not beside:
             if not self.share:
                 assert mine.found is not None
@@ -258,7 +278,8 @@ def search_shards(work: Work, scan: Scan, forest: Forest) -> list[ShardFound]:
     """Search every shard; one that cannot hold is joined to a sibling, and searched again."""
     place = work.place / "found"
     place.mkdir()
-    joining = ShardJoining(forest.cuts, work.share, people=scan.carried.person is not None)
+    people = scan.carried.person is not None
+    joining = ShardJoining(forest.cuts, work.share, people=people, method=forest.method)
     keys = (secrets.token_bytes(32), secrets.token_bytes(32))
     with work.phase("search"):
         while waiting := joining.waiting():
@@ -297,7 +318,7 @@ def _search(work: Work, scan: Scan, errand: Errand, waiting: list[int]) -> list[
     numbers = errand.shard
     if people:
         errand = replace(errand, shard=np.arange(len(numbers)))
-    known = work.session.sparkContext.broadcast(errand)
+    known = broadcast(work.session, errand)
     first = min(waiting)
     raw = [scan.carried.raw(at) for at in range(len(scan.carried.names))]
     frame = scan.frame.select(*raw, *([FILE, ROW] if ordered else []))
@@ -312,11 +333,11 @@ def _search(work: Work, scan: Scan, errand: Errand, waiting: list[int]) -> list[
     )
 
     def on_rows(batches: Iterable[Any]) -> Iterator[Any]:
-        found = assign(known.value, batches, ordered=ordered)
+        found = assign(unpickled(known.value), batches, ordered=ordered)
         return found if people else pack(found)
 
     def on_shard(batches: Iterable[Any]) -> Iterator[Any]:
-        return search(known.value, batches, ordered=ordered)
+        return search(unpickled(known.value), batches, ordered=ordered)
 
     rows = frame.mapInArrow(on_rows, schema if people else PACKED)
     if people:  # all rows of a person are where the first of them is, searched by now or not

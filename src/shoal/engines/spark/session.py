@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import shoal
 from shoal.errors import OutputError, ShoalError, UsageError
-from shoal.release.staging import STOPS, undisturbed
+from shoal.release.staging import OWNER, STOPS, beside, claim, clear_leftovers, undisturbed
 from shoal.table.files import load
 
 if TYPE_CHECKING:
@@ -72,10 +73,13 @@ def _start(engine: Spark) -> SparkSession:
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    settings = _settings(engine)
+    settings, private = _settings(engine), []
     if settings["spark.master"].startswith("local"):
         # Workers would take whichever python3 comes first; Spark looks here, not at its settings.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        private = _private_places()
+        os.environ["SPARK_LOCAL_DIRS"] = ",".join(map(str, private))
+        settings["spark.driver.defaultJavaOptions"] += f' "-Djava.io.tmpdir={private[0]}"'
     builder = SparkSession.builder.appName(NAME)
     for key, value in settings.items():
         builder = builder.config(key, value)
@@ -84,7 +88,7 @@ def _start(engine: Spark) -> SparkSession:
     setattr(AccumulatorTCPServer, "handle_error", _unheard)  # noqa: B010 - a method
     with _heard_later(), _quiet():
         try:
-            return builder.getOrCreate()
+            return _cleared_by_java(builder.getOrCreate(), private)
         except (PySparkException, OSError) as problem:
             msg = (
                 f"Spark could not be started ({type(problem).__name__}). It needs Java 17, as "
@@ -93,6 +97,41 @@ def _start(engine: Spark) -> SparkSession:
             raise UsageError(msg) from None
         except Exception as problem:  # noqa: BLE001 - what Java raises has a class of its own
             raise _failed(problem) from None
+
+
+def _private_places() -> list[Path]:
+    """Make places that only their owner can enter, for rows that Spark keeps on this machine.
+
+    Each lies where it would lie otherwise, and is locked for as long as this process lives: should
+    Java be killed, the next run finds it.
+    """
+    places = []
+    for root in os.environ.get("SPARK_LOCAL_DIRS", tempfile.gettempdir()).split(","):
+        above = Path(root.strip()).absolute()
+        try:
+            clear_leftovers(above)
+            while (place := beside(above / NAME)).exists():
+                pass
+            place.mkdir(OWNER)
+        except OSError as problem:
+            msg = (
+                f"Spark cannot keep its files in {root!r}: {problem.strerror}. Name a directory "
+                "for them in the environment: SPARK_LOCAL_DIRS=/data/spark."
+            )
+            raise UsageError(msg) from None
+        claim(place)
+        places.append(place)
+    return places
+
+
+def _cleared_by_java(session: SparkSession, private: list[Path]) -> SparkSession:
+    """Let Java remove the private places when it ends, which it does after this process."""
+    java: Any = session.sparkContext._jvm  # noqa: SLF001 - there is no other way to Java
+    for place in private:
+        java.org.apache.spark.util.ShutdownHookManager.registerShutdownDeleteDir(
+            java.java.io.File(str(place))
+        )
+    return session
 
 
 def _settings(engine: Spark) -> dict[str, str]:
@@ -109,6 +148,7 @@ def _settings(engine: Spark) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": engine.memory,
         "spark.executor.memory": engine.memory,
+        "spark.io.encryption.enabled": "true",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
         "spark.sql.execution.arrow.maxBytesPerBatch": "16m",

@@ -34,12 +34,11 @@ from shoal.errors import NotAchievable
 from shoal.methods.base import Task
 from shoal.progress import limit_threads
 from shoal.release.building import with_mean_weights
-from shoal.release.cells import spans
-from shoal.release.forms import cell_sums, is_interval
-from shoal.release.layout import alone_with_their_rows, rows_alone
+from shoal.release.cells import shown_ends, spans
+from shoal.release.forms import cell_sums, has_means, is_interval
+from shoal.release.layout import alone_with_their_rows
 from shoal.release.recoding import typed_kinds
 from shoal.table.coding import code_persons
-from shoal.table.forms import MEANS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -196,11 +195,6 @@ def _search(errand: Errand, rows: pl.DataFrame, shard: int) -> ShardFound:
         groups=len(groups),
         people=people,
         alone=0 if people is None else alone_with_their_rows(some, groups),  # type: ignore[arg-type]
-        alone_by={
-            names[at]: rows_alone(groups.labels, source[carried.raw(at)], some.people)  # type: ignore[union-attr]
-            for at in range(len(carried.known), len(names))
-            if names[at] != schema.survey_weight
-        },
         suppression=suppression,
         counts=tuple(
             tuple(np.unique(known[at][kept], return_counts=True))  # type: ignore[misc]
@@ -235,29 +229,36 @@ def _cells(errand: Errand, quasi: tuple[Column, ...], groups: Groups) -> list[pl
     for at, column in enumerate(quasi):
         covered = spans(column, groups)
         if covered.ranks is None or covered.labels is None:
+            ends = {"low": covered.low, "high": covered.high}
+            if covered.most is not None:
+                ends["most"] = covered.most
             found += [
-                pl.Series(f"low{at}", covered.low).gather(groups.labels),
-                pl.Series(f"high{at}", covered.high).gather(groups.labels),
+                pl.Series(f"{end}{at}", ranks).gather(groups.labels) for end, ranks in ends.items()
             ]
         else:
             ends = pa.array(np.concatenate([[0], np.cumsum(covered.labels)]).astype(np.int32))
             listed = pl.Series(pl.from_arrow(pa.ListArray.from_arrays(ends, covered.ranks)))
             found.append(listed.gather(groups.labels).alias(f"set{at}"))
-        if errand.form == MEANS and is_interval(column):
-            sums = cell_sums(column, groups)
+        if has_means(column, errand.form, errand.domains.schema):
+            sums, sizes = cell_sums(column, groups)
             held = pl.Series(list(map(str, sums))) if sums.dtype == object else pl.Series(sums)
             found += [
                 held.gather(groups.labels).alias(f"sum{at}"),
-                pl.Series(f"size{at}", groups.sizes).gather(groups.labels),
+                pl.Series(f"size{at}", sizes).gather(groups.labels),
             ]
     return found
 
 
 def _pairs(column: Column, groups: Groups) -> NDArray[np.int64] | None:
-    """Return the different ends of a column's nodes, as one number each."""
+    """Return the different ends of a column's nodes, as one number each.
+
+    Those of intervals stand one by one, each as if it were a cell.
+    """
+    covered = spans(column, groups)
+    if is_interval(column):
+        return shown_ends(covered).astype(np.int64) * (column.distinct + 1)
     if column.tree is None:
         return None
-    covered = spans(column, groups)
     return np.unique(covered.low.astype(np.int64) * column.distinct + covered.high)
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+    from pyspark.core.broadcast import Broadcast
     from pyspark.sql import DataFrame, SparkSession
 
     from shoal.engines.spark.cells import Domains
@@ -103,10 +104,9 @@ class ShardFound:
     groups: int = 0
     people: int | None = None
     alone: int = 0  # people with so many rows as nobody else of their group
-    alone_by: dict[str, int] | None = None  # rows alone in their group by each other column
     suppression: Suppression | None = None
     counts: tuple[tuple[NDArray, NDArray], ...] | None = None  # of published cells, by column
-    pairs: tuple[NDArray[np.int64] | None, ...] = ()  # different ends of nodes, by column
+    pairs: tuple[NDArray[np.int64] | None, ...] = ()  # different ends of cells, by column
     types: dict[str, tuple[Any, bool]] | None = None  # of carried text; whether any is below 0
     problem: str | None = None
 
@@ -119,6 +119,11 @@ def pickled(found: object) -> bytes:
 def unpickled(blob: bytes) -> Any:
     """Return what a worker has sent."""
     return pickle.loads(blob)  # noqa: S301 - from a worker of ours
+
+
+def broadcast(session: SparkSession, told: object) -> Broadcast[bytes]:
+    """Tell every worker something, as bytes: Spark cannot encrypt whatever else holds an array."""
+    return session.sparkContext.broadcast(pickled(told))
 
 
 TABLE = f"{RELEASE}.parquet"
@@ -179,10 +184,10 @@ class Work:
 
     def spread(self, frame: DataFrame, work: Callable[..., Iterator[Any]], told: Any) -> list[Any]:
         """Let workers work on the batches of each partition; return what they send."""
-        known = self.session.sparkContext.broadcast(told)
+        known = broadcast(self.session, told)
 
         def on_batches(batches: Iterable[Any]) -> Iterator[Any]:
-            return work(known.value, batches)
+            return work(unpickled(known.value), batches)
 
         try:
             sent = frame.mapInArrow(on_batches, "blob binary").collect()

@@ -9,24 +9,13 @@ where every member of both groups stays within its bound. So every state on the 
 import numpy as np
 
 from shoal.kernels.compiling import NONE, inner, lean
+from shoal.kernels.drawing import drawn
 from shoal.kernels.exchange.loss import ncp_after
 from shoal.kernels.exchange.state import apply
 from shoal.kernels.relations import admissible, proximate
 
 DIRECT = 0.4  # how often the near row itself is the partner
 JOINING = 0.1  # how often a row joins instead of taking a place, where sizes allow
-
-
-@inner
-def drawn(chance):
-    """Return a number from 0 up to 1 (xorshift64*; Vigna, 2016). IN/OUT: chance, never 0."""
-    state = chance[0]
-    state ^= state >> np.uint64(12)
-    state ^= state << np.uint64(25)
-    state ^= state >> np.uint64(27)
-    chance[0] = state
-    mixed = state * np.uint64(2685821657736338717)
-    return np.float64(mixed >> np.uint64(11)) / 9007199254740992.0  # 53 bits, over 2**53
 
 
 @inner

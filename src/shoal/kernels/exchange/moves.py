@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.kernels.compiling import NONE, inner, lean
 from shoal.kernels.exchange.anneal import keeps, settle
-from shoal.kernels.exchange.loss import ncp_after
+from shoal.kernels.exchange.loss import least_added, ncp_after
 from shoal.kernels.exchange.state import move_member, refresh, swap_members
 from shoal.kernels.relations import admissible, proximate
 
@@ -21,19 +21,10 @@ EVERYBODY, NOBODY = np.int64(-1), np.int64(0)  # all bits, and none
 
 
 @inner
-def most_relieved(groups, h):
-    """Return what the departure of one member can lower the loss of group h by at most."""
-    most = 0.0
-    for j in range(groups.sizes[h]):
-        most = max(most, groups.relief[h, j])
-    return most
-
-
-@inner
 def welcome(relations, groups, h, source, enter):
     """Say in whose place of group h member `enter` of `source` keeps all bounds: bit j is member j.
 
-    With many members, bits do not suffice, and whoever asks has to look at each (`fits`).
+    With many members, bits do not suffice, and whoever asks has to look at each (`keeps`).
     """
     size = groups.sizes[h]
     if size > BITS:
@@ -69,14 +60,6 @@ def leavers(groups, h, r, v, over):
         for j in range(groups.sizes[h]):
             places |= np.int64(groups.adjacent[h, r, v, j]) << j
     return places
-
-
-@inner
-def fits(relations, groups, h, j, source, enter, places):
-    """Say whether `enter` may take the place of member j of group h (`places` of `welcome`)."""
-    if groups.sizes[h] > BITS:
-        return keeps(relations, groups, h, j, source, enter)
-    return (places >> j) & 1 == 1
 
 
 @lean
@@ -128,19 +111,19 @@ def improve(
                     if kept and keeps(relations, groups, g, i, h, NONE):
                         gain, to, best_j, third, best_l = found, h, NONE, NONE, NONE
                 # Whoever leaves h takes at most its relief along.
-                hope = most - size_h * (added - groups.ncp[h])
-                if hope + most_relieved(groups, h) <= gain:
+                hope = most - least_added(space, groups, h, added)
+                if hope + groups.most[h] <= gain:
                     continue
                 open_to = welcome(relations, groups, h, g, i)
                 if open_to == NOBODY:
                     continue
                 for j in range(size_h):
-                    if hope + groups.relief[h, j] <= gain:
+                    if (open_to >> min(j, BITS)) & 1 == 0 or hope + groups.relief[h, j] <= gain:
                         continue
                     cost = size_h * (ncp_after(space, groups, h, j, g, i) - groups.ncp[h])
                     if most - cost <= gain:
                         continue
-                    if not fits(relations, groups, h, j, g, i, open_to):
+                    if size_h > BITS and not keeps(relations, groups, h, j, g, i):
                         continue
                     if relief - cost > gain:
                         found = size_g * (groups.ncp[g] - ncp_after(space, groups, g, i, h, j))
@@ -188,20 +171,20 @@ def cycle(
             kept = found > gain and keeps(relations, groups, k, NONE, h, j)
             if kept and keeps(relations, groups, g, i, h, NONE):
                 gain, to, last = found, k, NONE
-        hope = relief - cost - size_k * (added - groups.ncp[k])
-        if hope + most_relieved(groups, k) <= gain:
+        hope = relief - cost - least_added(space, groups, k, added)
+        if hope + groups.most[k] <= gain:
             continue
         open_to = welcome(relations, groups, k, h, j)
         if open_to == NOBODY:
             continue
         for m in range(size_k):
-            if hope + groups.relief[k, m] <= gain:
+            if (open_to >> min(m, BITS)) & 1 == 0 or hope + groups.relief[k, m] <= gain:
                 continue
             paid = cost + size_k * (ncp_after(space, groups, k, m, h, j) - groups.ncp[k])
             if relief - paid <= gain:
                 continue
             found = size_g * (groups.ncp[g] - ncp_after(space, groups, g, i, k, m)) - paid
-            if found <= gain or not fits(relations, groups, k, m, h, j, open_to):
+            if found <= gain or (size_k > BITS and not keeps(relations, groups, k, m, h, j)):
                 continue
             if keeps(relations, groups, g, i, k, m):
                 gain, to, last = found, k, m

@@ -40,7 +40,9 @@ def cheapest(space, relations, groups, homes, near, block, own, g, i, most):
         if h in (g, last) or block[h] != own:
             continue
         last, size = h, groups.sizes[h]
-        if size + 1 >= room or groups.ncp[h] >= most or not admissible(relations, size + 1):
+        if size + 1 >= room or not admissible(relations, size + 1):
+            continue
+        if groups.ncp[h] >= most and space.kinds[0] >= 0:  # it adds at least its own share
             continue
         added = (size + 1) * ncp_after(space, groups, h, NONE, g, i) - size * groups.ncp[h]
         if added < most and keeps(relations, groups, h, NONE, g, i):

@@ -14,7 +14,7 @@ import numpy as np
 
 from shoal.kernels.compiling import NONE, compiled, inner, lean
 from shoal.kernels.exchange.loss import LossSpace, extent
-from shoal.kernels.space import NODE, SET, promise
+from shoal.kernels.space import NODE, ONE_HOT, SET, promise
 
 
 @inner
@@ -23,7 +23,7 @@ def apart(space, values, row, other):
     total = 0.0
     for j in range(space.kinds.size):
         here, there = values[row, j], values[other, j]
-        if space.kinds[j] == SET:
+        if space.kinds[j] in (SET, ONE_HOT):
             total += (here != there) * space.units[j]
         else:
             total += extent(space, j, min(here, there), max(here, there))

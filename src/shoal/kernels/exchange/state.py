@@ -24,7 +24,8 @@ class GroupState(NamedTuple):
     counts: np.ndarray  # int32 (G, R, c): members proximate to it, itself included
     drops: np.ndarray  # int32 (G, c): what its departure takes from the excess
     relief: np.ndarray  # float64 (G, c): what its departure takes from the loss
-    edges: np.ndarray  # float64 (G, 4, d): lowest two and highest two; label count of a set
+    most: np.ndarray  # float64 (G): the highest relief, which most visits to a group end with
+    edges: np.ndarray  # float64 (G, 4, d): lowest, highest, and the next of each; a set: its labels
     ncp: np.ndarray  # float64 (G)
     excess: np.ndarray  # int64 (G)
     pairs: np.ndarray  # int64 (G): potential
@@ -48,6 +49,7 @@ def make_groups(
         counts=np.zeros((count, relations, room), np.int32),
         drops=np.zeros((count, room), np.int32),
         relief=np.zeros((count, room)),
+        most=np.zeros(count),
         edges=np.zeros((count, 4, columns)),
         ncp=np.zeros(count),
         excess=np.zeros(count, np.int64),

@@ -16,11 +16,13 @@ import numpy as np
 
 from shoal.kernels.compiling import NONE, inner, lean
 from shoal.kernels.exchange.loss import LossSpace, ncp_after
+from shoal.kernels.exchange.moves import BITS, NOBODY, welcome
 from shoal.kernels.exchange.state import GroupState, apply, move_member, refresh, refresh_each
 from shoal.kernels.relations import BAND, Relations, admissible, cross, excess_after, proximate
 
 TINY = 1e-12  # gains below are rounding
 HANDFUL = 16  # groups in reach that are weighed against each other
+EVERY, HELPFUL = True, False  # which exchanges a repair weighs
 
 
 @inner
@@ -86,11 +88,15 @@ def best_exchange(space, relations, groups, g, h, excess_weight, floor, forward,
 def exchange_pairs(space, relations, groups, pairs, excess_weight, now, forward, backward):
     """Carry out gainful exchanges between pairs of groups until each pair has none.
 
-    Scratch: forward, backward (`crossing`).
+    Two groups that hold and have not changed since the pass before had their turn. Scratch:
+    forward, backward (`crossing`).
     """
     done = 0
     for p in range(pairs.shape[0]):
         g, h = pairs[p, 0], pairs[p, 1]
+        changed = max(groups.stamps[g], groups.stamps[h]) >= now - 1
+        if groups.excess[g] + groups.excess[h] == 0 and not changed:
+            continue
         while groups.sizes[g] > 0 and groups.sizes[h] > 0:
             _, i, j = best_exchange(
                 space, relations, groups, g, h, excess_weight, TINY, forward, backward
@@ -125,27 +131,99 @@ def may_help(relations, groups, g, h):
     return False
 
 
+@inner
+def excess_with(relations, groups, g, leave, source, enter, limit):
+    """Return the excess of group g once member `enter` of `source` has the place of `leave`.
+
+    Where it is above `limit`, any number above it.
+    """
+    size, excess = groups.sizes[g], 0
+    for r in range(relations.forms.size):
+        bound, own, code = max(0, relations.bounds[r, size]), 1, groups.codes[source, enter, r]
+        for v in range(size):
+            if v == leave:
+                continue
+            other = groups.codes[g, v, r]
+            near = proximate(relations, r, code, other)
+            own += near if relations.symmetric[r] else proximate(relations, r, other, code)
+            count = groups.counts[g, r, v] - groups.adjacent[g, r, v, leave] + near
+            if count > bound:
+                excess += count - bound
+        excess += max(0, own - bound)
+        if excess > limit:
+            return excess
+    return excess
+
+
+@inner
+def best_repair(space, relations, groups, g, h, excess_weight, floor):
+    """Find the swap of members of g and h that gains most, after which h is valid (`welcome`).
+
+    As `best_exchange`, but only members whose departure lowers the excess of g are looked at, and
+    whether h takes them is asked before any box: of most groups nobody is welcome.
+    """
+    relief, drops = groups.relief, groups.drops
+    size_g, size_h = groups.sizes[g], groups.sizes[h]
+    gain, best_i, best_j = floor, NONE, NONE
+    most_h = groups.most[h]
+    lost_g, lost_h = size_g * groups.ncp[g], size_h * groups.ncp[h]
+    both = groups.excess[g] + groups.excess[h]
+    for i in range(size_g):
+        if drops[g, i] == 0:
+            continue
+        hope = relief[g, i] + excess_weight * (drops[g, i] + groups.excess[h])
+        if hope + most_h <= gain:
+            continue
+        places = welcome(relations, groups, h, g, i)
+        if places == NOBODY:
+            continue
+        for j in range(size_h):
+            if (places >> j) & 1 == 0 or hope + relief[h, j] <= gain:
+                continue
+            less = lost_h - size_h * ncp_after(space, groups, h, j, g, i)
+            if hope + less <= gain:
+                continue
+            less += lost_g - size_g * ncp_after(space, groups, g, i, h, j)
+            limit = both - np.int64(np.ceil((gain - less) / excess_weight))
+            if limit < groups.excess[g] - drops[g, i]:
+                continue
+            excess = excess_with(relations, groups, g, i, h, j, limit)
+            found = less + excess_weight * (both - excess)
+            if found > gain:
+                gain, best_i, best_j = found, i, j
+    return gain, best_i, best_j
+
+
 @lean
-def repair(space, relations, groups, wrong, near, excess_weight, now, forward, backward):
+def repair(space, relations, groups, wrong, near, excess_weight, every, now, forward, backward):
     """Exchange members of the groups `wrong` with those in reach until they are valid.
 
     Row p of `near` lists the groups in reach of wrong[p], nearest first. They are taken a handful
     at a time: the exchange that gains most is carried out as long as there is one, then the next
-    handful has its turn. Weighing all in reach against each other costs far more time. Scratch:
-    forward, backward (`crossing`).
+    handful has its turn. Weighing all in reach against each other costs far more time. Unless
+    `every` exchange is to be weighed, the excess has to fall, and the other group to be valid
+    afterwards, where sizes stay. Scratch: forward, backward (`crossing`).
     """
     done = 0
     for p in range(wrong.size):
         g, begin = wrong[p], 0
         while begin < near.shape[1] and groups.excess[g] > 0:
-            gain, to, best_i, best_j = TINY, NONE, NONE, NONE
+            gain = TINY if every else 0.5 * excess_weight
+            to, best_i, best_j = NONE, NONE, NONE
             for q in range(begin, min(begin + HANDFUL, near.shape[1])):
                 h = near[p, q]
-                if h == g or groups.sizes[h] == 0 or not may_help(relations, groups, g, h):
+                if h == g or groups.sizes[h] == 0:
                     continue
-                found, i, j = best_exchange(
-                    space, relations, groups, g, h, excess_weight, gain, forward, backward
-                )
+                loose = admissible(relations, groups.sizes[h] - 1)
+                loose = loose or admissible(relations, groups.sizes[g] - 1)
+                if every or loose or groups.sizes[h] > BITS:
+                    if not may_help(relations, groups, g, h):
+                        continue
+                    found, i, j = best_exchange(
+                        space, relations, groups, g, h, excess_weight, gain, forward, backward
+                    )
+                else:
+                    found, i, j = best_repair(space, relations, groups, g, h, excess_weight, gain)
                 if i >= 0 or j >= 0:
                     gain, to, best_i, best_j = found, h, i, j
             if to < 0:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import BadParameter, UsageError
+from shoal.errors import BadParameter, TooCrowded, UsageError, option
 from shoal.kernels.chacha import Stream, stream_of
 from shoal.kernels.freeform.boxes import cover, enlarge, losses_without, total_loss
 from shoal.kernels.freeform.greedy import AHEAD, greedy_round, look_ahead, sort_round
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shoal.table.coded import Space
+    from shoal.table.coded import Coded, Space
 
 
 STALLED = 2e-4  # a step that gains less than this share of the loss has stalled
@@ -230,12 +230,48 @@ class Heterogeneous(Method):
             raise UsageError(msg)
 
     def search(self, task: Task) -> GeneralizationGraph:
-        """Find the graph."""
-        return GeneralizationGraph(task.coded.line, self.matches(task, self.agreed_k(task)))
+        """Find the graph; missing numbers and others are never in one cell.
+
+        Whom a published row matches is counted in boxes, and such a cell would be none.
+        """
+        coded, k = task.coded, self.agreed_k(task)
+        parts = _alike_missing(coded)
+        if len(parts) == 1:
+            return GeneralizationGraph(coded.line, self.matches(task, k))
+        few = [rows for rows in parts if len(rows) < k]
+        if few:
+            raise TooCrowded(_too_few(repr(self), k, few), np.concatenate(few))
+        matches = np.empty((len(coded), k), np.int32)
+        for rows in parts:
+            seconds = None if task.seconds is None else task.seconds * len(rows) / len(coded)
+            part = replace(task.part(rows), seconds=seconds)
+            matches[rows] = rows[self.matches(part, k)]
+        return GeneralizationGraph(coded.line, matches)
 
     def matches(self, task: Task, k: int) -> NDArray[np.int32]:
         """Return the originals that each recast record covers."""
         raise NotImplementedError
+
+
+def _alike_missing(coded: Coded) -> list[NDArray[np.int64]]:
+    """Return the rows in which the same numbers are missing."""
+    marks = np.zeros(len(coded), np.int64)
+    for column in coded.quasi:
+        if column.gap is not None:
+            marks = np.unique(2 * marks + (column.codes == column.gap), return_inverse=True)[1]
+    return [np.flatnonzero(marks == mark) for mark in range(int(marks.max()) + 1)]
+
+
+def _too_few(name: str, k: int, few: list[NDArray[np.int64]]) -> str:
+    """Say that rows with missing cells are too few to be among themselves."""
+    rows = sum(map(len, few))
+    return (
+        f"{name} never joins missing and known numbers in one cell, and {rows:,} rows have missing "
+        f"cells in columns where fewer than {k} rows have the same ones missing. Choose another "
+        f"method, such as {option('method', 'Exchange()')}, leave those rows out with "
+        f"{option('suppress')}, or leave out all rows with missing cells: "
+        f"{option('missing', 'drop')}."
+    )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -1,6 +1,10 @@
-* Reads a release into Stata: numbers as numbers, dates as dates, an interval in two variables.
+* Reads a release into Stata: numbers as numbers, dates as dates, an interval in two variables,
+* and a third one, 1 or 0, where values are missing.
 *
 *   do load.do published release      (of two tables: people, then values)
+*
+* The characteristic _dta[cells] says what cells are: tight, drawn around the rows of a group, or
+* regions between cuts, at whose ends nobody needs to lie.
 *
 args directory stem
 if "`stem'" == "" local stem release
@@ -12,12 +16,19 @@ import delimited using "`directory'/`stem'.csv", varnames(1) case(preserve) ///
     stringcols(_all) bindquotes(strict) maxquotedrows(unlimited) encoding("UTF-8") clear
 frame `book': keep if file == "`stem'"
 frame `book': local columns = _N
+char _dta[cells] tight
 forvalues line = 1/`columns' {
     frame `book': local name = name[`line']
     frame `book': local type = type[`line']
     frame `book': local form = form[`line']
+    frame `book': local domain = domain[`line']
+    frame `book': local done = done[`line']
+    frame `book': local role = role[`line']
+    if "`role'" == "quasi" & strpos(`"`done'"', "region") char _dta[cells] regions
     local parts `name'
     if "`form'" == "interval" {
+        if strpos(`"`domain'"', ", null]") generate byte `name'_missing = `name' == "" | strpos(`name', ", null]") > 0
+        replace `name' = subinstr(`name', ", null]", "]", .)
         replace `name' = subinstr(subinstr(subinstr(`name', "[", "", .), "]", "", .), char(34), "", .)
         generate `name'_low = cond(strpos(`name', ", "), substr(`name', 1, strpos(`name', ", ") - 1), `name')
         generate `name'_high = cond(strpos(`name', ", "), substr(`name', strpos(`name', ", ") + 2, .), `name')

@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-__all__ = ["check_target", "file_of", "is_address", "name_of", "read_address", "write_address"]
+__all__ = [
+    "check_target",
+    "file_of",
+    "is_address",
+    "moved",
+    "name_of",
+    "read_address",
+    "refuse_unknown",
+    "write_address",
+]
 MARK = "Shoal release"  # on every table we make; no other is replaced
 
 
@@ -39,11 +48,13 @@ class Database(Protocol):
         address: Address,
         table: pl.DataFrame,
         *,
-        mark: str,
-        replace: bool,
+        force: bool,
         accept: Callable[[pl.DataFrame], Any],
     ) -> Any:
-        """Make the table in one transaction, which ends well only if what it reads is accepted."""
+        """Make the table in one transaction, which ends well only if what it reads is accepted.
+
+        What stands there is looked at again within the transaction.
+        """
 
 
 def _database(address: Address) -> Database:
@@ -114,40 +125,44 @@ def check_target(target: str, *, force: bool) -> None:
         standing = database.standing(address)
     except InputError as problem:
         raise OutputError(str(problem)) from None
-    if standing is None:
-        return
+    check_standing(address, standing, force=force)
+
+
+def check_standing(address: Address, mark: str | None, *, force: bool) -> bool:
+    """Return whether a table stands where one is to be made, or raise where it must stay.
+
+    `mark` is what it bears, None where there is no table.
+    """
+    if mark is None:
+        return False
     if not force:
         msg = (
             f"The table {address.table!r} exists. Name another one, or replace it with "
             f"{option('force')}."
         )
         raise OutputError(msg)
-    if standing != MARK:
+    if mark != MARK:
         msg = (
             f"The table {address.table!r} exists and is not a release, so {option('force')} does "
-            "not "
-            "replace it."
+            "not replace it."
         )
         raise OutputError(msg)
+    return True
 
 
 def write_address(
     target: str, table: pl.DataFrame, *, force: bool, accept: Callable[[pl.DataFrame], Any]
 ) -> Any:
-    """Write a table whole or not at all, and only if it is accepted as it reads there."""
+    """Write a table whole or not at all, and only if it is accepted as it reads there.
+
+    Where the file of a database is not there yet, it stays, empty, when the table does not.
+    """
     check_target(target, force=force)
     address = read_address_text(target)
-    made = [path for path in file_of(target) if not path.exists()]
-    done = False
     try:
-        found = _database(address).write(address, table, mark=MARK, replace=force, accept=accept)
-        done = True
+        return _database(address).write(address, table, force=force, accept=accept)
     except InputError as problem:
         raise OutputError(str(problem)) from None
-    finally:
-        for path in () if done else made:
-            path.unlink(missing_ok=True)
-    return found
 
 
 KINDS = {
@@ -156,7 +171,19 @@ KINDS = {
     "postgresql": "postgresql",
     "postgres": "postgresql",
 }
+ANY = re.compile(
+    r"^(?:([A-Za-z][A-Za-z0-9+.-]+)://|(sqlite|duckdb|postgres|postgresql):)", re.IGNORECASE
+)
 ADDRESS = re.compile(r"^(sqlite|duckdb|postgres|postgresql)://", re.IGNORECASE)
+
+
+def _unreadable() -> UsageError:
+    """Say what is wrong with an address without a part of it: a password may be in any."""
+    return UsageError(
+        "The address of the database cannot be read. Write it as postgresql://host/name, and "
+        "spell signs in a user's name or password by their numbers: %2F for /, %23 for #, %3F for "
+        "?, %40 for @, %3A for :, %25 for %."
+    )
 
 
 @dataclass(frozen=True)
@@ -209,6 +236,12 @@ def spell_file(kind: str, path: Path, table: str | None) -> str:
     return f"{kind}:///{percent(path.as_posix())}{said}"
 
 
+def moved(text: str, path: Path) -> str:
+    """Return the address of the same table in another file."""
+    address = read_address_text(text)
+    return spell_file(address.kind, path, address.table)
+
+
 def to_keep(text: str, folder: Path) -> str:
     """Return an address to be written into a file of a directory: relative to it, no password."""
     address = read_address_text(text)
@@ -233,15 +266,37 @@ def is_address(source: object) -> bool:
     return isinstance(source, str) and ADDRESS.match(source) is not None
 
 
+def refuse_unknown(place: object) -> None:
+    """Raise where a place is an address of a kind that nothing here reads or writes.
+
+    As a path it would lead to files whose names have a password in them.
+    """
+    found = ANY.match(str(place)) if isinstance(place, str | os.PathLike) else None
+    if found is not None and not is_address(place):
+        msg = (
+            f"Shoal cannot use an address that begins with {found[1] or found[2]!r}. It takes "
+            "files and directories, and tables of a database: sqlite:///people.db, "
+            "duckdb:///people.duckdb or postgresql://host/name, each with ?table=people."
+        )
+        raise UsageError(msg)
+
+
 def read_address_text(text: str) -> Address:
     """Take an address apart, as sqlite:///people.db?table=people."""
     try:
         parts = urlsplit(text)
         said = parse_qsl(parts.query, keep_blank_values=True)
+        _ = parts.port
     except ValueError:
-        msg = "The address of the database cannot be read. Write it as postgresql://host/name."
-        raise UsageError(msg) from None
+        raise _unreadable() from None
     kind = KINDS[parts.scheme.lower()]
+    if kind == "postgresql" and (
+        parts.fragment
+        or parts.netloc.count("@") > 1
+        or "@" in parts.path
+        or ("@" in parts.query and ":" in parts.netloc and "@" not in parts.netloc)
+    ):
+        raise _unreadable()
     tables = [value for key, value in said if key == "table"]
     if len(tables) > 1 or "" in tables:
         msg = "The address of a database names one table, as ?table=people."

@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError
-from shoal.table.databases.access import quote
+from shoal.table.databases.access import MARK, check_standing, quote
 from shoal.table.files import load
 from shoal.table.frames import take_arrow
 from shoal.table.schema import check_header
@@ -47,22 +47,14 @@ class DuckDb:
             self._sentences(address),
             closing(self.driver.connect(address.place, read_only=True)) as connection,
         ):
-            schema, _, name = (address.table or "").rpartition(".")
-            found = connection.execute(
-                "select coalesce(comment, '') from (select schema_name, table_name, comment from "
-                "duckdb_tables() union all select schema_name, view_name, null from "
-                "duckdb_views()) where lower(table_name) = lower(?) and schema_name = ?",
-                [name, schema or "main"],
-            ).fetchone()
-        return found[0] if found else None
+            return _mark_of(connection, address)
 
     def write(
         self,
         address: Address,
         table: pl.DataFrame,
         *,
-        mark: str,
-        replace: bool,
+        force: bool,
         accept: Callable[[pl.DataFrame], Any],
     ) -> Any:
         """Make the table in one transaction."""
@@ -73,11 +65,11 @@ class DuckDb:
         ):
             connection.begin()
             try:
-                if replace:
-                    connection.execute(f"drop table if exists {name}")
+                if check_standing(address, _mark_of(connection, address), force=force):
+                    connection.execute(f"drop table {name}")
                 connection.register("published_now", table.to_arrow())
                 connection.execute(f"create table {name} as select * from published_now")  # noqa: S608 - quoted
-                connection.execute(f"comment on table {name} is '{mark}'")
+                connection.execute(f"comment on table {name} is '{MARK}'")
                 written = connection.sql(f"select * from {name}")  # noqa: S608 - quoted
                 found = accept(_fetch(written, address))
                 connection.commit()
@@ -100,6 +92,18 @@ class DuckDb:
                 reason = str(problem).splitlines()[0].rstrip(".!")
             msg = f"DuckDB on {address.shown!r}: {reason}."
             raise InputError(msg) from None
+
+
+def _mark_of(connection: Any, address: Address) -> str | None:
+    """Return the mark of a table, None where there is none."""
+    schema, _, name = (address.table or "").rpartition(".")
+    found = connection.execute(
+        "select coalesce(comment, '') from (select schema_name, table_name, comment from "
+        "duckdb_tables() union all select schema_name, view_name, null from "
+        "duckdb_views()) where lower(table_name) = lower(?) and schema_name = ?",
+        [name, schema or "main"],
+    ).fetchone()
+    return found[0] if found else None
 
 
 def _exact(name: str, kind: Any) -> str:

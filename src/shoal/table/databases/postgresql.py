@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.table.databases.access import Address, quote
+from shoal.table.databases.access import MARK, Address, check_standing, quote
 from shoal.table.files import load
 from shoal.table.schema import check_header
 
@@ -45,20 +45,14 @@ class PostgreSql:
         """Return None where there is no such table, else the mark it bears, or nothing."""
         with self._connected(address) as connection:
             connection.read_only = True
-            found = connection.execute(
-                "select coalesce(obj_description(c, 'pg_class'), '') from to_regclass(%s) as c "
-                "where c is not null",
-                [address.quoted_table],
-            ).fetchone()
-        return found[0] if found else None
+            return _mark_of(connection, address)
 
     def write(
         self,
         address: Address,
         table: pl.DataFrame,
         *,
-        mark: str,
-        replace: bool,
+        force: bool,
         accept: Callable[[pl.DataFrame], Any],
     ) -> Any:
         """Make the table in one transaction."""
@@ -68,10 +62,10 @@ class PostgreSql:
         )
         columns = ", ".join(f"{quote(c.name)} {_kind(c.dtype)}" for c in plain)
         with self._connected(address) as connection:
-            if replace:
-                connection.execute(f"drop table if exists {name}")
+            if check_standing(address, _mark_of(connection, address), force=force):
+                connection.execute(f"drop table {name}")
             connection.execute(f"create table {name} ({columns})")
-            connection.execute(f"comment on table {name} is '{mark}'")
+            connection.execute(f"comment on table {name} is '{MARK}'")
             spelled = io.BytesIO()
             plain.write_csv(spelled, include_header=False, datetime_format="%FT%T%.6f")
             with connection.cursor().copy(f"copy {name} from stdin (format csv)") as copy:
@@ -130,6 +124,16 @@ class PostgreSql:
                 reason = reason.replace(str(password), "***")
             msg = f"PostgreSQL on {address.shown!r}: {reason.rstrip('.')}."
             raise InputError(msg) from None
+
+
+def _mark_of(connection: Any, address: Address) -> str | None:
+    """Return the mark of a table, None where there is none."""
+    found = connection.execute(
+        "select coalesce(obj_description(c, 'pg_class'), '') from to_regclass(%s) as c "
+        "where c is not null",
+        [address.quoted_table],
+    ).fetchone()
+    return found[0] if found else None
 
 
 def _reason(problem: Any) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.table.databases.access import Address, quote
+from shoal.table.databases.access import MARK, Address, check_standing, quote
 from shoal.table.schema import check_header
 
 if TYPE_CHECKING:
@@ -37,21 +37,14 @@ class Sqlite:
         """Return None where there is no such table, else the mark it bears, or nothing."""
         uri = f"{Path(address.place).absolute().as_uri()}?mode=ro"
         with _sentences(address), closing(sqlite3.connect(uri, uri=True)) as connection:
-            found = connection.execute(
-                "select sql from sqlite_master where lower(name) = lower(?)", [address.table]
-            ).fetchone()
-        if found is None:
-            return None
-        _, opening, rest = (found[0] or "").partition("/* ")
-        return rest.partition(" */")[0] if opening else ""
+            return _mark_of(connection, address)
 
     def write(
         self,
         address: Address,
         table: pl.DataFrame,
         *,
-        mark: str,
-        replace: bool,
+        force: bool,
         accept: Callable[[pl.DataFrame], Any],
     ) -> Any:
         """Make the table in one transaction; the mark stays in the statement that made it."""
@@ -65,11 +58,12 @@ class Sqlite:
             _sentences(address),
             closing(sqlite3.connect(address.place, isolation_level=None)) as connection,
         ):
+            connection.execute("pragma secure_delete = on")  # of a replaced table nothing is left
             connection.execute("begin immediate")
             try:
-                if replace:
-                    connection.execute(f"drop table if exists {name}")
-                connection.execute(f"create table {name} (/* {mark} */ {columns})")
+                if check_standing(address, _mark_of(connection, address), force=force):
+                    connection.execute(f"drop table {name}")
+                connection.execute(f"create table {name} (/* {MARK} */ {columns})")
                 connection.executemany(f"insert into {name} values ({places})", plain.iter_rows())  # noqa: S608 - quoted
                 cursor = connection.execute(f"select * from {name} order by rowid")  # noqa: S608 - quoted
                 found = accept(_fetch(cursor, address))
@@ -79,6 +73,17 @@ class Sqlite:
                     connection.execute("rollback")
                 raise
             return found
+
+
+def _mark_of(connection: sqlite3.Connection, address: Address) -> str | None:
+    """Return the mark of a table, None where there is none."""
+    found = connection.execute(
+        "select sql from sqlite_master where lower(name) = lower(?)", [address.table]
+    ).fetchone()
+    if found is None:
+        return None
+    _, opening, rest = (found[0] or "").partition("/* ")
+    return rest.partition(" */")[0] if opening else ""
 
 
 READING = {

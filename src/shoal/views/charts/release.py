@@ -154,20 +154,19 @@ def squares(found: dict[str, Any], *, says: str) -> str:
 
 
 def _squares(axis: dict[str, Any]) -> int:
-    return len(axis["names"]) - (axis["edges"] is not None)
+    return len(axis["names"]) - axis["edges"]
 
 
 TOP = 40  # sizes from which on groups share a bar
 
 
-def size_chart(sizes: list[dict[str, int]], *, grouped: bool = True) -> str:
-    """Draw how many groups there are of each size, or people of each number of matches."""
-    what, whom = ("rows", "groups") if grouped else ("matching rows", "people")
+def size_chart(sizes: list[dict[str, int]]) -> str:
+    """Draw how many descriptions are shared by how many."""
     values = [(f"{one['size']}", float(one["groups"])) for one in sizes if one["size"] < TOP]
     rest = sum(one["groups"] for one in sizes if one["size"] >= TOP)
     if rest:
         values.append((f"{TOP}+", float(rest)))
-    told = ", ".join(f"{value:,.0f} {whom} of {name} {what}" for name, value in values[:6])
+    told = ", ".join(f"{value:,.0f} shared by {name}" for name, value in values[:6])
     return columns(values, says=told)
 
 
@@ -180,8 +179,8 @@ def column_chart(found: dict[str, Any]) -> str:
 
 def values_chart(found: dict[str, Any]) -> str:
     """Draw how the values of a column that is published as it was are distributed."""
-    widths = band_widths(found["edges"], len(found["names"]))
-    return histogram(found["before"], None, widths, says=f"How {found['column']} is spread.")
+    widths = band_widths(found["edges"], len(found["shares"]))
+    return histogram(found["shares"], None, widths, says=f"How {found['column']} is spread.")
 
 
 def frontier_chart(frontier: dict[str, Any]) -> str:

@@ -2,6 +2,11 @@
 // show a slider's number while it moves.
 "use strict";
 
+// A question that a newer one overtook is no error, so it is not logged as one. When a request
+// fails, htmx logs that as well, under another name.
+const OVERTAKEN = ["htmx:afterRequest", "htmx:sendAbort"];
+htmx.logger = (element, name, detail) => { if (OVERTAKEN.includes(name)) delete detail.error; };
+
 // Whoever sends something that takes a while is told so at once.
 document.addEventListener("submit", (event) => {
   const told = event.target.querySelector(".sending");
@@ -47,7 +52,32 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   const busy = typed.some((one) => one.value !== one.defaultValue || one === document.activeElement);
   const verb = event.detail.requestConfig && event.detail.requestConfig.verb;
   if (busy && verb === "get") event.detail.shouldSwap = false;
-  if (event.detail.xhr.status === 422) event.detail.shouldSwap = true;
+  // Nor by the answer to what the field held before: another question is on its way.
+  const field = event.detail.elt;
+  if (field.id === "require" && field.value !== event.detail.requestConfig.parameters.require) event.detail.shouldSwap = false;
+  if (event.detail.xhr.getResponseHeader("HX-Retarget")) event.detail.shouldSwap = true;
+});
+
+// What went wrong stands until something else is tried.
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.detail.requestConfig.verb !== "get") document.getElementById("told").replaceChildren();
+});
+
+// The button waits until what was typed or chosen last has its answer, because the answer may ask
+// for a decision first. It does not wait for prices, which can take long.
+const sent = new Set();
+function wait() {
+  const ready = document.getElementById("ready");
+  const field = document.getElementById("require");
+  if (ready) ready.disabled = sent.size > 0 || (field !== null && field.value !== field.defaultValue);
+}
+document.addEventListener("input", wait);
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const { requestConfig, xhr } = event.detail;
+  if (/\/prices?(\/|$)/.test(requestConfig.path)) return;
+  sent.add(xhr);
+  wait();
+  xhr.addEventListener("loadend", () => { sent.delete(xhr); wait(); });
 });
 
 // The step that is in view is the present one.

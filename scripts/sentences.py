@@ -1,0 +1,195 @@
+"""List every sentence that a user may see, with file and line: `python scripts/sentences.py`.
+
+    python scripts/sentences.py [--long 30] [--count] [PART ...]
+
+From code: help, errors, remarks and what views say, every text of three words or more that is no
+docstring; docstrings of what is public. From templates: the text between tags. From the
+documentation and the README: paragraphs, list items and cells, without code. What is filled in is
+`{…}`. With `--count` only numbers are printed: sentences and words a sentence for each part; with
+`--long N`, only sentences of more than N words. PART is one of those that `--count` lists.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import shoal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "shoal"
+WORD = re.compile(r"[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ'’-]*")
+ENDS = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!et al\.)\s+(?=[A-Z“\"{`*])")
+FILLED = "{…}"
+FEW = 3  # words from which a text says something
+LATEST = re.compile(r"^## .*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+
+
+class Sentence(NamedTuple):
+    """One sentence, and where it stands."""
+
+    part: str
+    file: Path
+    line: int
+    text: str
+
+    @property
+    def words(self) -> int:
+        """How many words it has."""
+        return len(WORD.findall(self.text))
+
+    def __str__(self) -> str:
+        return f"{self.file.relative_to(ROOT)}:{self.line}: {self.text}"
+
+
+def parted(part: str, file: Path, line: int, text: str) -> Iterator[Sentence]:
+    """Yield the sentences of a text."""
+    plain = " ".join(text.split())
+    for one in ENDS.split(plain):
+        if len(WORD.findall(one)) >= FEW:
+            yield Sentence(part, file, line, one)
+
+
+def literal(node: ast.AST) -> str | None:
+    """Return the text that an expression spells, None where it is no text."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(
+            str(one.value) if isinstance(one, ast.Constant) else FILLED for one in node.values
+        )
+    return None
+
+
+def in_code(file: Path) -> Iterator[Sentence]:
+    """Yield what the texts of a module say, and its public docstrings."""
+    tree = ast.parse(file.read_text("utf-8"))
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings: set[ast.AST] = set()
+    inside: set[ast.AST] = set()
+    public = {
+        some
+        for node in tree.body
+        if isinstance(node, documented) and getattr(node, "name", "") in dir(shoal)
+        for some in [node, *(node.body if isinstance(node, ast.ClassDef) else [])]
+        if not getattr(some, "name", "_").startswith("_")
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, documented) and ast.get_docstring(node) is not None:
+            first = node.body[0]
+            assert isinstance(first, ast.Expr)
+            docstrings.add(first.value)
+            if node in public:
+                yield from parted("docstrings", file, first.lineno, ast.get_docstring(node) or "")
+        if isinstance(node, ast.JoinedStr):
+            inside.update(ast.walk(node))
+            inside.discard(node)
+    for node in ast.walk(tree):
+        text = literal(node)
+        if text is None or node in docstrings or node in inside:
+            continue
+        if " " in text.strip() and not re.search(r"\\[bdsSw]|\(\?", text):  # no pattern
+            yield from parted("code", file, getattr(node, "lineno", 1), text)
+
+
+def _replaced(instead: str, found: re.Match[str]) -> str:
+    """Return what stands in for something, over as many lines."""
+    return instead + "\n" * found[0].count("\n")
+
+
+def in_template(file: Path) -> Iterator[Sentence]:
+    """Yield what stands between the tags of a template."""
+    text = file.read_text("utf-8")
+    for pattern, instead in (
+        (r"\{#.*?#\}|<!--.*?-->|<(script|style)\b.*?</\1>", ""),
+        (r"\{%.*?%\}", ""),
+        (r"\{\{.*?\}\}", FILLED),
+        (r"</?(b|i|em|strong|code|span|a|abbr|kbd|q)\b[^>]*>", ""),
+    ):
+        text = re.sub(pattern, partial(_replaced, instead), text, flags=re.DOTALL)
+    line = 1
+    for piece in re.split(r"(<[^>]*>)", text):
+        if not piece.startswith("<"):
+            lead = len(piece) - len(piece.lstrip())
+            yield from parted("templates", file, line + piece[:lead].count("\n"), piece)
+        line += piece.count("\n")
+
+
+def in_page(file: Path, part: str) -> Iterator[Sentence]:
+    """Yield what a page of the documentation says outside its code."""
+    text = file.read_text("utf-8")
+    if file.name == "CHANGELOG.md":
+        latest = LATEST.search(text)
+        text = text[: latest.end()] if latest else text
+    fenced, start = False, 1
+    block: list[str] = []
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        if re.match(r"\s*(```|~~~)", line):
+            fenced = not fenced
+            line = ""  # noqa: PLW2901 - ends a paragraph
+        elif fenced:
+            continue
+        begins = re.match(r"\s*([-*] |\d+\. |\||#|>|!!!)", line) is not None
+        if (begins or not line.strip()) and block:
+            yield from _paragraph(part, file, start, " ".join(block))
+            block = []
+        if line.strip():
+            start = start if block else number
+            block.append(line.strip())
+
+
+def _paragraph(part: str, file: Path, line: int, text: str) -> Iterator[Sentence]:
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r"<[^>]*>", "", text).strip("#>-* ")
+    for cell in text.strip("|").split("|") if text.startswith("|") else [text]:
+        yield from parted(part, file, line, cell)
+
+
+def sentences() -> list[Sentence]:
+    """Return all of them."""
+    found: list[Sentence] = []
+    for file in sorted(SOURCE.rglob("*.py")):
+        found += in_code(file)
+    for file in sorted(SOURCE.rglob("*.html")):
+        found += in_template(file)
+    for file in sorted((ROOT / "docs").rglob("*.md")):
+        found += in_page(file, "documentation")
+    for name in ("README.md", "CHANGELOG.md"):
+        found += in_page(ROOT / name, "README" if name == "README.md" else "changelog")
+    return found
+
+
+def main() -> None:
+    """Print what is asked for."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("parts", nargs="*", metavar="PART")
+    parser.add_argument("--long", type=int, default=0, metavar="N")
+    parser.add_argument("--count", action="store_true")
+    asked = parser.parse_args()
+    every = sentences()
+    parts = list(dict.fromkeys(one.part for one in every))
+    if unknown := {*asked.parts} - {*parts}:
+        sys.exit(f"There is no part {unknown.pop()!r}: {', '.join(parts)}.")
+    wanted = [one for one in every if not asked.parts or one.part in asked.parts]
+    if asked.count:
+        for part in [*parts, None]:
+            some = [one.words for one in wanted if part is None or one.part == part]
+            if some:
+                mean = sum(some) / len(some)
+                sys.stdout.write(f"{part or 'all':14} {len(some):6,} {mean:5.1f} words\n")
+        return
+    for one in wanted:
+        if one.words > asked.long:
+            sys.stdout.write(f"{one}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,294 @@
+"""The verdict: what may be said of a release in one word, from its files and its manifest alone.
+
+`does-not-hold` where a requirement does not; else `holds-with-open-questions` where a reader who
+also knows the exposed columns finds more than TOLERATED of the people with a higher chance than is
+acceptable, or learns more about a protected column than a requirement allows; else `holds`. A
+column of which the owner states that nobody knows it is measured, and opens no question.
+
+About a protected column a reader learns more than is allowed where a requirement breaks among
+people with equal quasi cells and equally spelled exposed cells. It is measured there as in groups.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.audit.cells import cell_codes
+from shoal.audit.exposed import Everybody, ShownRows, Tally, tally, tally_apart
+from shoal.audit.identification import threshold_of
+from shoal.exact import upward
+from shoal.principles.groups import Groups, Measurement
+from shoal.table.schema import NOBODY, REAL, RESERVED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from shoal.audit.people import Members
+    from shoal.principles.requirement import Requirement
+    from shoal.table.coded import Sensitive
+    from shoal.table.schema import Schema
+
+    Valued = tuple[Requirement, Sensitive | None, str | None]  # with the linked table of the value
+    Measure = Callable[[Groups, Requirement, Sensitive, str | None], Measurement]
+
+VERDICTS = ("holds", "holds-with-open-questions", "does-not-hold")
+HOLDS, OPEN, BROKEN = VERDICTS
+TOLERATED = Fraction(1, 20)  # of people, who may be found with a higher chance
+STATED = ("exposed", "found", "inferred", "learned")  # what a manifest says beside the verdict
+
+
+def columns_of(manifest: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Return the columns of a release, those of linked tables under both names."""
+    found = [(one["name"], one) for one in manifest["columns"]]
+    for name, table in manifest.get("tables", {}).items():
+        found += [(f"{name}.{one['name']}", one) for one in table["columns"]]
+    return found
+
+
+def exposed_columns(manifest: Mapping[str, Any], asked: Iterable[Requirement]) -> dict[str, bool]:
+    """Return the columns that a release publishes unchanged and that nothing asked is about.
+
+    With each stands whether it is stated that nobody knows it. A survey weight is its group's.
+    """
+    about = {name for one in asked for name in one.columns}
+    return {
+        name: one.get("said") == NOBODY
+        for name, one in columns_of(manifest)
+        if one["role"] in {"sensitive", "other"}
+        and name not in about
+        and "survey_weight" not in one
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Exposed:
+    """The exposed columns of a release, and what was counted of them, None where nothing was.
+
+    `said` has every one, and whether it is stated that nobody knows it. `threshold` is the chance
+    of being found that is held for acceptable. `secret` are those that are sensitive.
+    """
+
+    said: Mapping[str, bool]
+    threshold: Fraction
+    tally: Tally | None = None
+    secret: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, manifest: dict[str, Any], asked: Iterable[Requirement]) -> Exposed:
+        """Find the exposed columns of a release, of which nothing is counted yet."""
+        said = exposed_columns(manifest, asked)
+        secret = frozenset(name for name, one in columns_of(manifest) if one["role"] == "sensitive")
+        return cls(said, threshold_of(manifest), secret=secret.intersection(said))
+
+    def counted(self, tally: Tally) -> Exposed:
+        """Return what was counted of the columns; those that no table has are none of them."""
+        said = {name: nobody for name, nobody in self.said.items() if name in tally.columns}
+        return replace(self, said=said, tally=tally)
+
+    @property
+    def above(self) -> Fraction:
+        """The share of people who are found with a higher chance than is acceptable."""
+        if self.tally is None:
+            return Fraction(0)
+        limit = max(self.threshold, Fraction(1, self.tally.fewest))
+        people = sum(n for c, n in self.tally.candidates.items() if Fraction(1, c) > limit)
+        return Fraction(people, self.tally.people)
+
+    def verdict(self, *, holds: bool) -> str:
+        """Return the verdict, where everything that is required holds or does not."""
+        if not holds:
+            return BROKEN
+        if self.tally is None:  # what was not measured is an open question
+            return HOLDS if all(self.said.values()) else OPEN
+        return OPEN if self.above > TOLERATED or any(self.tally.learned.values()) else HOLDS
+
+    @property
+    def refused(self) -> list[str]:
+        """The columns that name people, of which nobody states that no reader knows them."""
+        if self.tally is None:
+            return []
+        return [
+            name
+            for name, one in self.tally.columns.items()
+            if not self.said[name]
+            and one.names_people(self.tally.people, secret=name in self.secret)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a manifest says of it; chances and shares are rounded up, never down."""
+        counted = self.tally
+
+        def share(people: int) -> float:
+            assert counted is not None
+            return upward(Fraction(people, counted.people))
+
+        return {
+            "exposed": [
+                {
+                    "column": name,
+                    "alone": None if counted is None else counted.columns[name].alone,
+                    "said": NOBODY if nobody else None,
+                }
+                for name, nobody in self.said.items()
+            ],
+            "found": counted
+            and {
+                "quasi": upward(Fraction(1, counted.fewest)),
+                "with_exposed": {
+                    "largest": upward(Fraction(1, min(counted.candidates))),
+                    "above": upward(self.above),
+                },
+            },
+            "inferred": counted
+            and {
+                name: {
+                    "certain": share(counted.columns[name].certain),
+                    "likely": share(counted.columns[name].likely),
+                }
+                for name in self.said
+            },
+            "learned": counted
+            and [
+                {"principle": name, "share": share(people)}
+                for name, people in counted.learned.items()
+            ],
+        }
+
+    def untrue(self, manifest: Mapping[str, Any], *, holds: bool) -> list[str]:
+        """Return a sentence for everything that a manifest says otherwise."""
+        found = self.to_dict()
+        wrong = [
+            f"The manifest's {name!r} is not what the published files show."
+            for name in STATED
+            if manifest[name] != found[name]
+        ]
+        verdict = self.verdict(holds=holds)
+        if manifest["verdict"] != verdict:
+            wrong.append(
+                f"The manifest gives the verdict {manifest['verdict']!r}, the published files "
+                f"{verdict!r}."
+            )
+        return wrong
+
+
+# From published tables
+
+
+def look(
+    exposed: Exposed,
+    published: pl.DataFrame,
+    schema: Schema,
+    by_group: Groups,
+    by_cells: Groups,
+    valued: Sequence[Valued],
+    beside: pl.DataFrame | None = None,
+) -> Exposed:
+    """Count what exposed columns show where every row is somebody by itself.
+
+    `valued` are the requirements with their values. `beside` are the people of a release whose
+    quasi cells stand in a table of their own.
+    """
+
+    def measure(groups: Groups, one: Requirement, value: Sensitive, _: str | None) -> Measurement:
+        return one.principle.measure(groups, value)
+
+    rows = (ShownRows(_values(published, schema, beside), schema),)
+    crowd = Everybody.of(by_group, by_cells if beside is None else by_group, rows, _real(published))
+    learned = _learned(exposed, crowd, valued, measure)
+    return _counted(exposed, crowd, learned, published[RESERVED], beside, schema)
+
+
+def look_at_people(
+    exposed: Exposed,
+    published: pl.DataFrame,
+    schema: Schema,
+    members: Members,
+    alike: Members,
+    linked: Mapping[str, pl.DataFrame],
+    valued: Sequence[Valued],
+    beside: pl.DataFrame | None = None,
+) -> Exposed:
+    """Count it where rows are about people: `members` of groups, `alike` in their quasi cells."""
+    row = np.empty(len(alike), np.int64)  # of each person one or another
+    row[alike.of_row] = np.arange(len(alike.of_row))
+    by_group = Groups.of(members.candidates.labels[members.of_row[row]])
+    real = _real(published)
+    tables = (
+        ShownRows(_values(published, schema, beside), schema, alike.of_row),
+        *(ShownRows(linked[name], schema.linked[name], alike.linked[name]) for name in linked),
+    )
+    real = None if real is None else real[row]
+
+    def measure(groups: Groups, one: Requirement, value: Sensitive, of: str | None) -> Measurement:
+        return replace(alike, groups=groups).measure(one.principle, value, of)
+
+    crowd = Everybody.of(by_group, alike.candidates if beside is None else by_group, tables, real)
+    learned = _learned(exposed, crowd, valued, measure)
+    return _counted(exposed, crowd, learned, published[RESERVED].gather(row), beside, schema)
+
+
+def _values(published: pl.DataFrame, schema: Schema, beside: pl.DataFrame | None) -> pl.DataFrame:
+    """Return the table of exposed cells; where people stand apart, sensitive ones alone."""
+    if beside is None:
+        return published
+    return published.select(name for name in published.columns if name in schema.sensitive)
+
+
+def _real(table: pl.DataFrame) -> NDArray[np.int64] | None:
+    """Return how many real people each row's group has, in a series."""
+    if REAL not in table.columns:
+        return None
+    stated = table[REAL].cast(pl.String).cast(pl.Int64, strict=False).fill_null(1)
+    return np.maximum(stated.to_numpy(), 1)
+
+
+def _learned(
+    exposed: Exposed, crowd: Everybody, valued: Sequence[Valued], measure: Measure
+) -> dict[str, int]:
+    """Count for each requirement the people among whom it breaks for who knows exposed cells.
+
+    Requirements are about groups, so it is counted within these: a reader who knows the group of a
+    person is held off by no other group that looks the same.
+    """
+    known = crowd.known(exposed.said)
+    found: dict[str, int] = {}
+    if not known:
+        return found
+    classes = crowd.classes(crowd.by_group, known)
+    for one, value, of in valued:
+        if value is not None:
+            measured = measure(classes, one, value, of)
+            people = int(measured.sizes[measured.breaches].sum())
+            found[repr(one)] = min(people, int(crowd.there.sum()))
+    return found
+
+
+def _counted(
+    exposed: Exposed,
+    crowd: Everybody,
+    learned: Mapping[str, int],
+    groups: pl.Series,
+    beside: pl.DataFrame | None,
+    schema: Schema,
+) -> Exposed:
+    """Count people; `groups` are the numbers of those of the crowd."""
+    if beside is None:
+        return exposed.counted(tally(crowd, exposed.said, learned))
+    both = groups.cast(pl.String).append(beside[RESERVED].cast(pl.String))
+    labels = Groups.alike(len(both), [cell_codes(both)]).labels
+    quasi = (cell_codes(beside[name]) for name in schema.quasi)
+    people = Everybody.of(
+        Groups(labels[len(groups) :]),
+        Groups.alike(beside.height, quasi),
+        (ShownRows(beside, schema),),
+        _real(beside),
+    )
+    counted = tally_apart(people, crowd, labels[: len(groups)], exposed.said, learned)
+    return exposed.counted(counted)

@@ -1,0 +1,1 @@
+"""What an analyst may conclude from a release: completed tables, estimates, and their errors."""

@@ -1,0 +1,255 @@
+"""What is estimated of a completed table: regressions, means, quantiles, shares, correlations."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import UnknownColumn, UsageError
+from shoal.estimation.formulas import FUNCTIONS, evaluate, frame_of, names_in, read_formula
+from shoal.estimation.opening import NoConclusion, labels_of, numbers_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from shoal.estimation.bases import QuasiBasis
+    from shoal.estimation.opening import Analysable
+
+Fitted = tuple[NDArray[np.float64], NDArray[np.float64]]  # estimates, and their squared errors
+PARTS = 40  # groups of rows that means are told of, at most
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """What is asked of completed tables.
+
+    Attributes
+    ----------
+    said : what was asked, in a line.
+    value : the sensitive column that it is about.
+    names : of the quantities.
+    fit : takes the value of each member, as a place among the values; returns the quantities.
+    terms : the quasi columns that have to be in the model together, term by term.
+    """
+
+    said: str
+    value: str
+    names: tuple[str, ...]
+    fit: Callable[[NDArray[np.int32]], Fitted]
+    terms: tuple[frozenset[str], ...]
+
+    def beyond(self, model: QuasiBasis) -> list[str]:
+        """Return the terms that the model does not have."""
+        return [
+            " and ".join(sorted(term))
+            for term in self.terms
+            if not (term <= model.plain if len(term) <= 1 else term <= model.crossed)
+            or len(term) > 2
+        ]
+
+
+def regression(release: Analysable, formula: str, *, logit: bool) -> Analysis:
+    """Return the analysis that a formula asks for: least squares, or a logistic regression."""
+    import statsmodels.api as sm
+    from formulaic import model_matrix
+    from formulaic.errors import FormulaicError
+
+    asked = read_formula(formula, release)
+    try:
+        matrix = model_matrix(
+            asked.right, frame_of(dict(release.quasi)), na_action="ignore", context=FUNCTIONS
+        )
+    except (FormulaicError, TypeError, ValueError) as problem:
+        msg = f"The formula {formula!r} cannot be computed: {problem}"
+        raise UsageError(msg) from None
+    design = np.asarray(matrix, np.float64)
+    if not np.isfinite(design).all() or np.linalg.matrix_rank(design) < design.shape[1]:
+        msg = (
+            f"The right side of {formula!r} is not computable for every row, or some of its terms "
+            "follow from others. Remove a term."
+        )
+        raise UsageError(msg)
+    left = _left(release, asked.left, asked.value, mixed=bool(asked.own))
+
+    def least_squares(order: NDArray[np.int32]) -> Fitted:
+        found = sm.OLS(left(order), design).fit(cov_type="HC1")
+        return np.asarray(found.params), np.asarray(found.bse) ** 2
+
+    def logistic(order: NDArray[np.int32]) -> Fitted:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                found = sm.Logit(left(order), design).fit(disp=0, warn_convergence=False)
+                return np.asarray(found.params), np.asarray(found.bse) ** 2
+            except (np.linalg.LinAlgError, sm.tools.sm_exceptions.PerfectSeparationError):
+                return (np.full(design.shape[1], np.nan),) * 2
+
+    if logit and not {*np.unique(left(np.arange(release.rows, dtype=np.int32)))} <= {0.0, 1.0}:
+        msg = "A logistic regression needs a condition on the left, for example 'income > 50000'."
+        raise UsageError(msg)
+    own = (asked.own,) if asked.own else ()
+    names = tuple(map(str, matrix.columns))
+    fit = logistic if logit else least_squares
+    return Analysis(formula, asked.value, names, fit, (*asked.terms, *own))
+
+
+def _left(
+    release: Analysable, expression: str, value: str, *, mixed: bool
+) -> Callable[[NDArray[np.int32]], NDArray[np.float64]]:
+    """Return what computes an expression of a value for members in some order.
+
+    One of the value alone is computed once.
+    """
+    column = release.values[value]
+    if mixed:
+        frame = frame_of(dict(release.quasi))
+
+        def computed(order: NDArray[np.int32]) -> NDArray[np.float64]:
+            return evaluate(expression, frame.assign(**frame_of({value: column}, order)))
+
+        return computed
+    once = evaluate(expression, frame_of({value: column}))
+    return lambda order: once[order]
+
+
+def parts_of(release: Analysable, by: str | None) -> tuple[dict[str, NDArray], frozenset[str]]:
+    """Return the rows that means are told of, by what they have in common, and the columns."""
+    if by is None:
+        return {"": np.ones(release.rows, np.bool_)}, frozenset()
+    names = names_in(f"`{by}`" if by in release.quasi else by, {*release.quasi, *release.values})
+    if names & release.values.keys():
+        msg = f"{by!r} is a sensitive column, and estimates are by quasi-identifiers only."
+        raise NoConclusion(msg)
+    if by in release.quasi:
+        column = release.quasi[by]
+        cells = numbers_of(column) if column.numeric else labels_of(column)
+    else:
+        cells = evaluate(by, frame_of(dict(release.quasi))).astype(np.int64)
+    levels = np.unique(cells)
+    if len(levels) > PARTS:
+        msg = (
+            f"{by!r} has {len(levels):,} different values, more than {PARTS}. Give a condition, "
+            f"for example '{by} < {levels[len(levels) // 2]}'."
+        )
+        raise UsageError(msg)
+    return {f"[{by}={level}]": cells == level for level in levels}, names
+
+
+def summary(
+    what: str,
+    value: str,
+    parts: dict[str, NDArray],
+    names: frozenset[str],
+    left: Callable[[NDArray[np.int32]], NDArray[np.float64]],
+    one: Callable[[NDArray[np.float64]], tuple[float, float]],
+) -> Analysis:
+    """Return the analysis that tells a mean, a quantile or a share of some rows."""
+    small = [part or what for part, rows in parts.items() if rows.sum() < 5]
+    if small:
+        msg = f"{small[0].strip('[]')} has fewer than 5 rows."
+        raise UsageError(msg)
+
+    def fit(order: NDArray[np.int32]) -> Fitted:
+        numbers = left(order)
+        found = np.array([one(numbers[rows]) for rows in parts.values()])
+        return found[:, 0], found[:, 1]
+
+    by = f" by {next(iter(parts))[1:].split('=')[0]}" if names else ""
+    terms = (names,) if names else ()
+    return Analysis(what + by, value, tuple(what + part for part in parts), fit, terms)
+
+
+def mean_of(numbers: NDArray[np.float64]) -> tuple[float, float]:
+    """Return a mean and its squared error."""
+    return float(numbers.mean()), float(numbers.var(ddof=1) / len(numbers))
+
+
+def quantile_of(numbers: NDArray[np.float64], share: float) -> tuple[float, float]:
+    """Return a quantile and its squared error (Woodruff, 1952)."""
+    reach = 2 * np.sqrt(share * (1 - share) / len(numbers))
+    ends = np.quantile(numbers, np.clip([share - reach, share + reach], 0, 1))
+    return float(np.quantile(numbers, share)), float(((ends[1] - ends[0]) / 4) ** 2)
+
+
+def means(release: Analysable, value: str, by: str | None) -> Analysis:
+    """Return the analysis that tells means of a sensitive column, or of an expression of it."""
+    names = names_in(value, {*release.quasi, *release.values})
+    column = _only(release, value, names)
+    left = _left(release, value, column, mixed=bool(names - {column}))
+    parts, common = parts_of(release, by)
+    what = f"mean({value})"
+    return summary(what, column, parts, common | (names - {column}), left, mean_of)
+
+
+def shares(release: Analysable, condition: str, by: str | None) -> Analysis:
+    """Return the analysis that tells how many rows meet a condition."""
+    names = names_in(condition, {*release.quasi, *release.values})
+    column = _only(release, condition, names)
+    left = _left(release, condition, column, mixed=bool(names - {column}))
+    parts, common = parts_of(release, by)
+    what = f"share({condition})"
+    return summary(what, column, parts, common | (names - {column}), left, mean_of)
+
+
+def quantiles(release: Analysable, share: float, value: str | None, by: str | None) -> Analysis:
+    """Return the analysis that tells a quantile of a sensitive column."""
+    if not 0 < share < 1:
+        msg = f"A quantile is between 0 and 1, for example 0.9. Got {share}."
+        raise UsageError(msg)
+    column = release.value(value)
+    _check_numeric(column)
+    parts, names = parts_of(release, by)
+    left = _left(release, f"`{column.name}`", column.name, mixed=False)
+    what = f"quantile({column.name}, {share:g})"
+    return summary(what, column.name, parts, names, left, lambda rows: quantile_of(rows, share))
+
+
+def correlations(release: Analysable, value: str | None) -> Analysis:
+    """Return the analysis that tells how a sensitive column goes with each numeric quasi column."""
+    column = release.value(value)
+    _check_numeric(column)
+    others = {n: one for n, one in release.quasi.items() if one.numeric and one.distinct > 1}
+    if not others:
+        msg = "No quasi-identifier of this release is numeric."
+        raise UsageError(msg)
+    lines = [_standard(numbers_of(one).astype(np.float64)) for one in others.values()]
+    mine = _standard(numbers_of(column).astype(np.float64))
+
+    def fit(order: NDArray[np.int32]) -> Fitted:
+        found = []
+        for line in lines:
+            both = line * mine[order]
+            r = both.mean()
+            off = both - r * (line**2 + mine[order] ** 2) / 2
+            found.append((r, off.var() / len(off)))
+        return np.array(found)[:, 0], np.array(found)[:, 1]
+
+    names = tuple(f"correlation({name}, {column.name})" for name in others)
+    said = f"correlation of {column.name} with {', '.join(others)}"
+    return Analysis(said, column.name, names, fit, tuple(frozenset({name}) for name in others))
+
+
+def _standard(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    return (numbers - numbers.mean()) / max(numbers.std(), 1e-300)
+
+
+def _only(release: Analysable, said: str, names: frozenset[str]) -> str:
+    secret = names & release.values.keys()
+    if len(secret) > 1:
+        msg = (
+            f"{said!r} needs two sensitive columns of one person, and the model has one at a time."
+        )
+        raise NoConclusion(msg)
+    if not secret:
+        raise UnknownColumn(said, list(release.values), "among the sensitive ones")
+    return next(iter(secret))
+
+
+def _check_numeric(column: Any) -> None:
+    if not column.numeric:
+        msg = f"Column {column.name!r} has labels, and this needs numbers. Ask for a share."
+        raise UsageError(msg)

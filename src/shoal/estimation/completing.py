@@ -1,0 +1,124 @@
+"""Completed tables of a release: chains that go on until they agree, or are given up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.estimation.bases import label_basis, number_basis, quasi_basis
+from shoal.estimation.chains import BURN, Sampler, one_thread
+from shoal.estimation.judging import Panel
+from shoal.estimation.opening import numbers_of
+from shoal.estimation.pooling import split_rhat
+from shoal.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from shoal.estimation.bases import QuasiBasis, Reals, ValueBasis
+    from shoal.estimation.opening import Analysable
+
+WINDOW = 150  # iterations that tables are kept from, at first
+KEPT = 50  # tables that each chain keeps
+DOUBLED = 3  # times that the window is doubled, at most
+PHASE = "chains"
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """One sensitive column of a release and the quasi columns, as the model takes them."""
+
+    release: Analysable
+    column: str
+
+    @cached_property
+    def values(self) -> ValueBasis:
+        """The functions of the values."""
+        column = self.release.values[self.column]
+        if column.numeric:
+            return number_basis(numbers_of(column).astype(np.float64))
+        return label_basis(column.codes.astype(np.int64))
+
+    @cached_property
+    def quasi(self) -> QuasiBasis:
+        """The features of the members."""
+        columns = self.release.quasi
+        numbers = {n: numbers_of(c).astype(np.float64) for n, c in columns.items() if c.numeric}
+        labels = {n: c.codes.astype(np.int64) for n, c in columns.items() if not c.numeric}
+        return quasi_basis(numbers, labels)
+
+    @cached_property
+    def panel(self) -> Panel:
+        """A fixed set of quantities that the draws are judged by, whatever is asked."""
+        column = self.release.values[self.column]
+        numbers = numbers_of(column).astype(np.float64) if column.numeric else None
+        return Panel.of(self.values, self.quasi, numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class Completed:
+    """Completed tables of all chains, and how well they agree.
+
+    Attributes
+    ----------
+    problem : what was completed.
+    orders : chains × tables × members: the value of each member, as a place among the values.
+    off : what completed tables have of the panel's quantities less what the model expects.
+    """
+
+    problem: Problem
+    orders: NDArray[np.int32]
+    off: Reals
+
+    def tables(self, number: int) -> NDArray[np.int32]:
+        """Return some of the completed tables, evenly spaced, from all chains alike."""
+        chains, kept, members = self.orders.shape
+        share = -(-number // chains)
+        places = np.linspace(0, kept, share + 1).round()[1:].astype(int) - 1
+        return self.orders[:, places].transpose(1, 0, 2).reshape(-1, members)[:number]
+
+
+def complete_tables(
+    problem: Problem,
+    *,
+    chains: int,
+    seed: int | None,
+    tables: int = 20,
+    settled: Callable[[Completed], bool],
+    progress: Progress = silent,
+) -> Completed:
+    """Draw completed tables; chains are lengthened until they settle, three times at most."""
+    seeds = np.random.SeedSequence(seed).spawn(chains)
+    kept = max(KEPT, -(-tables // chains))
+    with one_thread():
+        running = [
+            Sampler(problem.release.starts, problem.values, problem.quasi, one) for one in seeds
+        ]
+        aims = problem.panel.weights, problem.panel.functions
+        for one in running:
+            one.advance(BURN)
+        window = max(WINDOW, kept)
+        for turn in range(DOUBLED + 1):
+            draws = []
+            for place, one in enumerate(running):
+                draws.append(one.advance(window, kept, aims))
+                progress(PHASE, (turn + (place + 1) / chains) / (DOUBLED + 1))
+            orders = np.stack([one.orders for one in draws])
+            found = Completed(problem, orders, np.concatenate([one.off for one in draws]).mean(0))
+            if settled(found):
+                break
+            window *= 2
+    progress(PHASE, 1.0)
+    return found
+
+
+def agreement(fits: Reals) -> Reals:
+    """Return the split R̂ of quantities (chains × tables × quantities); what is undefined fails."""
+    with np.errstate(invalid="ignore"):
+        found = split_rhat(fits)
+    return np.where(np.isfinite(fits).all((0, 1)), found, np.inf)

@@ -1,0 +1,199 @@
+"""What decides whether an analyst may believe an answer: rules that read the release alone.
+
+A release is refused as a whole where the model is known to fail: a value that many rows share,
+nothing between groups to learn from, too much missing information, chains that do not agree, or
+completed tables that are not what the model expects. Each rule looks at the release or at the
+draws, none at the truth, which nobody has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.estimation.pooling import pool, split_rhat
+from shoal.exact import percent
+from shoal.table.forms import TWO_TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from shoal.estimation.bases import QuasiBasis, Reals, ValueBasis
+    from shoal.estimation.completing import Completed, Problem
+
+HEAPED = 0.15  # the share of rows with one value from which nothing is concluded
+TELLING = 6.0  # the |t| between groups under which there is nothing to learn from
+MISSING = 0.5  # the share of missing information from which nothing is concluded
+APART = 0.3  # the share of quantities that may not converge
+OFF = 2.0  # standard errors that a completed statistic may be off the model
+NEAR = 0.1  # the share of missing information from which the bias of groups is measured
+AGREED = 1.1  # the split R̂ under which chains agree
+
+APPROXIMATE, REFUSED = "approximate", "refused"
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """A fixed set of quantities: slopes on all main effects, of several functions of the value.
+
+    Attributes
+    ----------
+    weights : of the members, a column for each main effect; with them a slope is a weighted sum.
+    functions : of the values: the value, its normal score, whether it is above the median; labels
+        have an indicator each.
+    design : what slopes are fitted on.
+    """
+
+    weights: Reals
+    functions: Reals
+    design: Reals
+
+    @classmethod
+    def of(cls, values: ValueBasis, quasi: QuasiBasis, numbers: Reals | None) -> Panel:
+        """Make it from the functions of the model, and from numbers where values are such."""
+        main = quasi.features[:, _main(quasi)]
+        design = np.column_stack([np.ones(len(main)), main])
+        weights = np.linalg.pinv(design).T[:, 1:]
+        functions = values.functions[:, values.first]
+        if numbers is not None:
+            scale = numbers.std() or 1.0
+            above = numbers > np.median(numbers)
+            functions = np.column_stack([numbers / scale, functions[:, 0], above])
+        return cls(np.ascontiguousarray(weights), np.ascontiguousarray(functions), design)
+
+    def fit(self, order: NDArray[np.int32]) -> tuple[Reals, Reals]:
+        """Return all slopes of a completed table, and their squared errors."""
+        values = self.functions[order]
+        slopes = self.weights.T @ values
+        constant = values.mean(0)  # main effects have mean 0
+        rest = values - constant - self.design[:, 1:] @ slopes
+        return slopes, (self.weights**2).T @ rest**2
+
+
+def _main(quasi: QuasiBasis) -> NDArray[np.bool_]:
+    """Return which features are main effects: those that are free, and shrunk labels."""
+    binary = np.array([len(np.unique(column)) == 2 for column in quasi.features.T])
+    return (quasi.block == 0) | binary
+
+
+def before(problem: Problem) -> list[str]:
+    """Return why nothing can be concluded from a release, as far as no draw is needed for that."""
+    reasons = []
+    column = problem.release.values[problem.column]
+    largest = column.counts.max() / problem.release.rows
+    if column.numeric and largest > HEAPED:
+        reasons.append(
+            f"{percent(float(largest), 0)} of the rows have the same {column.name} (limit "
+            f"{percent(HEAPED, 0)}): the model cannot follow such a heap."
+        )
+    telling = between_groups(problem)
+    if telling < TELLING:
+        reasons.append(
+            f"Groups hardly differ by quasi-identifiers in {column.name}: the largest |t| between "
+            f"groups is {telling:.1f} (at least {TELLING:g} is needed)."
+        )
+    return reasons
+
+
+def between_groups(problem: Problem) -> float:
+    """Return the largest |t| of group means of the value on those of the main effects."""
+    starts = problem.release.starts
+    sizes = np.diff(starts).astype(np.float64)
+    main = problem.panel.design[:, 1:]
+    means = np.add.reduceat(main, starts[:-1]) / sizes[:, None]
+    values = problem.values.functions[:, problem.values.first]
+    response = np.add.reduceat(values, starts[:-1]) / sizes[:, None]
+    root = np.sqrt(sizes)[:, None]
+    design = np.column_stack([np.ones(len(sizes)), means]) * root
+    free = len(sizes) - design.shape[1]
+    if free < 10:
+        return 0.0
+    inverse = np.linalg.pinv(design.T @ design)
+    slopes = inverse @ (design.T @ (response * root))
+    rest = response * root - design @ slopes
+    spread = np.sqrt(np.maximum((rest**2).sum(0) / free, 1e-300))
+    errors = np.sqrt(np.maximum(np.diag(inverse), 0))[:, None] * spread
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(errors > 0, np.abs(slopes) / errors, 0)
+    return float(t[1:].max(initial=0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """What the draws say of the panel's quantities."""
+
+    missing: float
+    apart: float
+    off: float
+
+    @classmethod
+    def of(cls, completed: Completed) -> Diagnosis:
+        """Look at the completed tables of all chains."""
+        panel = completed.problem.panel
+        fits = [[panel.fit(order) for order in chain] for chain in completed.orders]
+        slopes = np.array([[one.ravel() for one, _ in chain] for chain in fits])
+        errors = np.array([[one.ravel() for _, one in chain] for chain in fits])
+        flat, squares = (a.reshape(-1, a.shape[-1]) for a in (slopes, errors))
+        pooled = pool(flat, squares)
+        rhat = split_rhat(slopes)
+        away = np.abs(completed.off.ravel()) / np.sqrt(squares.mean(0))
+        return cls(float(np.median(pooled.missing)), float((rhat >= AGREED).mean()), away.max())
+
+    def reasons(self) -> list[str]:
+        """Return why nothing can be concluded."""
+        found = []
+        if self.missing >= MISSING:
+            found.append(
+                f"{percent(self.missing, 0)} of the information about this kind of quantity is "
+                f"missing (limit {percent(MISSING, 0)})."
+            )
+        if self.apart > APART:
+            found.append(
+                f"The chains do not agree on {percent(self.apart, 0)} of the quantities that Shoal "
+                f"always checks (at most {percent(APART, 0)})."
+            )
+        if self.off > OFF:
+            found.append(
+                f"Completed tables lie {self.off:.1f} standard errors from what the model expects "
+                f"(at most {OFF:g}): the model does not describe these values."
+            )
+        return found
+
+
+def caveats(manifest: Mapping[str, Any], *, exact: bool = False) -> list[str]:
+    """Return why answers from a release are approximate, whatever is asked.
+
+    `exact` are those that do not depend on who has which value: however groups were formed.
+    """
+    found = []
+    if not exact and manifest["method"] != "Oblivious()":
+        found.append(
+            f"{manifest['method']} formed the groups, and the likelihood is exact for plain "
+            "Oblivious() only."
+        )
+    if manifest["form"] != TWO_TABLES:
+        found.append(f"The form {manifest['form']} does not publish exact quasi-identifiers.")
+    left_out = manifest["suppressed"] + manifest.get("dropped", 0) + manifest.get("capped", 0)
+    if left_out:
+        found.append(f"{left_out:,} rows were left out, and they may differ from the others.")
+    changed = [c["name"] for c in manifest["columns"] if {"top", "bottom"} & c.keys()]
+    if changed:
+        found.append(f"Extreme values of {', '.join(changed)} were replaced.")
+    if not exact and any(c.get("never_mix") for c in manifest["columns"]):
+        found.append("Groups were formed within classes of people who are never mixed.")
+    return found
+
+
+def needs_correction(manifest: Mapping[str, Any], seen: Diagnosis) -> bool:
+    """Return whether groups that follow values have to be allowed for: near the limit, they do."""
+    return not manifest["method"].startswith("Oblivious(") and seen.missing >= NEAR
+
+
+SERVES = (
+    "What would serve: a release by Oblivious() in the form two-tables under a milder requirement, "
+    "or with more rows."
+)

@@ -1,0 +1,162 @@
+"""Completed tables written for other tools: draws of who has which value, never records."""
+
+from __future__ import annotations
+
+import os
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.audit.manifest import MANIFEST
+from shoal.errors import NotAchievable, UsageError, option
+from shoal.progress import Progress, silent
+from shoal.release.places import new_directory
+from shoal.runs.correcting import spelled
+from shoal.runs.estimating import EXACT_LIKELIHOOD, check_asked
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shoal.estimation.completing import Completed
+    from shoal.table.column import Column
+
+LONG, POOLING, README = "completed.csv", "pool.R", "README.txt"
+OWN = (".imp", ".id", "drawn")
+
+
+def complete(
+    source: Any,
+    directory: str | Path,
+    *,
+    tables: int = 20,
+    chains: int = 2,
+    of: str | None = None,
+    seed: int | None = None,
+    anyway: bool = False,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Write completed tables of a release into a new directory, for mice, mitools and other tools.
+
+    A completed table is one draw of who in a group has which value, by the model of `estimate`.
+    Analyse each of them and pool the results by Rubin's rules; none of them is a record.
+
+    Parameters
+    ----------
+    source : a release, or its directory; only what is published is used.
+    directory : where the tables go: a long file, a program for R that pools, and a README.
+    tables : how many.
+    chains : how many chains draw them.
+    of : the sensitive column. Default: the only one.
+    seed : of all that is drawn; by default the operating system's.
+    anyway : whether to write tables of a release that allows no conclusions, marked so.
+    """
+    from shoal.estimation import judging
+    from shoal.estimation.completing import Problem, complete_tables
+    from shoal.estimation.opening import NoConclusion, open_release
+
+    check_asked(tables, chains, seed)
+    check_outside(directory)
+    try:
+        release = open_release(source)
+    except NoConclusion as refusal:
+        raise NotAchievable(str(refusal)) from None
+    column = release.value(of)
+    taken = sorted({*OWN} & {*release.quasi, column.name})
+    if taken:
+        msg = f"Column {taken[0]!r} has a name that completed tables need for themselves."
+        raise UsageError(msg)
+    problem = Problem(release, column.name)
+    reasons = judging.before(problem)
+    seen: list[judging.Diagnosis] = []
+
+    def settled(found: Completed) -> bool:
+        seen[:] = [judging.Diagnosis.of(found)]
+        return seen[0].apart <= judging.APART
+
+    if not reasons or anyway:
+        completed = complete_tables(
+            problem, chains=chains, seed=seed, tables=tables, settled=settled, progress=progress
+        )
+        reasons += seen[0].reasons()
+    if reasons and not anyway:
+        raise NotAchievable(" ".join([*reasons, judging.SERVES]))
+    caveats = judging.caveats(release.manifest)
+    status, reason = EXACT_LIKELIHOOD
+    if reasons or caveats:
+        status = judging.REFUSED if reasons else judging.APPROXIMATE
+        reason = " ".join(reasons or caveats)
+    orders = completed.tables(tables)
+    known = settled_values(release.starts, column)
+    members = pl.DataFrame({name: _cells(one) for name, one in release.quasi.items()})
+    values = _cells(column)
+    unknown = values.zip_with(pl.Series(known), pl.Series([None], dtype=values.dtype))
+    drawn = [unknown, *(values.gather(order) for order in orders)]
+    long = pl.concat(
+        members.with_columns(one, drawn=pl.Series(~known)).select(
+            pl.lit(number).alias(".imp"), pl.Series(".id", np.arange(1, release.rows + 1)), pl.all()
+        )
+        for number, one in enumerate(drawn)
+    )
+    with new_directory(directory) as staged:
+        with (staged / LONG).open("wb") as file:  # Polars opens no name that is not UTF-8
+            long.write_csv(file)
+        program = files("shoal.release.loaders").joinpath(POOLING).read_text("utf-8")
+        (staged / POOLING).write_text(program, "utf-8")
+        told = TOLD.format(tables=tables, rows=release.rows, column=column.name, status=status)
+        (staged / README).write_text(f"{told}\n\n{reason}\n", "utf-8")
+    names = [str(Path(directory) / name) for name in (LONG, POOLING, README)]
+    return {"files": names, "tables": tables, "status": status, "reason": reason}
+
+
+TOLD = """\
+These are draws, not records.
+
+completed.csv holds {tables} completed tables of {rows} rows, one below the other. In each of them a
+model decided who in a group has which {column}. The release does not say that, so a row tells you
+nothing certain about a person. Rows with drawn = true have drawn values; rows with drawn = false
+have values that follow from the release.
+
+.imp  number of the completed table; 0 is the table with unknown values left empty, as mice expects
+.id   number of the row, the same person in every table
+drawn whether the value was drawn
+
+Analyse all tables and pool the results by Rubin's rules. In R:
+
+  source("pool.R")
+  tables <- read_completed(".")
+  mice::pool(with(as_mids(tables), lm(...)))
+  mitools::MIcombine(with(as_imputations(tables), lm(...)))
+
+An analysis of a single table gives standard errors that are too small.
+
+Status of estimates from these tables: {status}"""
+
+
+def check_outside(directory: str | Path) -> None:
+    """Raise where completed tables would lie in a release, whose files are complete."""
+    place = Path(os.path.realpath(directory))
+    for one in (place, *place.parents):
+        if (one / MANIFEST).exists():
+            msg = (
+                f"{one.name!r} is a release directory, and completed tables are not part of a "
+                f"release. Choose another {option('output')}."
+            )
+            raise UsageError(msg)
+
+
+def settled_values(starts: NDArray[np.int64], column: Column) -> NDArray[np.bool_]:
+    """Return whose value follows from the release: those in groups of one value."""
+    least = np.minimum.reduceat(column.codes, starts[:-1])
+    most = np.maximum.reduceat(column.codes, starts[:-1])
+    return np.repeat(least == most, np.diff(starts))
+
+
+def _cells(column: Column) -> pl.Series:
+    """Return the cells of a column as they are published, numbers as numbers."""
+    cells = spelled(column)
+    if not column.numeric or column.dates:
+        return cells
+    return pl.Series(column.name, np.asarray(column.numbers)[column.codes])

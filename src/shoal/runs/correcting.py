@@ -1,0 +1,90 @@
+"""How far estimates are off where a method looks at values; apart, because it searches again.
+
+A completed table is a table whose truth is known. The method that formed the groups searches it
+again, what it finds is estimated from, and the difference to the completed table's own figures is
+the bias (indirect inference; Gourieroux, Monfort, Renault 1993).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from shoal.estimation.completing import Completed, Problem, agreement, complete_tables
+from shoal.estimation.judging import AGREED, Diagnosis, needs_correction
+from shoal.estimation.opening import open_release
+from shoal.runs.anonymize import anonymize
+from shoal.table.forms import TWO_TABLES
+from shoal.table.schema import Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from shoal.estimation.analyses import Analysis
+    from shoal.estimation.opening import Analysable
+    from shoal.table.column import Column
+
+SEARCHED = 2  # completed tables that are searched again
+CORRECTED = "The bias of its groups was measured on completed tables and subtracted."
+
+
+def bias(
+    completed: Completed,
+    seen: Diagnosis,
+    asked: Callable[[Analysable], Analysis],
+    *,
+    chains: int,
+    seed: int | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return how far each quantity is off, the squared error of that, and the split R̂.
+
+    Nothing is searched, and nothing is off, where groups do not follow values, or hardly do.
+    """
+    release, name = completed.problem.release, completed.problem.column
+    first = asked(release)
+    if not needs_correction(release.manifest, seen):
+        nothing = np.zeros(len(first.names))
+        return nothing, nothing, nothing
+    off, apart = [], []
+    for turn, order in enumerate(completed.tables(SEARCHED)):
+        again = open_release(search_again(release, name, order))
+        analysis = asked(again)
+        fits: list[NDArray] = []
+
+        def settled(
+            found: Completed, analysis: Analysis = analysis, fits: list[NDArray] = fits
+        ) -> bool:
+            fits[:] = [np.array([[analysis.fit(one)[0] for one in c] for c in found.orders])]
+            return bool((agreement(fits[0]) < AGREED).all())
+
+        own = None if seed is None else seed + 1 + turn
+        complete_tables(Problem(again, name), chains=chains, seed=own, settled=settled)
+        off.append(fits[0].mean((0, 1)) - first.fit(order)[0])
+        apart.append(agreement(fits[0]))
+    found = np.array(off)
+    return found.mean(0), found.var(0, ddof=1) / SEARCHED, np.max(apart, 0)
+
+
+def search_again(release: Analysable, name: str, order: NDArray[np.int32]) -> object:
+    """Publish a completed table as the manifest says that the release was asked for."""
+    manifest = release.manifest
+    table = pl.DataFrame(
+        [
+            *(spelled(one) for one in release.quasi.values()),
+            spelled(release.values[name]).gather(order),
+        ]
+    )
+    types = {one["name"]: one["type"] for one in manifest["columns"] if "type" in one}
+    schema = Schema(quasi=list(release.quasi), sensitive=name, types=types)
+    return anonymize(
+        table, schema, require=manifest["require"], method=manifest["method"], form=TWO_TABLES
+    )
+
+
+def spelled(column: Column) -> pl.Series:
+    """Return the cells of a column as they are published."""
+    return column.spellings.gather(column.codes).alias(column.name)

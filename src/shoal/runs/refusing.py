@@ -1,0 +1,170 @@
+"""Columns that are refused: those that tell people apart as they stand, as names and free text do.
+
+A column that is published unchanged is refused where over half of the people are the only ones of
+their group with their cells in it, and it has more than 50 values; a sensitive one, which readers
+are not taken to know, only where most of its values are words. A quasi column is refused where the
+release would publish sets of names or free texts: it has more than 50 labels, and over half of the
+rows have a label of words that at most one other person has. Codes, as those of places, are no
+words, and a hierarchy publishes its nodes instead of labels. A quasi or protected column whose name
+or cells say that it names or reaches people, or that it is free text, is refused however often its
+cells repeat. Nothing is refused of which the owner states that no reader knows it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from shoal.audit.exposed import MANY, Everybody, ShownRows, are_words, count_columns
+from shoal.errors import Exposing, option
+from shoal.exact import percent, read_share
+from shoal.inspection.private import says_names
+from shoal.principles.groups import Groups
+from shoal.release.carried import carried_text
+from shoal.release.forms import as_it_was
+from shoal.table.forms import TWO_TABLES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from numpy.typing import NDArray
+
+    from shoal.audit.verify import Audit
+    from shoal.runs.checks import Prepared
+    from shoal.runs.run import Run
+    from shoal.table.coded import Coded
+    from shoal.table.schema import Schema
+
+FEW = 2  # people who share a label that hardly hides any of them
+
+
+def check_audited(found: Audit) -> None:
+    """Raise where a release would publish columns by which most people are told apart."""
+    if found.exposed is None or found.exposed.tally is None or not found.exposed.refused:
+        return
+    counted = found.exposed.tally
+    alone = max(counted.columns[name].alone for name in found.exposed.refused)
+    who = "rows" if found.people is None else "people"
+    raise _exposing(found.exposed.refused, alone / counted.people, who)
+
+
+def check_columns(run: Run, table: pl.DataFrame, prepared: Prepared) -> None:
+    """Raise before a search where columns are certain to be refused after it.
+
+    Cells that nobody else in the table has are nobody else's in a group either. Where there will be
+    no groups, this is all that can be said.
+    """
+    coded, schema = prepared.task.coded, run.schema
+    about = {name for one in run.asked for name in one.columns}
+    check_labels(schema, coded, run.form, about)
+    if schema.most_rows is not None:  # which rows go is chance
+        return
+    shown = [(table, schema, coded.rows, coded.people)]
+    for each in coded.linked:
+        linked = prepared.linked[each.name]
+        shown.append((linked.table, linked.schema, each.rows, each.people))
+    tables: list[ShownRows] = []
+    names: list[str] = []
+    secret: set[str] = set()
+    for cells, own, rows, whom in shown:
+        known = {*about, *own.nobody_knows, schema.survey_weight}
+        some = [name for name in (*own.sensitive, *own.other) if name not in known]
+        secret.update(own.sensitive)
+        if some:
+            spelled = cells.select(carried_text(cells[name]) for name in some)
+            tables.append(ShownRows(spelled[rows], own, whom))
+            names += some
+    if not names:
+        return
+    people = len(coded) if coded.people is None else int(coded.people.max()) + 1
+    whole = Groups(np.zeros(people, np.int64))
+    found = count_columns(Everybody(whole, whole, tuple(tables)), names)
+    left = int(people * read_share(run.suppress))  # at most
+    sure = [
+        name
+        for name, column in found.items()
+        if column.names_people(people + left, secret=name in secret)
+        and (not left or column.alone - left > MANY)
+    ]
+    if sure:
+        alone = max(found[name].alone for name in sure)
+        raise _exposing(sure, alone / people, "rows" if coded.people is None else "people")
+
+
+def _exposing(names: Sequence[str], share: float, who: str) -> Exposing:
+    several = len(names) > 1
+    listed, joined = ", ".join(map(repr, names)), ",".join(names)
+    they, them = ("Columns {} are", "them") if several else ("Column {} is", "it")
+    flat = ",".join(name for name in names if "." not in name)  # linked columns have no groups
+    coarser = f"generalize {them} ({option('quasi', flat)}), " if flat else ""
+    msg = (
+        f"{they.format(listed)} published unchanged, and {percent(share)} of the {who} are unique "
+        f"in their group on {'one of ' * several}{them}: anyone who knows the value finds the "
+        f"person. Leave {them} out ({option('identifying', joined)}), {coarser}protect {them} as a "
+        f"sensitive column with a requirement of its own ({option('require')}), or state that no "
+        f"reader knows {them}: {option('nobody_knows', joined)}."
+    )
+    return Exposing(msg, names)
+
+
+def check_labels(schema: Schema, coded: Coded, form: str, about: Collection[str]) -> None:
+    """Raise where cells of a quasi or protected column are names or free text.
+
+    Of a quasi column, sets of them would be published; of a protected one, each beside a group.
+    """
+    for column in map(as_it_was, coded.quasi) if form == TWO_TABLES else coded.quasi:
+        if column.numeric or column.tree is not None or column.name in schema.nobody_knows:
+            continue
+        people = rows = np.bincount(column.codes, minlength=column.distinct)
+        if coded.people is not None:
+            pairs = np.unique(coded.people.astype(np.int64) * column.distinct + column.codes)
+            people = np.bincount(pairs % column.distinct, minlength=column.distinct)
+        check_names(column.name, column.spellings, rows)
+        check_counted(column.name, column.spellings, people, rows)
+    for column in (*coded.sensitive, *(one for each in coded.linked for one in each.sensitive)):
+        if column.name in about and not column.numeric and column.name not in schema.nobody_knows:
+            rows = np.bincount(column.codes, minlength=column.distinct)
+            check_names(column.name, column.spellings, rows, protected=True)
+
+
+def check_names(
+    name: str, labels: pl.Series, rows: NDArray[np.int64], *, protected: bool = False
+) -> None:
+    """Raise where labels name or reach people, however many share one, or are free text."""
+    held = rows > 0
+    why = says_names(name, labels.filter(pl.Series(held)), rows[held])
+    if why is not None:
+        msg = (
+            f"Column {name!r} looks like names of people or free text ({why}), and the release "
+            f"would publish its cells. {_instead(name, protected=protected)}"
+        )
+        raise Exposing(msg, [name])
+
+
+def check_counted(
+    name: str, labels: pl.Series, people: NDArray[np.int64], rows: NDArray[np.int64]
+) -> None:
+    """Raise where labels are names or free text, of which so many people and rows have each."""
+    held = rows > 0
+    if int(held.sum()) <= MANY:
+        return
+    rare = held & (people <= FEW) & are_words(labels).to_numpy()
+    count, whole = int(rows[rare].sum()), int(rows.sum())
+    if 2 * count <= whole:
+        return
+    msg = (
+        f"Column {name!r} looks like names or free text: {count:,} of {whole:,} rows have a text "
+        f"that at most one other person has, and the release would publish sets of such texts. "
+        f"{_instead(name)}"
+    )
+    raise Exposing(msg, [name])
+
+
+def _instead(name: str, *, protected: bool = False) -> str:
+    coarser = "" if protected else f"give it a {option('hierarchy')}, "
+    return (
+        f"Leave it out ({option('identifying', name)}), {coarser}or state that no reader knows it: "
+        f"{option('nobody_knows', name)}."
+    )

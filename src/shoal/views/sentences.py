@@ -1,0 +1,313 @@
+"""What reports and certificates say in words of the facts that they show."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from shoal.exact import percent, unit_of
+from shoal.principles.base import Pairwise
+from shoal.principles.requirement import requirements
+from shoal.table.forms import TWO_TABLES
+from shoal.table.pseudonyms import warning
+from shoal.table.schema import PSEUDONYM
+from shoal.table.trimming import stated_trim
+from shoal.views.words import chance, count, extent, in_hundred, people, percent_up, plural, several
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from shoal.principles.requirement import Requirement
+
+Said = tuple[str, str]  # what it is about, and a sentence
+SEEDED = (
+    "This release was made with a fixed seed, for testing. The order of its rows can be worked out "
+    "again. Do not publish it."
+)
+APART = (
+    "The columns that may be known are published exactly, in a table of their own, so readers can "
+    "tell who is in the table. The requirements protect the other values alone."
+)
+OTHER_RELEASES: Said = (
+    "Other releases.",
+    "Combining this table with another release about the same people reveals more than either one.",
+)
+TRUE_OF_ALL: Said = (
+    "What is true of everybody.",
+    "A reader can learn what is common to a group, also about people who are not in the table.",
+)
+ISOLATING: Said = (
+    "Isolating some person.",
+    "The size of a group limits the chance of finding a given person by the columns that others "
+    "may know. It does not rule out a description that fits exactly one row. The ends of a cell "
+    "are values that somebody in the group has, so “in this group, at this end of the cell” "
+    "describes one person in most groups (Cohen and Nissim, PNAS 2020).",
+)
+CONDITION: Said = (
+    "The assumption.",
+    "The numbers assume a reader who knows a person’s columns that may be known, and so the "
+    "person’s group, and who considers every row of the group equally likely. They are about "
+    "single groups, not about several of them taken together.",
+)
+ODDS = 3  # how many times as likely a row may be of which report and certificate speak
+NESTED: Said = (
+    "The finer release.",
+    "This release was made from a finer one, by joining its groups. A reader who has both learns "
+    "what the finer one shows.",
+)
+SERIES: tuple[Said, ...] = (
+    (
+        "The series.",
+        "A group is published unchanged or not at all, so all releases together show no more than "
+        "the first one of each group. This assumes that whether a person stays or leaves does not "
+        "depend on the protected value, among people whose known columns are equal.",
+    ),
+    (
+        "Placeholders.",
+        "Rows of people who left remain as placeholders. The column `real` says how many people of "
+        "a group are still there.",
+    ),
+)
+THROUGH_PERSON: Said = (
+    "Several rows of one person.",
+    "A reader who knows one of a person’s values may find the person’s other rows through the "
+    "column `person`.",
+)
+
+
+def _required(release: Mapping[str, Any]) -> list[Requirement]:
+    """Return what a manifest says was required."""
+    own = [one["name"] for one in release["columns"] if one["role"] == "sensitive"]
+    linked = [
+        [f"{name}.{one['name']}" for one in table["columns"] if one["role"] == "sensitive"]
+        for name, table in release.get("tables", {}).items()
+    ]
+    return requirements(release["require"], own, *filter(None, linked), files=False)
+
+
+def asked_for(release: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return every requirement with what was measured of it, and what it promises in words."""
+    asked = _required(release)
+    measured = {one["principle"]: one for one in release["measured"]}
+    return [
+        {
+            "notation": repr(one),
+            "name": type(one.principle).__name__,
+            "source": one.principle.source,
+            "columns": list(one.columns),
+            "chance": one.principle.chance,
+            "population": one.principle.population,
+            "promise": (
+                one.principle.promise_matches(" and ".join(one.columns))
+                if release["groups"] is None
+                else promised(one, release)
+            ),
+            "by_matches": release["groups"] is None,
+            **measured[repr(one)],
+        }
+        for one in asked
+        if repr(one) in measured
+    ]
+
+
+def promised(one: Requirement, release: Mapping[str, Any]) -> str:
+    """Say what a requirement promises of a release, widths of dates in days."""
+    types = {column["name"]: column.get("type") for column in release["columns"]}
+    for name, table in release.get("tables", {}).items():
+        types |= {f"{name}.{known['name']}": known.get("type") for known in table["columns"]}
+    unit = unit_of([types.get(name) for name in one.columns])
+    return one.principle.promise_in(" and ".join(one.columns), unit)
+
+
+def important(release: Mapping[str, Any]) -> list[str]:
+    """Return what a reader has to know of a release before anything else."""
+    said = []
+    if release.get("rows_known") is False:
+        said.append(
+            "The requirements hold only against readers who do not know how many rows a person "
+            f"has. {people(release['alone'])} of {count(release['people'])} "
+            f"{'is' if release['alone'] == 1 else 'are'} the only one in their group with their "
+            "number of rows."
+        )
+    if release["form"] == TWO_TABLES:
+        said.append(APART)
+    if dropped := release.get("dropped"):
+        share = percent(Fraction(dropped, release["rows_in"]))
+        said.append(
+            f"{count(dropped)} of {plural(release['rows_in'], 'row')} ({share}) "
+            f"{'was' if dropped == 1 else 'were'} excluded because of missing values. The "
+            "published table describes the others."
+        )
+    trims = [
+        f"{one['name']} ({words})"
+        for one in release["columns"]
+        if (words := stated_trim(one).words)
+    ]
+    if trims:
+        said.append(
+            f"Numbers were rounded or cut off before publication: {', '.join(trims)}. The "
+            "requirements hold for the published values."
+        )
+    return [*said, SEEDED] if release.get("reproducible") else said
+
+
+def left_out(release: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """Return how many rows were left out for which reason."""
+    reasons = (
+        (release.get("dropped"), "missing values"),
+        (release.get("suppressed"), "so that the requirements hold, or the others lose less"),
+        (release.get("capped"), "people with more rows than are published of one person"),
+    )
+    return [(number, why) for number, why in reasons if number]
+
+
+def at_odds(release: Mapping[str, Any]) -> str:
+    """Say what holds for readers to whom some rows of a group seem more likely than others."""
+    asked = (one.principle for one in _required(release))
+    bounds = [one.at_odds(Fraction(ODDS)) for one in asked if isinstance(one, Pairwise)]
+    if not bounds:
+        return ""
+    return (
+        f" Even if some rows seem {ODDS} times as likely to the reader as others, a guess of a "
+        f"listed value has a chance of at most {percent_up(max(bounds))}."
+    )
+
+
+def limits(release: Mapping[str, Any]) -> list[Said]:
+    """Return what the requirements do not cover."""
+    protected = [one["name"] for one in release["columns"] if one["role"] == "sensitive"]
+    known = "The numbers are about readers who know the columns marked “may be known”."
+    if protected:
+        known += f" A reader who knows a person’s exact {several(protected)} can find the row."
+    said: list[Said] = [("Readers who know more.", known), ISOLATING]
+    if release["groups"] is None:
+        said += [("The assumption.", one) for one in release.get("adversary", ())]
+    else:
+        said.append((CONDITION[0], f"{CONDITION[1]}{at_odds(release)}"))
+    if "coarsened_from" in release:
+        said.append(NESTED)
+    said += SERIES if "previous" in release else ()
+    if release.get("people") and "previous" not in release:
+        said.append(THROUGH_PERSON)
+    hidden = [one["name"] for one in release["columns"] if one["role"] == PSEUDONYM]
+    said += [("Keyed hashes.", warning(hidden))] if hidden else []
+    return [*said, OTHER_RELEASES, TRUE_OF_ALL]
+
+
+ROLES = {
+    "quasi": "may be known",
+    "sensitive": "protected",
+    "other": "published beside them",
+    PSEUDONYM: "names a person",
+}
+
+
+def columns(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what was done to every published column, and what one of its cells tells."""
+    release = facts["release"]
+    widths = {one["column"]: one for one in facts["shown"]["cells"]}
+    asked, lost = asked_for(release), release["loss"]["ncp"]
+    apart = release["form"] == TWO_TABLES
+    found = []
+    for one in release["columns"]:
+        name, role = one["name"], one["role"]
+        bounds = [r["bound"] for r in asked if name in r["columns"] and r["chance"]]
+        guarded = any(name in r["columns"] for r in asked)
+        entry: dict[str, Any] = {"name": name, "role": ROLES[role], "lost": None, "strip": None}
+        if role == "quasi":
+            wide = widths[name]
+            exact = apart or wide["exact"] >= 1
+            entry |= {
+                "done": "published exactly" if exact else "made coarser",
+                "cell": spans(wide, apart=apart) if apart or not exact else "every cell is exact",
+                "lost": lost[name],
+                "strip": wide if wide["whole"] else None,
+            }
+        elif role == "sensitive":
+            entry |= {
+                "role": "protected" if guarded else "sensitive, nothing required",
+                "done": "published exactly",
+                "cell": f"a reader’s chance: at most {chance(max(bounds))}" if bounds else "",
+            }
+        elif role == PSEUDONYM:
+            entry |= {"done": "replaced by a keyed hash", "cell": ""}
+        else:
+            done = "the mean of its group" if one.get("survey_weight") else "published exactly"
+            entry |= {"done": done, "cell": ""}
+        found.append(entry)
+    for table, said in release.get("tables", {}).items():
+        found += [
+            {
+                "name": f"{table}.{one['name']}",
+                "role": ROLES[one["role"]],
+                "done": "published exactly",
+                "cell": "",
+                "lost": None,
+                "strip": None,
+            }
+            for one in said["columns"]
+        ]
+    return found
+
+
+def spans(one: Mapping[str, Any], *, apart: bool = False) -> str:
+    """Say how much of a column cells cover; of two tables, how much a group does."""
+    if apart:
+        return f"half of the groups span at most {extent(one, one['half'])}"
+    if one["exact"] >= MOSTLY:
+        return f"{in_hundred(one['exact'])} cells are exact"
+    verb = "cover" if one["numeric"] else "list"
+    return f"half of the cells {verb} at most {extent(one, one['half'])}"
+
+
+MOSTLY = 0.5  # of the cells are exact: then the median says nothing
+
+
+def told(facts: Mapping[str, Any]) -> str:
+    """Say what was made coarser, and what is exact."""
+    release = facts["release"]
+    every = columns(facts)
+    if release["form"] == TWO_TABLES:
+        return (
+            "Every column is exact. What is lost is which value of a group belongs to which person."
+        )
+    coarse = [one for one in every if one["done"] == "made coarser"]
+    kept = len(every) - len(coarse)
+    first = f"{plural(len(coarse), 'column')} {'was' if len(coarse) == 1 else 'were'} made coarser."
+    if not kept:
+        return first
+    rest = "Which value belongs to whom is lost." if release["groups"] is not None else ""
+    many = f"{plural(kept, 'column')} {'is' if kept == 1 else 'are'} exact."
+    return " ".join(filter(None, (first, many, rest)))
+
+
+def gone_sentence(release: Mapping[str, Any]) -> str:
+    """Say how many rows were left out."""
+    if "rows_in" not in release:
+        return "The owner does not say how many rows were left out."
+    rows_in, kept = release["rows_in"], release["rows"]
+    if "previous" in release:
+        kept = release["people"]
+    gone = rows_in - kept
+    if not gone:
+        return "No row was left out."
+    share = percent(Fraction(gone, rows_in))
+    return f"{count(gone)} of {plural(rows_in, 'row')} ({share}) were left out."
+
+
+def notes(release: Mapping[str, Any]) -> Iterator[str]:
+    """Say what kind of release it is, where it is no ordinary one."""
+    if "previous" in release:
+        rest = release["rows"] - release["people"]
+        yield (
+            f"This release is one of a series. {count(release['people'])} of its rows are about "
+            f"people who are in the table now. The other {count(rest)} "
+            f"({percent(Fraction(rest, release['rows']))}) are placeholders for people who left."
+        )
+    if "coarsened_from" in release:
+        yield "This release was made by joining the groups of a finer one, from its files alone."
+    if parts := sum("/" in name for name in release["digests"]):
+        yield (
+            f"The table is a directory of {plural(parts, 'file')}. Shoal put every row into one of "
+            "them at random."
+        )

@@ -1,0 +1,202 @@
+"""The verdict in words, for terminal, report, certificate and page alike: one place says it.
+
+Everything follows from what a manifest says: `verdict`, `exposed`, `found`, `inferred`, `learned`
+and `threshold`. Options stand in sentences as data, for each view to spell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from shoal.errors import option
+from shoal.exact import percent, upward, written
+from shoal.views.words import several
+
+SAYS = {
+    "holds": "Holds",
+    "holds-with-open-questions": "Holds, with open questions",
+    "does-not-hold": "Does not hold",
+}
+HOLDS, OPEN, BROKEN = SAYS
+TOLERATED = 0.05  # of people, whom readers of exposed columns may find
+
+
+@dataclass(frozen=True)
+class Settlement:
+    """One way to settle an open question: what it is called, when it fits, and what to type."""
+
+    name: str
+    when: str
+    option: tuple[str, str | None]
+
+    @property
+    def sentence(self) -> str:
+        """The remedy with its option as data."""
+        return f"{self.name} ({option(*self.option)}). {self.when}"
+
+
+def open_columns(facts: dict[str, Any]) -> list[str]:
+    """Return the exposed columns that somebody may know."""
+    return [one["column"] for one in facts["exposed"] if one["said"] is None]
+
+
+def stated_columns(facts: dict[str, Any]) -> list[str]:
+    """Return the exposed columns of which the owner states that no reader knows them."""
+    return [one["column"] for one in facts["exposed"] if one["said"] is not None]
+
+
+def says(facts: dict[str, Any]) -> str:
+    """Return the verdict as people read it."""
+    return SAYS[facts["verdict"]]
+
+
+def because(facts: dict[str, Any]) -> list[str]:
+    """Return the sentences that give the reasons of a verdict with open questions."""
+    names = open_columns(facts) if facts.get("verdict") == OPEN else []
+    if not names:
+        return []
+    listed = several(names)
+    are, them = ("is", "it") if len(names) == 1 else ("are", "them")
+    said = [f"{listed} {are} published unchanged, and no requirement protects {them}."]
+    found = facts["found"]
+    if found is None:
+        return [
+            *said,
+            f"This release has no groups, so what a reader who knows {listed} can find was not "
+            "measured.",
+        ]
+    seen = found["with_exposed"]
+    if seen["above"] > TOLERATED:
+        limit = max(facts["threshold"], found["quasi"])
+        worst = "with certainty" if seen["largest"] >= 1 else f"with {chance(seen['largest'])}"
+        said.append(
+            f"A reader who also knows {listed} finds {share(seen['above'])} of the people with a "
+            f"chance above {chance(limit)}; at worst, {worst}."
+        )
+    said += [
+        f"A reader who also knows {listed} learns more than {one['principle']} allows about "
+        f"{share(one['share'])} of the people."
+        for one in facts["learned"]
+        if one["share"]
+    ]
+    return said
+
+
+def settlements(facts: dict[str, Any]) -> list[Settlement]:
+    """Return what settles the open questions, in the order in which it is worth considering."""
+    names = open_columns(facts)
+    if facts["verdict"] != OPEN or not names:
+        return []
+    joined, flat = ",".join(names), ",".join(name for name in names if "." not in name)
+    them = "it" if len(names) == 1 else "them"
+    coarser = (f"Generalize {them}", f"Choose this if readers may know {them}.", ("quasi", flat))
+    return [
+        *([Settlement(*coarser)] if flat else []),  # columns of linked tables stay as they are
+        Settlement(
+            f"Protect {them} with a requirement",
+            f"Choose this if readers do not know {them} and must not learn {them}.",
+            ("require", None),
+        ),
+        Settlement(
+            f"Leave {them} out",
+            f"Choose this if the purpose does not need {them}.",
+            ("identifying", joined),
+        ),
+        Settlement(
+            f"State that no reader knows {them} of a person",
+            "The manifest and the certificate repeat your statement.",
+            ("nobody_knows", joined),
+        ),
+    ]
+
+
+def statement(facts: dict[str, Any]) -> str | None:
+    """Return what the owner states about who knows what, where anything is stated."""
+    if not (names := stated_columns(facts)):
+        return None
+    return f"The owner states that no reader knows {several(names)} of a person."
+
+
+@dataclass(frozen=True)
+class Public:
+    """How a release stands to the threshold of a public one."""
+
+    meets: bool
+    sentence: str
+
+
+def public(facts: dict[str, Any]) -> Public | None:
+    """Say how a release stands to the threshold; None where that is not known.
+
+    It is met only where the verdict is that it holds.
+    """
+    found = facts["found"]
+    if found is None or facts["verdict"] == BROKEN:
+        return None
+    threshold, quasi = facts["threshold"], found["quasi"]
+    limit = f"(threshold {chance(threshold, ', {}')})"
+    if quasi > threshold:
+        said = (
+            "Does not meet the threshold for public release. A person in the table is found by the "
+            f"quasi-identifiers with a chance of up to {share(quasi)} {limit}."
+        )
+    elif facts["verdict"] == OPEN:
+        said = "Whether it meets the threshold for public release depends on the open questions."
+    else:
+        said = (
+            "Meets the threshold for public release. A person in the table is found by the "
+            f"quasi-identifiers with a chance of at most {share(quasi)} {limit}."
+        )
+    return Public(facts["verdict"] == HOLDS and quasi <= threshold, said)
+
+
+def shown(facts: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a line for each exposed column: how many are unique by it, and what can be told.
+
+    Shares are of people, None where nothing was measured.
+    """
+    if facts["inferred"] is None:
+        return [one | {"unique": None, "certain": None, "likely": None} for one in facts["exposed"]]
+    people = facts.get("people") or facts["rows"]
+    return [
+        one | {"unique": upward(Fraction(one["alone"], people))} | facts["inferred"][one["column"]]
+        for one in facts["exposed"]
+    ]
+
+
+def told(line: dict[str, Any]) -> str:
+    """Say in a sentence what a reader can tell of an exposed column."""
+    if line["certain"] is None:
+        return f"What a reader can tell of {line['column']} was not measured."
+    return (
+        f"A reader who knows the quasi-identifiers of a person can tell {line['column']} with "
+        f"certainty for {share(line['certain'])} of the people, and with a chance above one half "
+        f"for {share(line['likely'])}."
+    )
+
+
+def spelled(value: float | None) -> str:
+    """Write a share of people that may not have been measured."""
+    return "not measured" if value is None else share(value)
+
+
+def chance(value: float, beside: str = " ({})") -> str:
+    """Write a chance in per cent, and beside it as one in so many where it is that.
+
+    >>> chance(0.2), chance(0.09090909090909091, ", {}"), chance(0.15)
+    ('20% (1 in 5)', '9.1%, 1 in 11', '15%')
+    """
+    parts = round(1 / value)
+    same = value == upward(Fraction(1, parts))
+    return share(value) + (beside.format(f"1 in {parts:,}") if same else "")
+
+
+def share(value: float) -> str:
+    """Write a share, never as all or none where it is neither.
+
+    >>> share(0.5), share(0.9999), share(1), share(0)
+    ('50%', 'over 99.9%', '100%', '0%')
+    """
+    return "over 99.9%" if 0.999 < written(value) < 1 else percent(value)

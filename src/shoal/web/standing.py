@@ -1,0 +1,161 @@
+"""What stands between the owner and a release: what is open is counted, and the button waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shoal.web.draft import GONE, SAID_BY_OWNER
+from shoal.web.following import ask_desk
+from shoal.web.trying import look_ahead
+from shoal.web.worker import Refused
+
+if TYPE_CHECKING:
+    from shoal.web.state import Shelf, Table
+    from shoal.web.worker import Refusal
+
+ALLOWS = "this table does not allow"
+EXPOSING = "Exposing"  # the kind of refusal of columns that tell people apart
+NOT_ACHIEVABLE = 3  # the exit code of what a table does not allow, or a search did not reach
+MOST_GOING = 0.01  # the share of rows above which the owner says that they may go
+
+
+async def bar(shelf: Shelf, table: Table) -> dict[str, Any]:
+    """Return what is open, and what is shown of rows that will go and columns that will not."""
+    draft = table.asked
+    known: dict[str, Any] = {"path": str(table.path), "file": table.note()}
+    try:
+        table.going = await ask_desk(shelf, table, "going", **known)
+    except Refused:  # what is wrong with the columns, whatever is required will say
+        table.going = {}
+    table.bare = await ask_desk(
+        shelf, table, "lacking", texts=draft.require, tables=draft.protected
+    )
+    draft.unchanged &= set(table.bare)
+    await look_ahead(shelf, table)
+    gone = len(draft.named(*GONE, "person"))
+    return {
+        "open": questions(table),
+        "published": len(draft.columns) - gone,
+        "left_out": gone,
+        "secrets": draft.named("sensitive"),
+        "exposed": exposed(table),
+        "unprotected": unprotected(table),
+        "unexplained": unexplained(table),
+        "foreseen": None if unpriceable(table) else foreseen(table),  # each has said its own
+        "going": table.going,
+        "draft": draft,
+    }
+
+
+def questions(table: Table) -> list[str]:
+    """Return what has to be decided before a release can be made, each in a few words."""
+    draft, found = table.asked, []
+    if not draft.known_by:
+        found.append("no column is marked as one that others may know")
+    if not draft.require:
+        found.append("nothing is required yet")
+    found += [f"{one['text']} cannot be required" for one in table.considered if "problem" in one]
+    found += [f"{ALLOWS} {text}" for text in not_allowed(table)]
+    if not found and (refusal := foreseen(table)) and refusal.exit_code == NOT_ACHIEVABLE:
+        exposing = refusal.kind == EXPOSING
+        found.append("a column identifies people" if exposing else f"{ALLOWS} all of it together")
+    elif not found and table.refused == draft.toml():
+        found.append(f"{ALLOWS} what is required")
+    return found + choices(table)
+
+
+def choices(table: Table) -> list[str]:
+    """Return what nobody but the owner can decide: no release is made before that."""
+    found = [undecided_rows(table)]
+    if names := unprotected(table):
+        found.append(f"no requirement protects {_listed(names)}")
+    if names := unexplained(table):
+        found.append(f"nothing explains {_listed(names)}")
+    return [one for one in found if one]
+
+
+def unprotected(table: Table) -> list[str]:
+    """Return the columns to protect that nothing is required of, and nothing is said of either."""
+    said = {*table.asked.rest.get(SAID_BY_OWNER, ()), *table.asked.unchanged}
+    return [name for name in table.bare if name not in said]
+
+
+def unexplained(table: Table) -> list[str]:
+    """Return the columns of which an inspection asks the owner something, not answered yet."""
+    draft = table.asked
+    linked = {place for _, places in draft.linked.values() for place in places}
+    return [
+        name
+        for place, name in draft.columns.items()
+        if place not in linked and table.columns[place]["question"] and name not in draft.answered
+    ]
+
+
+def foreseen(table: Table) -> Refusal | None:
+    """Return why what is decided would be refused before any search, as far as that is known."""
+    text, refusal, _ = table.ahead
+    return refusal if text == table.asked.substance else None
+
+
+def unpriceable(table: Table) -> str:
+    """Return why there is nothing to try a price of, in one word; nothing where there is."""
+    if not table.asked.known_by:
+        return "nobody"
+    if not table.asked.require:
+        return "nothing"
+    if any("problem" in one for one in table.considered):
+        return "unreadable"
+    return "impossible" if not_allowed(table) else ""
+
+
+def not_allowed(table: Table) -> list[str]:
+    """Return the requirements that the table cannot keep, whatever the groups.
+
+    Rows that Shoal may remove can make one possible: where enough of them may go, it is tried.
+    """
+    may_go = _share(table.asked.rest.get("suppress"))
+    found = []
+    for one in table.considered:
+        if one.get("achievable") is False:
+            helps = [_share(value) for name, value in one["fix"] if name == "suppress"]
+            if min(helps, default=1) > may_go:
+                found.append(one["text"])
+    return found
+
+
+def _share(said: Any) -> float:
+    """Return the share that was said, 0 where none was.
+
+    >>> _share("1%"), _share(0.01), _share(None), _share("few")
+    (0.01, 0.01, 0.0, 0.0)
+    """
+    text = str(said or 0).strip()
+    try:
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        return 0.0
+
+
+def undecided_rows(table: Table) -> str:
+    """Return which rows the owner has to decide about, nothing where there are none."""
+    going = table.going
+    if going.get("undecided"):
+        return f"what becomes of the rows without {_listed(list(going['undecided']))}"
+    if going and not table.asked.rows_chosen and going["gone"] > MOST_GOING * going["rows"]:
+        return f"{going['gone']:,} rows would go"
+    return ""
+
+
+def exposed(table: Table) -> list[str]:
+    """Return the columns that will be published unchanged and that no requirement is about."""
+    stated = table.asked.rest.get(SAID_BY_OWNER, ())
+    return [name for name in (*table.bare, *table.asked.named("other")) if name not in stated]
+
+
+def _listed(names: list[str]) -> str:
+    """Join names as people do.
+
+    >>> _listed(["age"]), _listed(["age", "zip", "ward"])
+    ('age', 'age, zip and ward')
+    """
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -1,0 +1,38 @@
+"""Files beside the code that contributors, forges and programs look for say what is so."""
+
+from __future__ import annotations
+
+import re
+
+from documentation.pages import DOCS, ROOT
+from shoal.version import __version__
+
+
+def said(name: str) -> str:
+    return (ROOT / name).read_text("utf-8")
+
+
+def test_the_citation_names_this_version_and_the_licence():
+    assert f"\nversion: {__version__}\n" in said("CITATION.cff")
+    assert "\nlicense: Apache-2.0\n" in said("CITATION.cff")
+
+
+def test_every_page_that_llms_txt_names_is_there():
+    links = re.findall(r"\]\(([^)]+)\.html\)", said("docs/llms.txt"))
+    assert len(links) >= 10
+    assert [link for link in links if not (DOCS / f"{link}.md").exists()] == []
+
+
+def test_the_workflow_runs_what_the_readme_says():
+    assert "- run: make test\n" in said(".github/workflows/test.yml")
+
+
+def test_a_broken_promise_is_not_reported_in_the_open():
+    for name in ("bug.md", "config.yml"):
+        assert "SECURITY.md" in said(f".github/ISSUE_TEMPLATE/{name}")
+
+
+def test_a_commit_is_held_to_what_make_lint_and_make_types_run():
+    tools = re.findall(r"^\t\$\(BIN\)/(ruff \w+|lint-imports|mypy)", said("Makefile"), re.MULTILINE)
+    for tool in set(tools):
+        assert f"entry: .venv/bin/{tool}" in said(".pre-commit-config.yaml")

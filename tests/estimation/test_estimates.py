@@ -1,0 +1,235 @@
+"""Estimates: what is right, what is refused, and what decides that."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from estimation.people import QUASI, TRUTH, published, release, simulated
+from shoal.estimation import judging
+from shoal.estimation.analyses import regression
+from shoal.estimation.completing import Problem
+from shoal.estimation.judging import before, caveats
+from shoal.estimation.opening import Analysable, open_release
+from shoal.runs.correcting import CORRECTED
+from shoal.table.coding import code_lenient
+
+FORMULA = "log(income) ~ age + hours + C(sex)"
+
+
+def test_a_release_and_its_directory_give_the_same_numbers(tmp_path):
+    release().write(tmp_path / "published")
+    one = shoal.estimate(release(), FORMULA, seed=3)
+    other = shoal.estimate(tmp_path / "published", FORMULA, seed=3)
+    assert one == other
+    assert one.status == "valid"
+
+
+def test_slopes_are_right_where_naive_ones_are_not():
+    table = simulated(3000, 7)
+    found = shoal.estimate(published(table, 2500), FORMULA, seed=1)
+    assert found.status == "valid"
+    assert [one.name for one in found.quantities] == list(TRUTH)
+    for one in found.quantities:
+        assert one.low < one.estimate < one.high
+        assert abs(one.estimate - TRUTH[one.name]) < 3.5 * one.se
+        assert 0 <= one.missing < 0.5
+        assert one.rhat < 1.1
+    own = shoal.estimate(published(table, 1), FORMULA, seed=1)["hours"].estimate
+    hours = found["hours"]
+    assert abs(hours.estimate - own) < abs(hours.naive - own) / 2
+
+
+def test_fits_are_those_of_the_textbook_where_the_order_is_known():
+    table = simulated(300, 8)
+    columns = {name: code_lenient(table[name]) for name in table.columns}
+    alone = Analysable({}, np.arange(301), columns, {"income": columns.pop("income")})
+    analysis = regression(alone, "log(income) ~ age * C(sex)", logit=False)
+    assert analysis.names == ("Intercept", "age", "C(sex)[T.2]", "age:C(sex)[T.2]")
+    found, squares = analysis.fit(np.arange(300, dtype=np.int32))
+    age, woman = table["age"].to_numpy(), table["sex"].to_numpy() == 2
+    design = np.column_stack([np.ones(300), age, woman, age * woman])
+    log = np.log(table["income"].to_numpy())
+    inverse = np.linalg.inv(design.T @ design)
+    slopes = inverse @ design.T @ log
+    meat = design * (log - design @ slopes)[:, None]
+    assert found == pytest.approx(slopes)
+    robust = inverse @ meat.T @ meat @ inverse * 300 / 296  # HC1
+    assert squares == pytest.approx(np.diag(robust))
+
+
+@pytest.mark.parametrize(
+    ("asked", "exact"),
+    [
+        ({"mean": "income"}, lambda y: y.mean()),
+        ({"quantile": 0.9}, lambda y: np.quantile(y, 0.9)),
+        ({"share": "income > 30000"}, lambda y: (y > 30000).mean()),
+        ({"mean": "log(income)"}, lambda y: np.log(y).mean()),
+    ],
+)
+def test_what_depends_on_no_pairing_needs_no_model(asked, exact):
+    found = shoal.estimate(release(), **asked)
+    (one,) = found.quantities
+    assert found.status == "valid"
+    assert one.missing == 0
+    assert one.estimate == pytest.approx(exact(simulated(900, 1)["income"].to_numpy()))
+
+
+def test_parts_are_named_and_near_the_truth():
+    table = simulated(900, 1)
+    found = shoal.estimate(release(), mean="income", by="age < 40", seed=1)
+    assert [one.name for one in found.quantities] == [
+        "mean(income)[age < 40=0]",
+        "mean(income)[age < 40=1]",
+    ]
+    for one, young in zip(found.quantities, (False, True), strict=True):
+        own = table.filter((pl.col("age") < 40) == young)["income"].to_numpy().mean()
+        assert abs(one.estimate - own) < 2 * one.se
+
+
+def test_correlations_and_logits_have_their_names():
+    found = shoal.estimate(release(), correlation=True, seed=1)
+    assert [one.name for one in found.quantities] == [
+        f"correlation({name}, income)" for name in QUASI
+    ]
+    found = shoal.estimate(release(), "income > 30000 ~ age", logit=True, seed=1)
+    assert found["age"].estimate > 0
+
+
+@pytest.mark.parametrize(
+    "formula", ["age ~ income", "income ~ age + income", "log(income) ~ income:age"]
+)
+def test_a_sensitive_column_on_the_right_is_refused(formula):
+    found = shoal.estimate(release(), formula)
+    assert (found.status, found.quantities) == ("refused", ())
+    assert "sensitive" in found.reason
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "income",
+        "income ~ nobody",
+        "income ~ __import__('os').getpid()",
+        "income ~ age.mean()",
+        "income ~ eval(age)",
+        "hours ~ age",
+        "log(income - 9000000) ~ age",
+        "income ~ age + I(2 * age)",
+    ],
+)
+def test_what_makes_no_sense_is_bad_usage(formula):
+    with pytest.raises(shoal.UsageError):
+        shoal.estimate(release(), formula)
+
+
+def test_one_thing_is_asked_at_a_time():
+    for asked in ({}, {"mean": "income", "share": "income > 1"}, {"mean": "income", "tables": 1}):
+        with pytest.raises(shoal.UsageError):
+            shoal.estimate(release(), **asked)
+
+
+def test_a_heap_is_refused_and_anyway_keeps_the_status():
+    table = simulated(600, 9).with_columns(
+        income=pl.when(pl.int_range(600) % 5 == 0).then(50_000).otherwise("income")
+    )
+    heaped = published(table, 400)
+    found = shoal.estimate(heaped, FORMULA)
+    assert (found.status, found.quantities) == ("refused", ())
+    assert "20%" in found.reason
+    anyway = shoal.estimate(heaped, FORMULA, anyway=True, seed=1)
+    assert anyway.status == "refused"
+    assert len(anyway.quantities) == 4
+    assert all(one.status == "refused" for one in anyway.quantities)
+
+
+def test_nothing_to_learn_from_is_refused():
+    table = simulated(600, 10)
+    shuffled = table.with_columns(pl.col("income").shuffle(seed=1))
+    problem = Problem(open_release(published(shuffled, 2000)), "income")
+    (reason,) = before(problem)
+    assert "hardly differ" in reason
+    assert before(Problem(open_release(release()), "income")) == []
+
+
+@pytest.mark.parametrize("form", ["intervals", "bounds", "means"])
+def test_other_forms_are_refused_with_a_sentence(form):
+    found = shoal.estimate(release().as_form(form), FORMULA)
+    assert found.status == "refused"
+    assert "two-tables" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"method": "Split()"}, "Split() formed the groups"),
+        ({"method": "Oblivious(block=100)"}, "Oblivious(block=100) formed the groups"),
+        ({"suppressed": 3}, "3 rows were left out"),
+        ({"dropped": 4}, "4 rows were left out"),
+        ({"columns": [{"name": "income", "top": 5}]}, "Extreme values of income"),
+    ],
+)
+def test_what_makes_answers_approximate_is_read_from_the_manifest(changed, said):
+    manifest = dict(release().manifest)
+    assert caveats(manifest) == []
+    (reason,) = caveats(manifest | changed)
+    assert reason.startswith(said)
+
+
+def test_methods_that_look_at_values_are_approximate():
+    found = shoal.estimate(published(simulated(600, 1), 500, method="Split()"), FORMULA, seed=1)
+    assert found.status == "approximate"
+    assert "Split()" in found.reason
+
+
+def test_near_the_limit_the_bias_of_groups_is_measured_and_subtracted(monkeypatch):
+    made = published(simulated(600, 4), 3000, method="Split()")
+    found = {}
+    for near in (0.0, 2.0):
+        monkeypatch.setattr(judging, "NEAR", near)
+        found[near] = shoal.estimate(made, FORMULA, seed=1, anyway=True)
+    corrected, plain = found[0.0], found[2.0]
+    assert CORRECTED in corrected.reason
+    assert CORRECTED not in plain.reason
+    assert corrected["age"].estimate != plain["age"].estimate
+    assert corrected["age"].se > plain["age"].se
+
+
+def test_oblivious_groups_are_never_corrected(monkeypatch):
+    monkeypatch.setattr(judging, "NEAR", 0.0)
+    assert shoal.estimate(release(), FORMULA, seed=1).status == "valid"
+
+
+def test_terms_that_the_model_lacks_are_approximate():
+    found = shoal.estimate(release(), "log(income) ~ age:hours:sex", seed=1)
+    assert found.status == "approximate"
+    assert "age and hours and sex" in found.reason
+
+
+def test_labels_are_estimated_too():
+    random = np.random.default_rng(11)
+    age = random.integers(20, 70, 1500)
+    ill = random.random(1500) < 1 / (1 + np.exp((55 - age) / 6))
+    kind = np.where(ill, "ill", np.where(random.random(1500) < 0.5, "well", "fine"))
+    table = pl.DataFrame({"age": age, "zip": random.integers(0, 30, 1500), "state": kind})
+    schema = shoal.Schema(quasi=["age", "zip"], sensitive="state")
+    made = shoal.anonymize(
+        table, schema, require="DistinctL(l=2)", method="Mondrian()", form="two-tables"
+    )
+    found = shoal.estimate(made, share="state == 'ill'", by="age < 45", seed=1, anyway=True)
+    for one, young in zip(found.quantities, (False, True), strict=True):
+        assert abs(one.estimate - ill[(age < 45) == young].mean()) < 4 * one.se
+
+
+@pytest.mark.long
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    hits = []
+    for seed in range(40):
+        found = shoal.estimate(
+            published(simulated(1500, 100 + seed), 9000, seed=seed), FORMULA, anyway=True, seed=seed
+        )
+        hits.append([one.low <= TRUTH[one.name] <= one.high for one in found.quantities])
+    assert np.mean(hits, 0).min() >= 0.8
+    assert 0.89 <= np.mean(hits) <= 0.99

@@ -1,0 +1,192 @@
+"""`Exchange(loss="squared")`: by the definition, exact for one column, within every bound."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import shoal
+from reference import proximity, squares
+from shoal.errors import BadParameter
+from shoal.kernels.exchange.loss import least_added, ncp_after
+from shoal.kernels.exchange.state import make_groups, refresh_each
+from shoal.methods.base import Task
+from shoal.methods.exchange import Board
+from shoal.principles.groups import Groups
+from shoal.principles.requirement import requirements
+from shoal.release.squares import best_runs, rounded, squared_error
+from shoal.table.coded import code_table
+from tables import frame, tables
+
+SQUARED = shoal.Exchange(loss="squared")
+QUASI = ["age", "zip", "job"]
+
+
+def task_of(table, require, quasi=QUASI, weights=None):
+    schema = shoal.Schema(quasi=quasi, sensitive="salary", weights=weights or {})
+    return Task(code_table(frame(table), schema), tuple(requirements(require, ["salary"])))
+
+
+def parts(groups):
+    return [np.flatnonzero(groups.labels == g).tolist() for g in range(len(groups))]
+
+
+@given(tables(least=4, most=20), st.data())
+def test_error_is_that_of_the_definition(table, data):
+    rows = len(table["age"])
+    labels = data.draw(st.lists(st.integers(0, 3), min_size=rows, max_size=rows))
+    weights = data.draw(st.sampled_from([{}, {"age": 3.0}, {"zip": 0.5, "job": 2.0}]))
+    coded = task_of(table, "KAnonymity(k=2)", weights=weights).coded
+    groups = Groups.of(np.array(labels))
+    told = [weights.get(name, 1.0) for name in QUASI]
+    known = squares.share([table[name] for name in QUASI], parts(groups), told)
+    assert squared_error(coded, groups) == pytest.approx(known, abs=1e-5)
+
+
+@given(tables(least=8, most=30))
+def test_kernels_measure_replacements_by_the_definition(table):
+    task = task_of(table, "KAnonymity(k=3)")
+    board = Board.of(task, 3, squared=True)
+    rows = len(table["age"])
+    order, cuts = np.arange(rows), np.array([0, rows // 2, rows])
+    groups = make_groups(board.values, board.codes, order, cuts, rows)
+    refresh_each(board.space, board.relations, groups, np.arange(2), 1)
+    columns = squares.columns([table[name] for name in QUASI], [1.0] * 3)
+    first, second = list(range(rows // 2)), list(range(rows // 2, rows))
+
+    def error(members):
+        return squares.error(columns, [members])
+
+    assert groups.sizes @ groups.ncp == pytest.approx(error(first) + error(second), abs=1e-4)
+    for enter in (0, len(first) - 1):
+        joined = [*second, first[enter]]
+        added = ncp_after(board.space, groups, 1, -1, 0, enter)
+        assert len(joined) * added == pytest.approx(error(joined), abs=1e-4)
+        for leave in (0, len(second) - 1):
+            swapped = [*second[:leave], *second[leave + 1 :], first[enter]]
+            found = len(swapped) * ncp_after(board.space, groups, 1, leave, 0, enter)
+            assert found == pytest.approx(error(swapped), abs=1e-4)
+            # The bound by which moves are passed over is one.
+            hope = bound_of(board.space, groups, added)
+            cost = error(swapped) - error(second)
+            assert cost + groups.relief[1, leave] >= hope - 1e-4
+
+
+def bound_of(space, groups, added):
+    """Call a kernel for other kernels as Python."""
+    return least_added.py_func(space, groups, 1, added)
+
+
+@given(st.lists(st.integers(-50, 50), min_size=2, max_size=8), st.integers(1, 3))
+def test_one_column_is_exact(numbers, size):
+    assume(len(numbers) >= size)
+    labels = best_runs(np.array(numbers, float), size)
+    found = squares.error([numbers], parts(Groups.of(labels)))
+    assert found == pytest.approx(squares.least(numbers, size), abs=1e-4)
+    assert np.bincount(labels).min() >= size
+
+
+def test_one_column_is_exact_through_the_method():
+    numbers = [0, 0, 1, 7, 8, 8, 8, 30, 31, 90, 95]
+    table = {"age": numbers, "salary": list(range(11))}
+    groups = SQUARED.search(task_of(table, "KAnonymity(k=3)", quasi=["age"]))
+    known = squares.least(numbers[:8], 3) + squares.least(numbers[8:], 3)
+    assert squares.error([numbers], parts(groups)) == pytest.approx(known)
+
+
+@settings(max_examples=25)
+@given(tables(least=12, most=60), st.integers(2, 4))
+def test_sizes_are_from_k_to_less_than_twice_k(table, k):
+    sizes = SQUARED.search(task_of(table, f"KAnonymity(k={k})")).sizes
+    assert sizes.min() >= k
+    assert sizes.max() < 2 * k
+
+
+@settings(max_examples=25)
+@given(tables(least=12, most=60), st.integers(0, 6), st.integers(2, 4))
+def test_bounds_are_kept(table, epsilon, m):
+    assume(proximity.generalizable(table["salary"], "absolute", m, epsilon=epsilon))
+    groups = SQUARED.search(task_of(table, shoal.EpsilonM(epsilon=epsilon, m=m)))
+    for rows in parts(groups):
+        values = [table["salary"][r] for r in rows]
+        assert proximity.holds(values, "absolute", m, epsilon=epsilon)
+
+
+def clouds(rows: int) -> pl.DataFrame:
+    rng = np.random.default_rng(5)
+    at = rng.normal(size=(rows // 8, 3))[rng.integers(0, rows // 8, rows)]
+    spots = (at * 1000 + rng.normal(size=(rows, 3)) * 50).astype(int)
+    return pl.DataFrame({"age": spots[:, 0], "zip": spots[:, 1], "town": spots[:, 2]}).with_columns(
+        salary=pl.int_range(rows)
+    )
+
+
+def test_squares_are_what_gets_less():
+    table = clouds(600)
+    schema = shoal.Schema(quasi=["age", "zip", "town"], sensitive="salary")
+
+    def lost(method):
+        require = "KAnonymity(k=5)"
+        made = shoal.anonymize(table, schema, require=require, method=method, form="means")
+        return made.squared_error
+
+    squared = lost(SQUARED)
+    assert squared < 0.9 * lost(shoal.Exchange())
+    assert lost(None) == squared  # what `means` takes by itself
+    assert shoal.anonymize(table, schema, require="KAnonymity(k=5)").squared_error > squared
+
+
+def test_seconds_that_are_left_lose_no_more():
+    coded = code_table(clouds(300), shoal.Schema(quasi=["age", "zip"], sensitive="salary"))
+    task = Task(coded, tuple(requirements("KAnonymity(k=4)", ["salary"])))
+    found = SQUARED.search(task)
+    refined = SQUARED.refine(task, found, 0.5)
+    assert isinstance(refined, Groups)
+    assert squared_error(coded, refined) <= squared_error(coded, found)
+    assert refined.sizes.min() >= 4
+
+
+def test_what_is_lost_has_two_names():
+    assert repr(SQUARED) == "Exchange(loss='squared')"
+    assert repr(shoal.Exchange(loss="certainty")) == "Exchange()"
+    with pytest.raises(BadParameter, match="certainty"):
+        shoal.Exchange(loss="cubic")
+
+
+def test_a_search_goes_in_no_circles_by_rounding():
+    for rows in (40, 60, 61):
+        table = {
+            "age": [20 + number // 2 for number in range(rows)],
+            "salary": [10 * number for number in range(rows)],
+        }
+        groups = SQUARED.search(task_of(table, shoal.EpsilonM(epsilon=5, m=3), quasi=["age"]))
+        assert groups.sizes.min() >= 3
+
+
+@given(st.lists(st.integers(-(10**6), 10**6), min_size=2, max_size=200))
+def test_sums_of_squares_are_exact(whole):
+    numbers = [one / 7 for one in whole]
+    values = rounded(np.array(numbers))
+    assert np.abs(values - numbers).max() <= 1e-3 * max(map(abs, numbers))
+    exact = sum((Fraction(one) ** 2 for one in values.tolist()), Fraction(0))
+    assert Fraction(float((values**2).sum())) == exact
+
+
+def test_the_owner_is_told_the_squares_and_no_public_file_is(tmp_path) -> None:
+    chance = np.random.default_rng(5)
+    table = pl.DataFrame({"x": chance.normal(size=60).round(2), "s": np.arange(60) * 10})
+    schema = shoal.Schema(quasi="x", sensitive="s")
+    release = shoal.anonymize(table, schema, require="KAnonymity(k=3)", form="means")
+    release.write(tmp_path / "out")
+    release.owner_report(tmp_path / "owner.html")
+    assert "(SSE/SST)" in (tmp_path / "owner.html").read_text("utf-8")
+    assert release.squared_error is not None
+    told = str(release.squared_error)[:6]
+    for file in (tmp_path / "out").iterdir():
+        assert "SSE" not in file.read_text("utf-8")
+        assert told not in file.read_text("utf-8")

@@ -1,0 +1,234 @@
+"""What a promise says is true of every guess: all are tried on all small groups that keep it."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement, product
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.notation import parse
+from shoal.principles.groups import Groups
+from shoal.principles.requirement import requirements
+from shoal.runs.consider import consider
+from shoal.table.coded import Sensitive
+from shoal.table.coding import code_column
+from shoal.views.sentences import promised
+
+VALUES = (0, 1, 2, 3, 5, 7, 10)
+HALVES = [Fraction(n, 2) for n in range(-4, 28)]
+PERCENT = re.compile(r"([0-9.]+)%")
+
+
+def groups_of(least: int = 1, most: int = 6):
+    """Yield every multiset of few values."""
+    for size in range(least, most + 1):
+        yield from combinations_with_replacement(VALUES, size)
+
+
+def named(text: str) -> Any:
+    return parse(text)
+
+
+def keeps(principle, group, rest=()) -> bool:
+    """Return whether a group keeps a principle, beside the rest of its table."""
+    values = Sensitive.of((code_column(pl.Series("pay", [*group, *rest]), kind="numeric"),))
+    labels = np.repeat([0, 1], [len(group), len(rest)])
+    measured = principle.measure(Groups(labels), values)
+    return not bool(measured.breaches[0])
+
+
+def chance(group, is_right) -> Fraction:
+    return Fraction(sum(map(is_right, group)), len(group))
+
+
+def kept(text: str, least: int = 1, rest=()):
+    principle = named(text)
+    found = [group for group in groups_of(least) if keeps(principle, group, rest)]
+    assert found, text
+    return principle, found
+
+
+@pytest.mark.parametrize("m", [2, 3, 4])
+@pytest.mark.parametrize("epsilon", [0, 1, 2])
+def test_epsilon_m(epsilon: int, m: int) -> None:
+    principle, found = kept(f"EpsilonM(epsilon={epsilon}, m={m})")
+    said = principle.promise("pay")
+    assert f"at most 1 in {m} " in said
+    assert ("any other guess: no limit" if m == 2 else f"any other guess: at most 2 in {m}") in said
+    listed = max(chance(g, lambda v, x=x: abs(v - x) <= epsilon) for g in found for x in g)
+    other = max(chance(g, lambda v, x=x: abs(v - x) <= epsilon) for g in found for x in HALVES)
+    assert listed == Fraction(1, m)
+    assert other <= Fraction(2, m)
+
+
+@pytest.mark.parametrize("m", [2, 3])
+def test_epsilon_m_by_shares_of_the_guess(m: int) -> None:
+    principle, found = kept(f"EpsilonM(epsilon=0.5, m={m}, relative=True)")
+    assert "that person's value is within 50% of the guess" in principle.promise("pay")
+    half = Fraction(1, 2)
+    assert all(
+        chance(g, lambda v, x=x: abs(v - x) <= half * abs(x)) <= Fraction(1, m)
+        for g in found for x in g
+    )  # fmt: skip
+    of_truth = [chance(g, lambda v, x=x: abs(v - x) <= half * abs(v)) for g in found for x in g]
+    assert max(of_truth) > Fraction(1, m)  # so a promise about shares of the truth would be false
+
+
+@pytest.mark.parametrize("m", [2, 3])
+def test_neighbourhood(m: int) -> None:
+    principle, found = kept(f"Neighbourhood(below=1, above=2, m={m})")
+    assert "between 1 below and 2 above the guess" in principle.promise("pay")
+    for group, guesses, most in ((g, *one) for g in found for one in ((g, 1), (HALVES, 2))):
+        assert all(
+            chance(group, lambda v, x=x: x - 1 <= v <= x + 2) <= Fraction(most, m) for x in guesses
+        )
+
+
+@pytest.mark.parametrize("l", [2, 3])
+def test_delta_l(l: int) -> None:
+    principle, found = kept(f"DeltaL(delta=1, l={l})")
+    assert f"it is within 1 of that person's value with a chance of at most 1 in {l}" in (
+        principle.promise("pay")
+    )
+    for group in found:
+        assert all(chance(group, lambda v, x=x: abs(v - x) <= 1) <= Fraction(1, l) for x in HALVES)
+        assert all(chance(group, lambda v, x=x: abs(v - x) <= 2) <= Fraction(1, l) for x in group)
+
+
+@pytest.mark.parametrize("m", [2, 3])
+def test_window_holds_in_mixtures_too(m: int) -> None:
+    principle, found = kept(f"Window(width=2, m={m})")
+    assert "it is within 1 of that person's value" in principle.promise("pay")
+    small = [group for group in found if len(group) <= 4]
+    for one, other in product(small, small[::7]):
+        for group in (one, one + other):
+            assert all(
+                chance(group, lambda v, x=x: abs(v - x) <= 1) <= Fraction(1, m) for x in HALVES
+            )
+
+
+@pytest.mark.parametrize("m", [2, 3])
+def test_chain(m: int) -> None:
+    principle, found = kept(f"Chain(epsilon=1, m={m})")
+    assert "gap larger than 1" in principle.promise("pay")
+    for group in found:
+        runs, last = [], None
+        for value in sorted(group):
+            if last is None or value - last > 1:
+                runs.append(0)
+            runs[-1] += 1
+            last = value
+        assert max(runs) <= Fraction(len(group), m)
+
+
+@pytest.mark.parametrize(("delta", "k"), [("0.5", 3), ("0.75", 5), ("0.8", 4)])
+def test_dissimilarity(delta: str, k: int) -> None:
+    # Distances are shares of the table's range, which is 10 here: 0.1 is a difference of 1.
+    principle, found = kept(f"Dissimilarity(epsilon=0.1, delta={delta}, k={k})", k, (0, 10))
+    others, listed = (Fraction(one) / 100 for one in PERCENT.findall(principle.promise("pay")))
+    assert others >= 1 - Fraction(delta)
+    for group in found:
+        for x in group:
+            assert chance(group, lambda v, x=x: abs(v - x) <= 1) <= listed
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["FrequencyL(l=3)", "AlphaK(alpha=0.4, k=3)", "MUniqueness(m=3)", "RecursiveCL(c=2, l=2)"],
+)
+def test_guesses_of_exact_values(text: str) -> None:
+    principle, found = kept(text)
+    said = principle.promise("pay")
+    most = PERCENT.findall(said)
+    bound = Fraction(most[-1]) / 100 if most else Fraction(1, 3)
+    assert most or "1 in 3" in said
+    for group in found:
+        for x in VALUES:
+            assert chance(group, lambda v, x=x: v == x) <= bound
+
+
+def test_recursive_diversity_holds_with_values_excluded() -> None:
+    principle, found = kept("RecursiveCL(c=2, l=3)")
+    (bound,) = PERCENT.findall(principle.promise("pay"))
+    for group in found:
+        for gone in {*group}:
+            left = [value for value in group if value != gone]
+            if left:
+                assert all(
+                    chance(left, lambda v, x=x: v == x) <= Fraction(bound) / 100 for x in left
+                )
+
+
+def test_variance() -> None:
+    principle, found = kept("Variance(at_least=4)")
+    assert "root mean square error of any guess is at least 2." in principle.promise("pay")
+    for group in found:
+        assert all(sum((v - x) ** 2 for v in group) >= 4 * len(group) for x in HALVES)
+
+
+def test_closeness_of_shares() -> None:
+    principle = named("TCloseness(t=0.25)")
+    assert "by at most 25 percentage points" in principle.promise("pay")
+    rest = (0, 1, 1, 2, 5)
+    for group in groups_of(2, 4):
+        if keeps(principle, group, rest):
+            whole = (*group, *rest)
+            for size in range(1, len(VALUES)):
+                for some in combinations(VALUES, size):
+                    apart = chance(group, some.__contains__) - chance(whole, some.__contains__)
+                    assert abs(apart) <= Fraction(1, 4)
+
+
+@pytest.mark.parametrize("text", ["DistinctL(l=3)", "EntropyL(l=3)", "KE(k=3, e=2)"])
+def test_what_bounds_no_guess_says_so(text: str) -> None:
+    assert "does not limit" in named(text).promise("pay")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    {
+        "EpsilonM(epsilon=30, m=5)": ["within 30 days of that person's value"],
+        "EpsilonM(epsilon=1, m=5)": ["within 1 day of"],
+        "Neighbourhood(below=10, above=20, m=3)": ["between 10 days below and 20 days above"],
+        "DeltaL(delta=7.5, l=2)": ["within 7.5 days of", "within 15.0 days with"],
+        "Chain(epsilon=14, m=2)": ["every gap larger than 14 days"],
+        "Window(width=60, m=5)": ["within 30 days of"],
+        "KE(k=3, e=90)": ["at least 90 days above the lowest"],
+        "Variance(at_least=400)": ["any guess is at least 20 days"],
+        "Dissimilarity(epsilon=30, delta=0.5, k=2, distance=Absolute())": ["distance of 30 days"],
+    }.items(),
+)
+def test_widths_of_dates_are_days(text: str, says: list[str]) -> None:
+    said = named(text).promise_in("admitted", "days")
+    for part in says:
+        assert part in said
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["EpsilonM(epsilon=0.1, m=5, relative=True)", "Dissimilarity(epsilon=0.5, delta=0.5, k=2)"],
+)
+def test_what_is_a_share_has_no_unit(text: str) -> None:
+    assert "day" not in named(text).promise_in("admitted", "days")
+
+
+@pytest.mark.parametrize("said", [{}, {"types": {"admitted": "date"}}])
+def test_before_a_release_dates_are_known_by_their_cells(said) -> None:
+    days = pl.date_range(pl.date(2020, 1, 1), pl.date(2021, 1, 1), eager=True).cast(pl.String)
+    table = pl.DataFrame({"age": range(len(days)), "admitted": days})
+    schema = shoal.Schema(quasi="age", sensitive="admitted", **said)
+    known = consider(table, schema, "EpsilonM(epsilon=30, m=5)")
+    assert "within 30 days of" in known["promise"]
+
+
+def test_a_release_says_days_where_its_manifest_names_dates() -> None:
+    (one,) = requirements("EpsilonM(epsilon=30, m=5)", ["admitted"])
+    for kind, says in {"date": "30 days of", "numeric": "30 of"}.items():
+        columns = [{"name": "admitted", "role": "sensitive", "type": kind}]
+        assert f"within {says}" in promised(one, {"columns": columns})

@@ -1,0 +1,134 @@
+"""`shoal estimate` and `shoal complete`: answers, refusals, and tables that R pools."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import rscript
+import shoal
+from estimation.people import published, release, simulated
+from system.shell import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FORMULA = "log(income) ~ age + C(sex)"
+KEYS = {"name", "estimate", "se", "low", "high", "naive", "missing", "rhat", "status", "reason"}
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("estimate") / "published"
+    release().write(place)
+    return place
+
+
+def test_an_answer_is_one_object(written):
+    done = run("estimate", written, FORMULA, "--json", "--seed", 1)
+    assert done.code == 0
+    found = done.json()
+    assert found["formula"] == FORMULA
+    assert found["status"] == "valid"
+    assert [one["name"] for one in found["quantities"]] == ["Intercept", "age", "C(sex)[T.2]"]
+    assert all(one.keys() == KEYS for one in found["quantities"])
+    assert found == shoal.estimate(written, FORMULA, seed=1).to_dict()
+
+
+def test_an_answer_is_a_table_with_its_status(written):
+    done = run("estimate", written, "--mean", "income", "--by", "sex", "--seed", 1)
+    assert done.code == 0
+    assert "mean(income)[sex=" in done.out
+    assert "Valid:" in done.out
+
+
+def test_a_refusal_says_why_and_what_would_serve(written, tmp_path):
+    done = run("estimate", written, "age ~ income")
+    assert (done.code, done.out) == (3, "")
+    assert "sensitive column" in done.said
+    table = simulated(400, 3).with_columns(pl.col("income").shuffle(seed=1))
+    published(table, 100).write(tmp_path / "out")
+    done = run("estimate", tmp_path / "out", FORMULA, "--json")
+    assert done.code == 3
+    assert done.json()["status"] == "refused"
+    assert done.json()["quantities"] == []
+    assert "What would serve" in done.said
+    anyway = run("estimate", tmp_path / "out", FORMULA, "--anyway", "--json", "--seed", 1)
+    assert anyway.code == 0
+    assert anyway.json()["status"] == "refused"
+    assert len(anyway.json()["quantities"]) == 3
+    assert run("complete", tmp_path / "out", "--output", tmp_path / "tables").code == 3
+    assert not (tmp_path / "tables").exists()
+
+
+@pytest.mark.parametrize(
+    "asked", [("income ~ nobody",), (), ("--mean", "income", "--quantile", "0.5"), ("income",)]
+)
+def test_bad_usage_ends_with_2(written, asked):
+    assert run("estimate", written, *asked).code == 2
+
+
+def test_completed_tables_are_numbered_and_keep_every_group(written, tmp_path):
+    done = run("complete", written, "--tables", 3, "--output", tmp_path / "tables", "--seed", 1)
+    assert done.code == 0, done.err
+    assert {path.name for path in (tmp_path / "tables").iterdir()} == {
+        "completed.csv", "pool.R", "README.txt",
+    }  # fmt: skip
+    long = pl.read_csv(tmp_path / "tables" / "completed.csv", infer_schema_length=None)
+    assert long.columns == [".imp", ".id", "age", "hours", "sex", "income", "drawn"]
+    assert long[".imp"].unique().sort().to_list() == [0, 1, 2, 3]
+    values = sorted(simulated(900, 1)["income"])
+    for number in (1, 2, 3):
+        one = long.filter(pl.col(".imp") == number)
+        assert one[".id"].to_list() == list(range(1, 901))
+        assert sorted(one["income"]) == values
+    first, second = (long.filter(pl.col(".imp") == number) for number in (1, 2))
+    assert not first["income"].equals(second["income"])
+    assert first.drop(".imp", "income").equals(second.drop(".imp", "income"))
+    empty = long.filter(pl.col(".imp") == 0)
+    assert (empty["income"].is_null() == empty["drawn"]).all()
+    assert "draws, not records" in (tmp_path / "tables" / "README.txt").read_text()
+
+
+def test_completed_tables_are_not_written_into_a_release(written):
+    before = sorted(written.iterdir())
+    for place in (written / "tables", written):
+        assert run("complete", written, "--output", place).code == 2
+    assert sorted(written.iterdir()) == before
+
+
+@pytest.mark.mice
+def test_r_pools_what_shoal_pools(written, tmp_path):
+    shoal.complete(written, tmp_path / "tables", tables=5, seed=2)
+    mine = shoal.estimate(written, FORMULA, tables=5, seed=2)
+    (tmp_path / "pool.R").write_text(
+        """
+        source("tables/pool.R")
+        tables <- read_completed("tables")
+        one <- mice::pool(with(as_mids(tables), lm(log(income) ~ age + factor(sex))))
+        two <- mitools::MIcombine(with(as_imputations(tables), lm(log(income) ~ age + factor(sex))))
+        design <- survey::svydesign(ids = ~1, weights = ~1, data = as_imputations(tables))
+        three <- mitools::MIcombine(with(design, survey::svyglm(log(income) ~ age + factor(sex))))
+        cat(one$pooled$estimate, two$coefficients, three$coefficients, sqrt(diag(three$variance)))
+        """
+    )
+    done = subprocess.run(
+        [rscript.binary() or "", "pool.R"],
+        cwd=tmp_path,
+        env=os.environ | {"LC_ALL": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    numbers = list(map(float, done.stdout.split()))
+    estimates = [one.estimate for one in mine.quantities]
+    for pooled in (numbers[:3], numbers[3:6], numbers[6:9]):
+        assert pooled == pytest.approx(estimates, rel=1e-5)
+    assert numbers[9:] == pytest.approx([one.se for one in mine.quantities], rel=0.02)
+    assert json.dumps(mine.to_dict())

@@ -1,0 +1,107 @@
+"""The column `node` of releases by Oblivious(): where it stands, and where it does not."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+import shoal
+from estimation.people import QUASI, simulated
+from shoal.table.forms import FORMS
+
+SCHEMA = shoal.Schema(quasi=QUASI, sensitive="income")
+REQUIRE = "EpsilonM(epsilon=500, m=3)"
+
+
+def published(**options):
+    asked = {"require": REQUIRE, "method": "Oblivious()"} | options
+    return shoal.anonymize(
+        asked.pop("table", simulated(300, 1)), asked.pop("schema", SCHEMA), **asked
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_has_nodes_after_groups_and_keeps_its_audit(form, tmp_path):
+    published(form=form).write(tmp_path / "out")
+    found = shoal.audit(tmp_path / "out")
+    assert found.holds, found.complaints()
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    for path in (tmp_path / "out").glob("*.csv"):
+        table = pl.read_csv(path)
+        if path.name == "codebook.csv":
+            assert "node" in table["name"].to_list()
+            continue
+        assert table.columns[:2] == ["group", "node"]
+        assert table["node"].unique().sort().to_list() == list(range(manifest["nodes"]))
+        assert table.group_by("group").agg(pl.col("node").n_unique())["node"].max() == 1
+    assert 1 < manifest["nodes"] < manifest["groups"]
+
+
+def test_a_node_is_a_region_of_the_quasi_columns():
+    """Nodes are cut by quasi values, so their means differ."""
+    people, _ = published(form="two-tables", table=simulated(900, 2)).table
+    spread = people.group_by("node").agg(pl.col("age").mean())["age"].std()
+    whole = people["age"].std()
+    assert isinstance(spread, float)
+    assert isinstance(whole, float)
+    assert spread > 0.3 * whole
+
+
+def spoil(place, change):
+    table = pl.read_csv(place / "release.csv", infer_schema=False)
+    change(table).write_csv(place / "release.csv")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda table: table.with_columns(node=pl.lit("0")),
+        lambda table: table.with_columns(
+            node=pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("0")).otherwise(pl.lit("1"))
+        ),
+        lambda table: table.drop("node"),
+    ],
+)
+def test_spoiled_nodes_are_found(change, tmp_path):
+    published().write(tmp_path / "out")
+    spoil(tmp_path / "out", change)
+    found = shoal.audit(tmp_path / "out")
+    assert not found.holds
+    said = " ".join(found.complaints())
+    assert "node" in said
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"method": "Oblivious(block=100)"},
+        {"method": "Split()"},
+        {"engine": "Local(shard=100)"},
+        {"schema": shoal.Schema(quasi=QUASI, sensitive="income", never_mix=["sex"])},
+        {
+            "table": simulated(300, 1).with_columns(who=pl.int_range(300)),
+            "schema": shoal.Schema(quasi=QUASI, sensitive="income", person="who"),
+        },
+    ],
+)
+def test_other_releases_have_none(options):
+    release = published(**options)
+    assert "node" not in release.table.columns
+    assert "nodes" not in release.manifest
+
+
+def test_a_coarser_release_has_none(tmp_path):
+    published().write(tmp_path / "out")
+    coarser = shoal.coarsen(tmp_path / "out", require="EpsilonM(epsilon=800, m=3)")
+    assert "node" not in coarser.table.columns
+    assert "nodes" not in coarser.manifest
+
+
+def test_the_name_is_reserved():
+    renamed = simulated(300, 1).rename({"hours": "node"})
+    schema = shoal.Schema(quasi=["age", "node"], sensitive="income")
+    with pytest.raises(shoal.UsageError, match="'node' of its own"):
+        published(table=renamed, schema=schema)
+    assert "node_low" not in published(table=renamed, schema=schema, method="Split()").table.columns

@@ -1,0 +1,225 @@
+"""Before a release: what is open is counted, and what cannot be promised is not offered."""
+
+import re
+
+import pytest
+
+import pages
+from system.page import finished, publish, upload, words
+
+ASKS = {"hx-request": "true"}
+GAPS = "age,zip,income,name\n" + "".join(
+    f"{20 + i % 40 if i % 50 else ''},{1000 + i % 7 if i % 40 else ''},{1000 * (i % 50)},who {i}\n"
+    for i in range(400)
+)
+LACKING = len({i for i in range(400) if not i % 50 or not i % 40})
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    with pages.opened(home=tmp_path_factory.mktemp("home")) as open_page:
+        yield open_page
+
+
+def bar(html):
+    """Return what the bar says, and whether a release can be made."""
+    (found,) = re.findall(r'<div class="within" id="bar".*?</div>', html, re.DOTALL)
+    return words(found), " disabled" not in found
+
+
+def rows_lost(html):
+    (found,) = re.findall(
+        r'<div class="note rows-lost.*?data-testid="rows-lost".*?\n</div>', html, re.DOTALL
+    )
+    return found
+
+
+def require(client, place, text, **more):
+    return client.post(f"{place}/require", data={"require": text} | more, headers=ASKS).text
+
+
+def test_the_release_waits_for_what_is_open_and_says_what_it_is(page):
+    with page.client() as client:
+        place = upload(client)
+        assert bar(client.get(place).text)[1]
+        for text, said in {
+            "": "nothing is required yet",
+            "FrequencyL(l=200)": "this table does not allow FrequencyL(l=200)",
+            "Nonsense(k=2)": "Nonsense(k=2) cannot be required",
+            "FrequencyL(l=200); Nonsense(k=2)": "2 things to decide",
+        }.items():
+            told, able = bar(require(client, place, text))
+            assert said in told, text
+            assert not able, text
+        told, able = bar(require(client, place, "FrequencyL(l=3)"))
+        assert able
+        client.post(f"{place}/columns/0", data={"role-0": "drop"})
+        told, able = bar(client.get(place).text)
+        assert "no column is marked as one that others may know" in told
+        assert not able
+
+
+def test_what_is_not_achievable_has_no_price_and_no_perhaps(page):
+    with page.client() as client:
+        place = upload(client)
+        assert "Not achievable" in require(client, place, "FrequencyL(l=200)")
+        price = client.get(f"{place}/price").text
+        said = words(price.partition('id="bar"')[0])
+        assert "this table does not allow FrequencyL(l=200)" in said
+        assert "may still" not in said
+        # All rows were tried: what a search does not reach on them is no matter of a sample.
+        require(client, place, "EpsilonM(epsilon=24000, m=2); KAnonymity(k=290)")
+        price = client.get(f"{place}/price").text
+        assert "may still" not in words(price)
+
+
+WARDS = "age,ward,income\n" + "".join(
+    f"{20 + i % 40},{'abcde'[i % 5]},{1000 * (i * i % 50)}\n" for i in range(9000)
+)
+NO_PRICE = {  # what is said of the columns, what is required, and what the price says instead
+    "nothing decided": ({}, "KAnonymity(k=5)", ["Choose “Others may know: generalize”"]),
+    "no requirement": ({"age": "quasi", "income": "sensitive"}, "", ["At least 11 people"]),
+    "no secret": ({"age": "quasi"}, "FrequencyL(l=2)", ["Correct or remove FrequencyL(l=2)"]),
+    "not protected": (
+        {"age": "quasi", "income": "sensitive"},
+        "ward: FrequencyL(l=2)",
+        ["Correct or remove ward: FrequencyL(l=2)"],
+    ),
+    "not achievable": (
+        {"age": "quasi", "income": "sensitive"},
+        "FrequencyL(l=200)",
+        ["does not allow FrequencyL(l=200)", "changes that are offered beside it"],
+    ),
+    "a sample": (
+        {"age": "quasi", "income": "sensitive"},
+        "KAnonymity(k=5000); FrequencyL(l=2)",
+        ["4,000 of the 9,000 rows", "may still allow it", "To find out, make the release"],
+    ),
+}
+
+
+@pytest.mark.parametrize("state", NO_PRICE)
+def test_where_there_is_no_price_the_page_says_why_and_what_to_do(page, state):
+    """A sample that is too small forbids nothing; in every other state the button waits."""
+    roles, require_text, says = NO_PRICE[state]
+    with page.client() as client:
+        place = upload(client, WARDS)
+        lists = [f"{role} = {name!r}\n".replace("'", '"') for name, role in roles.items()]
+        client.post(f"{place}/schema", data={"schema": "".join(lists)})
+        _, able = bar(require(client, place, require_text))
+        assert able == (state == "a sample")
+        price = client.get(f"{place}/price")
+        assert price.headers["hx-trigger"] == "priced"  # nothing else keeps a price that was
+        said = words(price.text)
+        assert said.startswith("What it costs No ")
+        for sentence in says:
+            assert sentence in said
+        for kind in ("alternatives", "methods", "forms"):
+            other = words(client.get(f"{place}/prices/{kind}").text)
+            assert "from a sample" not in other
+            assert ("A: Your choice" in other) == (state == "a sample" and kind == "alternatives")
+
+
+def test_no_alternative_is_offered_that_cannot_be_had_or_saves_nothing(page):
+    with page.client() as client:
+        place = upload(client)
+        for text in ("EpsilonM(epsilon=24000, m=2)", "FrequencyL(l=45)", "KAnonymity(k=5)"):
+            require(client, place, text)
+            price = client.get(f"{place}/price").text
+            found = client.get(f"{place}/prices/alternatives").text
+            assert "as much as your choice" not in found
+            assert found.count("<small>not achievable") <= ("No price" in price)
+            for one in re.findall(r'name="require" value="([^"]*)"', found):
+                require(client, place, one)
+                assert "What it costs: " in client.get(f"{place}/price").text, one
+
+
+def test_no_remedy_accepts_everything(page):
+    """Of 300 rows two thirds have one income: whatever the chance, nothing but 1 in 1 is left."""
+    heap = "age,income\n" + "".join(f"{20 + i % 40},{0 if i % 3 else i}\n" for i in range(300))
+    with page.client() as client:
+        place = upload(client, heap)
+        client.post(f"{place}/columns/1", data={"role-1": "sensitive"})
+        for text in ("FrequencyL(l=4)", "EpsilonM(epsilon=10, m=5)"):
+            asked = require(client, place, text)
+            assert "Not achievable" in asked
+            assert not re.search(r"1 in 1\b|size: 1\b|[mlk]=1\)", words(asked))
+
+
+def test_what_was_required_of_a_column_goes_with_its_protection(page):
+    with page.client() as client:
+        place = upload(client)
+        require(
+            client, place, "income: EpsilonM(epsilon=2000, m=3); FrequencyL(l=3); KAnonymity(k=4)"
+        )
+        client.post(f"{place}/columns/1", data={"role-1": "drop"})
+        shown = client.get(f"{place}/requirements").text
+        assert 'data-testid="error"' not in shown
+        assert 'value="KAnonymity(k=4)"' in shown
+        assert 'data-testid="error"' not in require(client, place, "")
+        assert "Nothing is required yet" in client.get(f"{place}/requirements").text
+
+
+def test_without_a_column_to_protect_it_is_said_where_columns_are_chosen(page):
+    with page.client() as client:
+        place = upload(client)
+        warning = "No sensitive column selected: only identity is protected."
+        assert warning not in words(client.get(place).text)
+        changed = client.post(f"{place}/columns/1", data={"role-1": "drop"}, headers=ASKS)
+        assert warning in words(changed.text)
+        look = client.get(place).text.partition('id="decide"')[0]
+        assert warning in words(look)
+        verdict = finished(client, publish(client, place, require="KAnonymity(k=4)"))
+        assert warning in words(verdict)
+
+
+def test_the_rows_that_will_go_are_told_with_the_reason_and_are_those_that_go(page):
+    with page.client() as client:
+        place = upload(client, GAPS)
+        kept = rows_lost(client.get(place).text)
+        assert "No row goes" in words(kept)
+        client.post(f"{place}/rows", data={"keep": "no"}, headers=ASKS)
+        shown = client.get(place).text
+        told = words(rows_lost(shown))
+        assert f"{LACKING} of 400 rows" in told
+        assert "zip is missing in 10 rows and age in 8" in told
+        assert 'data-testid="keep-rows"' in rows_lost(shown)
+        assert bar(shown)[1]  # it was chosen
+        run = publish(client, place, require="FrequencyL(l=3)")
+        assert f"{LACKING}</dd>" in finished(client, run)
+        changed = client.post(f"{place}/rows", data={"keep": "yes"}, headers=ASKS).text
+        assert "No row goes" in words(rows_lost(changed))
+        assert "keep-rows" not in rows_lost(changed)
+
+
+def test_above_one_in_a_hundred_rows_the_owner_has_to_choose(page):
+    with page.client() as client:
+        place = upload(client, GAPS)
+        client.post(f"{place}/settings", data={"missing": ""})
+        told, able = bar(client.get(place).text)
+        assert "what becomes of the rows without zip and age" in told or "age and zip" in told
+        assert not able
+        refused = client.post(f"{place}/publish", data={"require": "FrequencyL(l=3)"})
+        assert refused.status_code == 422
+        assert "rows without" in words(refused.text)
+        changed = client.post(f"{place}/rows", data={"keep": "yes"}, headers=ASKS).text
+        assert bar(changed)[1]
+
+
+FORBIDDEN = re.compile(
+    r"not above|nobody can|anonymous|can be found\b|also for everybody|\(0\.09\)|safe\b",
+    re.IGNORECASE,
+)
+
+
+def test_no_sentence_claims_more_than_the_number(page):
+    with page.client() as client:
+        place = upload(client)
+        shown = [client.get("/").text, client.get(place).text, client.get("/check").text]
+        shown.append(client.get(f"{place}/price").text)
+        run = publish(client, place, require="KAnonymity(k=11)")
+        shown.append(finished(client, run))
+        checked = client.post(f"{run}/check/audit").headers["location"]
+        shown.append(finished(client, checked))
+    for html in shown:
+        assert not FORBIDDEN.search(words(html)), FORBIDDEN.findall(words(html))

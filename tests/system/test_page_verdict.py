@@ -1,0 +1,138 @@
+"""One release has one verdict: on every page, in its manifest, its report and its certificate."""
+
+import html
+import io
+import json
+import re
+import tomllib
+import zipfile
+
+import pytest
+
+import pages
+from shoal.views.verdict import SAYS
+from system.page import finished, publish, upload, verdict_of, words
+
+ROWS = 240
+TABLE = "age,zip,diagnosis,charges\n" + "".join(
+    f"{20 + i * 7 % 60},{1000 + i % 9},{'ABCDEFGH'[i * 5 % 8]},{100 * (i * 37 % 211)}\n"
+    for i in range(ROWS)
+)
+DIAGNOSIS = 2
+ROLES = {"role-0": "quasi", "role-1": "quasi", "role-2": "sensitive", "role-3": "identifying"}
+MEETS = "Meets the threshold for public release"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    with pages.opened(home=tmp_path_factory.mktemp("home")) as open_page:
+        yield open_page
+
+
+def manifest_of(client, run):
+    packed = zipfile.ZipFile(io.BytesIO(client.get(f"{run}/release.zip").content))
+    return json.loads(packed.read("release/manifest.json"))
+
+
+def remedies(shown):
+    """Return what the buttons beside something send, each with what it says."""
+    found = re.findall(
+        r'action="(/runs/[^"]+/again)"[^>]*><input type="hidden" name="([^"]+)" value="([^"]*)">'
+        r'<button[^>]*data-testid="remedy">([^<]+)',
+        shown,
+    )
+    return {html.unescape(said): (where, {name: value}) for where, name, value, said in found}
+
+
+@pytest.mark.parametrize(
+    ("role", "require", "verdict"),
+    [
+        ("sensitive", "KAnonymity(k=11)", "holds-with-open-questions"),
+        ("other", "KAnonymity(k=11)", "holds-with-open-questions"),
+        ("sensitive", "FrequencyL(l=3); KAnonymity(k=11)", "holds"),
+        ("sensitive", "FrequencyL(l=2); KAnonymity(k=3)", "holds"),
+        ("drop", "KAnonymity(k=11)", "holds"),
+    ],
+)
+def test_every_page_and_file_gives_the_verdict_of_the_manifest(page, role, require, verdict):
+    with page.client() as client:
+        place = upload(client, TABLE)
+        run = publish(client, place, require=require, **ROLES | {"role-2": role})
+        shown = finished(client, run)
+        made = manifest_of(client, run)
+        assert made["verdict"] == verdict
+        checked = finished(client, client.post(f"{run}/check/audit").headers["location"])
+        report = client.get(f"{run}/report.html").text
+        certificate = client.get(f"{run}/certificate.html").text
+        history = client.get("/").text
+        for one in (shown, checked):
+            assert verdict_of(one) == (verdict, SAYS[verdict])
+        for one in (report, certificate):
+            assert f'data-verdict="{verdict}"' in one
+        assert SAYS[verdict] + "<" in history
+        meets = verdict == "holds" and "k=11" in require
+        for one in (shown, checked, report, certificate):
+            assert (MEETS in one) == meets
+
+
+def test_what_settles_an_open_question_is_a_button_that_settles_it(page):
+    """Each is taken from the page of the release with the question."""
+    with page.client() as client:
+        place = upload(client, TABLE)
+        for said, key in {
+            "Generalize it": "quasi",
+            "Protect it with a requirement": "sensitive",
+            "Leave it out": "identifying",
+            "State that no reader knows it of a person": "nobody_knows",
+        }.items():
+            run = publish(client, place, require="KAnonymity(k=11)", **ROLES)
+            shown = finished(client, run)
+            assert verdict_of(shown)[0] == "holds-with-open-questions"
+            where, fields = remedies(shown)[said]
+            again = client.post(where, data=fields).headers["location"]
+            settled = finished(client, again)
+            assert verdict_of(settled)[0] == "holds", said
+            made = tomllib.loads(client.get(f"{again}/shoal.toml").text)
+            assert "diagnosis" in made[key]
+            about = [one for one in made["require"] if one.startswith("diagnosis: ")]
+            assert bool(about) == (key == "sensitive")
+            if key == "nobody_knows":
+                assert "no reader knows diagnosis" in words(settled)
+                client.post(f"{place}/schema", data={"schema": ""})  # nothing is stated again
+
+
+CONTEXT = {
+    "title": "Stays of 2026",
+    "institution": "Harbour Hospital",
+    "purpose": "Teaching",
+    "recipients": "Students",
+    "legal_basis": "Article 89",
+    "review_date": "2027-01-31",
+}
+
+
+def test_who_publishes_a_table_and_why_reaches_every_file(page):
+    """As typed field by field, and as a schema file says it that is pasted."""
+    with page.client() as client:
+        place = upload(client, TABLE)
+        for key, said in CONTEXT.items():
+            assert f'data-testid="context-{key}"' in client.get(place).text
+            answer = client.post(f"{place}/settings", data={key: said}, headers={"hx-request": "1"})
+            assert answer.status_code == 200
+            assert said in answer.text  # the schema file
+        text = client.get(f"{place}/shoal.toml").text
+        client.post(f"{place}/settings", data=dict.fromkeys(CONTEXT, ""))
+        assert "Harbour" not in client.get(f"{place}/shoal.toml").text
+        dated = text.replace('review_date = "2027-01-31"', "review_date = 2027-01-31")
+        client.post(f"{place}/schema", data={"schema": dated})
+        run = publish(client, place, require="KAnonymity(k=11)", **ROLES)
+        finished(client, run)
+        made = manifest_of(client, run)
+        assert made["title"] == CONTEXT["title"]
+        assert made["context"] == {key: said for key, said in CONTEXT.items() if key != "title"}
+        for one in ("report", "certificate"):
+            read = words(client.get(f"{run}/{one}.html").text.partition("<script")[0])
+            plain = {key: said for key, said in CONTEXT.items() if key != "review_date"}
+            assert all(said in read for said in plain.values()), one
+        again = tomllib.loads(client.get(f"{run}/shoal.toml").text)
+        assert again["context"] == made["context"]
