@@ -63,7 +63,7 @@ def upward(ratio: Fraction, digits: int | None = None) -> float:
         short = float(ratio)
         return short if written(short) == ratio else math.ceil(ratio)
     found = _near(ratio, digits)
-    while written(found) < ratio:
+    while math.isfinite(found) and written(found) < ratio:
         found = math.nextafter(found, math.inf)
     while digits is None and written(less := math.nextafter(found, -math.inf)) >= ratio:
         found = less

@@ -55,7 +55,7 @@ CASES: dict[str, tuple[dict[str, Any], Any, dict[str, Any]]] = {
     "hierarchies": (
         {"hierarchies": {"age": "Quantiles(parts=4)", "town": "Prefix()"}},
         "KAnonymity(k=3)",
-        {},
+        {"method": None},
     ),
     "means": ({}, EPSILON, {"form": "means", "method": "Split()"}),
     "missing values": ({}, EPSILON, {"missing": "value", "holes": True}),
@@ -96,7 +96,8 @@ def table(*, rows: int = ROWS, holes: bool = False, crowd: bool = False, seed: i
 
 def asked(name):
     said, require, how = CASES[name]
-    how = dict(how)
+    # Where nobody names a method, one machine tries `Split()` too on tables as small as these.
+    how = {"method": "Exchange()"} | how
     made = {key: how.pop(key) for key in ("holes", "crowd") if key in how}
     roles = {"quasi": ["age", "town", "sex"], "sensitive": ["income", "illness"], "other": ["note"]}
     return table(**made), shoal.Schema(**(roles | said)), require, how

@@ -112,11 +112,11 @@ class _Cells:
     wide: NDArray[np.bool_]
     exact: bool  # whether narrow cells are single values
     labels: list[str]  # of a column of labels, where they are few
-    which: NDArray[np.int64]
+    which: NDArray[np.int32]
 
     @classmethod
     def of(cls, cells: pl.Series, stated: Mapping[str, Any]) -> _Cells:
-        texts, which = _different(cells)
+        texts, which = different(cells)
         widths = cell_ncp(texts, dict(stated))[0][which]
         exact = int((widths == 0).sum()) >= max(FEWEST, SHARE * len(widths))
         few = stated["kind"] == "set" and len(stated["domain"]) <= LABELS
@@ -124,17 +124,17 @@ class _Cells:
         return cls(cells.name, wide, exact, texts.to_list() if few and exact else [], which)
 
 
-def _different(cells: pl.Series) -> tuple[pl.Series, NDArray[np.int64]]:
+def different(cells: pl.Series) -> tuple[pl.Series, NDArray[np.int32]]:
     """Return the different cells as texts, sorted, and which of them each row has."""
     if not is_dictionary(cells):
         cells = cells.cast(pl.String).cast(pl.Categorical(pl.Categories.random()))
-    codes = cells.to_physical().cast(pl.Int64).fill_null(-1).to_numpy() + 1
-    some = np.full(int(codes.max()) + 1, -1)
-    some[codes] = np.arange(len(codes))  # a row of each
+    codes = cells.to_physical().cast(pl.Int32).fill_null(-1).to_numpy() + 1
+    some = np.full(int(codes.max()) + 1, -1, np.int32)
+    some[codes] = np.arange(len(codes), dtype=np.int32)  # a row of each
     held = np.flatnonzero(some >= 0)
     named = cells.gather(some[held]).cast(pl.String).fill_null(MISSING_LABEL)
     texts = named.unique().sort()
-    place = np.zeros(len(some), np.int64)
+    place = np.zeros(len(some), np.int32)
     place[held] = named.cast(pl.Enum(texts)).to_physical().to_numpy()
     return texts, place[codes]
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SIDE = 20  # squares along an axis
 TAIL = 0.005  # of the rows at either end of an axis that may lie beyond its last square
-RUN = 2**16  # pairs of cells that are spread together
+RUN = 2**13  # pairs of cells that are spread together: more of them take memory and no less time
 FAINT = 1e-5  # of the rows: fewer leave a square empty
 
 
@@ -36,7 +36,7 @@ class Axis:
 
     name: str
     names: list[str]
-    shares: NDArray[np.float64]  # by square and cell
+    shares: NDArray  # by square and cell
     edges: bool = False  # whether the names are those of the edges between squares
 
     def to_dict(self) -> dict[str, Any]:
@@ -104,11 +104,15 @@ def _numbers(spread: Intervals, rows: NDArray[np.float64]) -> Axis:
     if first == last:
         first, last = float(low.min()), float(high.max())
     edges = np.linspace(first, last, SIDE + 1)
-    within = np.clip((edges[1:-1, np.newaxis] - low + 0.5) / (high - low + 1), 0.0, 1.0)
-    below = np.concatenate([np.zeros((1, len(low))), within, np.ones((1, len(low)))])
+    shares, below = np.empty((SIDE, len(low)), np.float32), np.zeros(len(low))
+    for square in range(SIDE):  # one after the other: different cells can be as many as groups
+        edge = np.clip((edges[square + 1] - low + 0.5) / (high - low + 1), 0.0, 1.0)
+        within = edge if square < SIDE - 1 else np.ones(len(low))
+        np.subtract(within, below, out=shares[square])
+        below = within
     shown = ((edges + float(steps.origin)) / float(steps.units)).tolist()
     names = [spelled(one, dates=steps.dates) for one in shown]
-    return Axis(spread.name, names, np.diff(below, axis=0), edges=True)
+    return Axis(spread.name, names, shares, edges=True)
 
 
 def tails(values: NDArray[np.float64], rows: NDArray) -> tuple[float, float]:

@@ -23,6 +23,7 @@ from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import PERSON, RESERVED
 from shoal.table.settling import weights_of
 from shoal.utility.bands import HUGE, day_edges, round_edges, spelled
+from shoal.utility.bias import different
 from shoal.utility.columns import Exact, Intervals, read_cells
 from shoal.utility.expression import read_condition
 from shoal.utility.maps import loss_map, tails
@@ -56,23 +57,27 @@ def shown(tables: Tables, manifest: dict[str, Any]) -> dict[str, Any]:
 
 def _shown(tables: Tables, manifest: dict[str, Any]) -> dict[str, Any]:
     schema, rows = manifest_schema(manifest), tables.rows
-    cells = {
-        one["name"]: ShownCells.of(rows, one)
-        for one in manifest["columns"]
-        if one["role"] == "quasi"
-    }
+    cells: dict[str, ShownCells] = {}
+    widths: list[dict[str, Any]] = []
+    pair: list[ShownCells] = []
+    for place, one in enumerate(one for one in manifest["columns"] if one["role"] == "quasi"):
+        column = ShownCells.of(rows, one)
+        widths.append(column.widths())
+        if column.moderate and column.spread.extent > 1:
+            pair = sorted([*pair, column], key=lambda one: -one.lost)[:2]
+        if place < ASKED:
+            cells[column.name] = column  # the others go, because there can be many different cells
+    cells |= {one.name: one for one in pair}
     values = {name: ShownValues.of(rows[name], schema) for name in schema.sensitive[:COLUMNS]}
-    wide = [one for one in cells.values() if one.moderate and one.spread.extent > 1]
-    pair = sorted(wide, key=lambda one: -float(one.spread.ncp @ one.rows))[:2]
     both = ShownPairs.of(rows, *pair) if len(pair) > 1 else None
     return {
         "looked_at": rows.height,
-        "cells": [one.widths() for one in cells.values()],
+        "cells": widths,
         "map": None
         if both is None
         else loss_map(both.first.spread, both.second.spread, both.which, both.rows),
         "values": [one.spread() for one in values.values()],
-        "questions": _questions(tables, manifest, values, both) if tables.whole else [],
+        "questions": _questions(tables, manifest, cells, values, both) if tables.whole else [],
         "example": _example(rows, manifest, schema) if tables.whole else None,
         "weighed": _weighed(rows, manifest, schema) if tables.whole else None,
     }
@@ -90,17 +95,25 @@ class ShownCells:
     @classmethod
     def of(cls, table: pl.DataFrame, stated: dict[str, Any], *, means: bool = False) -> ShownCells:
         """Count the cells of a column; `means` are looked at with the size of their group."""
-        name = stated["name"]
-        own = [RESERVED] if means and stated["kind"] == "interval" else []
-        counted = table.group_by(*own, name).len(COUNT)
-        sizes = counted[COUNT].cast(pl.Int64).to_numpy() if own else None
-        cells = _as_cells(counted[name])
+        name, sizes = stated["name"], None
+        if means and stated["kind"] == "interval":
+            by_group = table.group_by(RESERVED, name).len(COUNT)
+            cells, sizes = _as_cells(by_group[name]), by_group[COUNT].cast(pl.Int64).to_numpy()
+            counts = sizes
+        else:
+            cells, places = different(table[name])
+            counts = np.bincount(places, minlength=len(cells))
         spread, which = read_cells(cells, stated, rows=sizes)
         rows = np.zeros(len(spread.sizes), np.int64)
-        np.add.at(rows, which, counted[COUNT].cast(pl.Int64).to_numpy())
+        np.add.at(rows, which, counts)
         if isinstance(spread, Intervals):
             spread = spread.borne(rows.astype(np.float64))
         return cls(name, cells.unique().sort(), spread, rows)
+
+    @property
+    def lost(self) -> float:
+        """What the rows lose in this column, in all."""
+        return float(self.spread.ncp @ self.rows)
 
     @property
     def moderate(self) -> bool:
@@ -254,14 +267,11 @@ class ShownPairs:
     @classmethod
     def of(cls, table: pl.DataFrame, first: ShownCells, second: ShownCells) -> ShownPairs:
         """Count the cells of two columns together."""
-        counted = table.group_by(first.name, second.name).len(COUNT)
-        which = tuple(
-            _as_cells(counted[one.name]).cast(pl.Enum(one.texts)).to_physical().to_numpy()
-            for one in (first, second)
-        )
-        order = np.lexsort(which)
-        places = [one[order].astype(np.int64) for one in which]
-        return cls(first, second, (places[0], places[1]), counted[COUNT].to_numpy()[order])
+        (texts, ahead), (_, after) = (different(table[one.name]) for one in (first, second))
+        # One number a pair: counting by two columns takes several times the memory of the rows.
+        together, rows = np.unique(after.astype(np.int64) * len(texts) + ahead, return_counts=True)
+        which = together % len(texts), together // len(texts)
+        return cls(first, second, which, rows)
 
     def answer(self, query: Mapping[str, Set]) -> Answer:
         """Return how many rows are asked for in both columns."""
@@ -278,6 +288,7 @@ class ShownPairs:
 def _questions(
     tables: Tables,
     manifest: dict[str, Any],
+    cells: Mapping[str, ShownCells],
     values: Mapping[str, ShownValues],
     both: ShownPairs | None,
 ) -> list[dict[str, Any]]:
@@ -295,7 +306,9 @@ def _questions(
         columns[one["name"]] = (
             ShownValues.of(people[one["name"]], schema)
             if people is not None
-            else ShownCells.of(tables.rows, one, means=means)
+            else cells[one["name"]]
+            if not means
+            else ShownCells.of(tables.rows, one, means=True)
         )
     asked = [[name] for name in list(values)[:1]] + [[one["name"]] for one in quasi[:ASKED]]
     asked += [pair] if pair else []
@@ -380,18 +393,20 @@ def _example(rows: pl.DataFrame, manifest: dict[str, Any], schema: Schema) -> di
     if manifest["groups"] is None:
         some = rows.head(LOOSE)
     else:
-        group = NUMBER
-        sizes = rows.group_by(group).len(COUNT).sort(COUNT, RESERVED)
+        texts, which = different(rows[RESERVED])
+        counted = {RESERVED: texts.cast(pl.Int64), COUNT: np.bincount(which)}
+        sizes = pl.DataFrame(counted).group_by(RESERVED).sum().sort(COUNT, RESERVED)
         small = sizes.filter(pl.col(COUNT) <= ROWS)
         chosen = small[(small.height - 1) // 2] if small.height else sizes[0]
-        some = rows.filter(group == chosen[RESERVED][0]).head(ROWS)
+        wanted = (counted[RESERVED] == chosen[RESERVED][0]).to_numpy()
+        some = rows.filter(pl.Series(wanted[which])).head(ROWS)
     kinds = {one["name"]: one.get("kind") for one in manifest["columns"]}
     beside = {one["name"] for one in manifest["columns"]} - {*schema.quasi, *schema.sensitive}
-    texts = some.select(pl.exclude(beside).cast(pl.String))
+    cells = some.select(pl.exclude(beside).cast(pl.String))
     return {
         "group": None if manifest["groups"] is None else int(chosen[COUNT][0]),
-        "columns": [{"name": name, "kind": kinds.get(name)} for name in texts.columns],
-        "rows": [list(row) for row in texts.iter_rows()],
+        "columns": [{"name": name, "kind": kinds.get(name)} for name in cells.columns],
+        "rows": [list(row) for row in cells.iter_rows()],
     }
 
 
