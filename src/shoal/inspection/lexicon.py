@@ -61,6 +61,7 @@ class Lexicon:
     text: frozenset[str]
     persons: frozenset[str]
     households: frozenset[str]
+    names: frozenset[str]
     identifiers: frozenset[str]
     not_identifiers: frozenset[str]
     codes: frozenset[str]
@@ -136,6 +137,7 @@ def lexicon() -> Lexicon:
             for one in (
                 "persons",
                 "households",
+                "names",
                 "identifiers",
                 "not_identifiers",
                 "codes",
