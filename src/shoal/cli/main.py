@@ -143,6 +143,8 @@ def explain(problem: BaseException) -> tuple[str, int]:
     match problem:
         case ShoalError():
             return f"shoal: {as_typed(problem.sentence)}", problem.exit_code
+        case KeyboardInterrupt() | typer.Abort() if show.Settled.code is not None:
+            return f"shoal: interrupted. {_settled(show.Settled.code)}", show.Settled.code
         case KeyboardInterrupt() | typer.Abort():
             return INTERRUPTED, 130
         case BrokenPipeError():
@@ -150,10 +152,8 @@ def explain(problem: BaseException) -> tuple[str, int]:
         case MemoryError():
             return "shoal: this machine has too little memory for the table.", 2
         case OSError() if show.Settled.code is not None:
-            said = "complete" if show.Settled.code == 0 else "audited, and does not hold"
-            return f"shoal: cannot print: {problem.strerror}. The release is {said}.", (
-                show.Settled.code
-            )
+            code = show.Settled.code
+            return f"shoal: cannot print: {problem.strerror}. {_settled(code)}", code
         case OSError():
             return f"shoal: cannot write: {problem.strerror}.", 4
     if hasattr(problem, "format_message") and hasattr(problem, "exit_code"):  # bad usage
@@ -166,6 +166,11 @@ def explain(problem: BaseException) -> tuple[str, int]:
         f"shoal: an unforeseen {type(problem).__name__} stopped the work; nothing was left "
         "half-written. Run again with SHOAL_DEBUG=1 for details, and please report it."
     ), 2
+
+
+def _settled(code: int) -> str:
+    """Return what has become of a release, by the exit code that stands."""
+    return f"The release is {'complete' if code == 0 else 'audited, and does not hold'}."
 
 
 def finish(message: str, code: int) -> None:
