@@ -5,8 +5,11 @@ from collections import Counter
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from shoal.runs.look import codes, uniqueness
+import shoal
+from shoal.runs.look import codes, lowered, uniqueness
 
 
 def alone(rows, places):
@@ -37,3 +40,30 @@ def test_uniqueness_agrees_with_counting(seed):
     shares = [found["all"], *found["falling"].values()]
     assert shares == sorted(shares, reverse=True)
     assert all(shares[1:-1])  # it ends where nobody is alone any more
+
+
+def lowered_by_hand(numbers: list[int], least: int) -> int:
+    """Lower the highest number of rows that fewer than `least` people have, again and again."""
+    now = list(numbers)
+    while True:
+        few = [n for n in set(now) if now.count(n) < least and n > min(now)]
+        if not few:
+            return sum(numbers) - sum(now)
+        highest = max(few)
+        below = max(n for n in now if n < highest)
+        now = [below if n == highest else n for n in now]
+
+
+@given(
+    st.lists(st.integers(1, 6), min_size=1, max_size=20),
+    st.integers(1, 5),
+    st.sampled_from([None, 1, 3]),
+)
+def test_rows_that_go_so_that_each_number_has_enough_people(numbers, least, most) -> None:
+    whom = [f"p{person}" for person, count in enumerate(numbers) for _ in range(count)]
+    table = pl.DataFrame({"p": whom, "age": range(len(whom)), "pay": range(len(whom))})
+    schema = shoal.Schema(quasi="age", sensitive="pay", person="p", most_rows=most)
+    capped = [min(count, most or count) for count in numbers]
+    assert lowered(table, schema, least) == lowered_by_hand(capped, least)
+    unknown = shoal.Schema(quasi="age", sensitive="pay", person="p", rows="unknown")
+    assert lowered(table, unknown, least) == 0

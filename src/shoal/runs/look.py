@@ -89,12 +89,13 @@ def some_people(table: pl.DataFrame, person: str | None, most: int) -> pl.DataFr
     return table.filter(table[person].is_in(some.implode()))
 
 
-def rows_going(table: pl.DataFrame, schema: Schema, missing: str) -> dict[str, Any]:
+def rows_going(table: pl.DataFrame, schema: Schema, missing: str, least: int = 1) -> dict[str, Any]:
     """Return how many rows will not be published, and why, before anything is searched.
 
     `by` has for each column whose missing cells leave rows out how many it leaves out; `undecided`
     those about whose missing cells nothing was decided, and `gaps` how many rows have a gap.
-    `capped` are those that are more than one person may have.
+    `capped` are those that are more than one person may have, `lowered` those that go at least
+    because groups need `least` people with equally many.
     """
     gone, gaps = (np.zeros(table.height, bool) for _ in range(2))
     by: dict[str, int] = {}
@@ -108,7 +109,8 @@ def rows_going(table: pl.DataFrame, schema: Schema, missing: str) -> dict[str, A
             gone |= lacking
     counts = {"rows": table.height, "gone": int(gone.sum()), "gaps": int(gaps.sum())}
     kept = table.filter(~gone)
-    return counts | {"by": by, "undecided": undecided, "capped": beyond_the_cap(kept, schema)}
+    people = {"capped": beyond_the_cap(kept, schema), "lowered": lowered(kept, schema, least)}
+    return counts | {"by": by, "undecided": undecided} | people
 
 
 def beyond_the_cap(table: pl.DataFrame, schema: Schema) -> int:
@@ -117,6 +119,27 @@ def beyond_the_cap(table: pl.DataFrame, schema: Schema) -> int:
         return 0
     counts = table[schema.person].value_counts()["count"].to_numpy()
     return int(np.maximum(counts - schema.most_rows, 0).sum())
+
+
+def lowered(table: pl.DataFrame, schema: Schema, least: int) -> int:
+    """Return how many rows go at least, so that `least` people have each number of rows.
+
+    Where fewer have one, they are published with the next lower number that somebody has. A search
+    may have to lower more, for what values people have.
+    """
+    if schema.person is None or not schema.rows_known or not table.height:
+        return 0
+    counts = table[schema.person].value_counts()["count"].to_numpy()
+    if schema.most_rows is not None:
+        counts = np.minimum(counts, schema.most_rows)
+    numbers, people = np.unique(counts, return_counts=True)
+    gone = waiting = 0
+    for place in range(len(numbers) - 1, 0, -1):
+        waiting += int(people[place])
+        if waiting >= least:
+            waiting = 0
+        gone += waiting * int(numbers[place] - numbers[place - 1])
+    return gone
 
 
 def check_link(table: pl.DataFrame, name: str, person: str | None) -> None:

@@ -119,7 +119,8 @@ class Hand:
         """Return how many rows will go as a schema file says, and why."""
         run = Run.load(file, table=self.tables[path])
         table = run.schema.read_numbers(self.tables[path], "quasi", "sensitive")
-        return rows_going(table, run.schema, run.missing)
+        least = max((one.principle.least for one in run.asked), default=1)
+        return rows_going(table, run.schema, run.missing, least)
 
     def ready(self, path: str, file: str, linked: dict[str, str]) -> None:
         """Raise where a run would be refused before its search."""
