@@ -3,7 +3,6 @@
 from shoal.audit.attack import Attack as Attack
 from shoal.audit.attack import attack as attack
 from shoal.audit.series import SeriesAudit as SeriesAudit
-from shoal.audit.series import audit_series as audit_series
 from shoal.audit.survey import Survey as Survey
 from shoal.audit.survey import survey as survey
 from shoal.audit.verify import Audit as Audit
@@ -63,6 +62,7 @@ from shoal.principles.spread import Variance as Variance
 from shoal.release.graph import GeneralizationGraph as GeneralizationGraph
 from shoal.runs.anonymize import anonymize as anonymize
 from shoal.runs.audit import audit as audit
+from shoal.runs.audit import audit_series as audit_series
 from shoal.runs.certificate import certificate as certificate
 from shoal.runs.certificate import write_scripts as write_scripts
 from shoal.runs.coarsen import coarsen as coarsen

@@ -750,6 +750,17 @@ def test_full_disk_behind_stdout_is_told(table: Path) -> None:
     assert "Exception ignored" not in done.stderr
 
 
+def test_an_audit_that_cannot_be_printed_still_says_what_became_of_it(
+    table: Path, place: Path
+) -> None:
+    assert anonymize(table, place / "out", require=EPSILON_M).code == 0
+    for code in (0, 1):
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run([COMMAND, "audit", place / "out"], stdout=full, check=False)
+        assert done.returncode == code
+        (place / "out" / "codebook.csv").write_text("changed", "utf-8")
+
+
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a table whose release takes some seconds."""

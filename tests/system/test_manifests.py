@@ -352,7 +352,7 @@ def test_what_is_no_ordinary_file_is_not_opened(
         os.mkfifo(copy / name)
     assert run("audit", copy).code == (2 if name == "manifest.json" else 1)
     if name == "release.csv":
-        with pytest.raises(shoal.InputError):
+        with pytest.raises(shoal.AuditFailed):
             shoal.count(copy, "age > 3")
 
 

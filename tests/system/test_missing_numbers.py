@@ -16,9 +16,9 @@ import pytest
 import shoal
 from reference import forms as plain
 from reference import missing as oracle
-from shoal.audit.series import audit_series
 from shoal.audit.tables import digest_of
 from shoal.errors import NotAchievable
+from shoal.runs.audit import audit_series
 from shoal.utility.least import least_loss
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import pytest
 import shoal
 from reference import forms as plain
 from reference import unsure as oracle
-from shoal.audit.series import audit_series
 from shoal.errors import InputError
+from shoal.runs.audit import audit_series
 from system.shell import redone
 from system.shell import shoal as shell
 

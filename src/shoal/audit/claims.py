@@ -15,6 +15,7 @@ import polars as pl
 
 from shoal.audit.cells import cell_ncp, fills_domain, has_leaves, outer_cells
 from shoal.audit.forms import wrong_means
+from shoal.audit.identification import threshold_of
 from shoal.audit.reading import Stated
 from shoal.errors import UsageError
 from shoal.table.forms import TWO_TABLES, own_columns
@@ -53,6 +54,23 @@ def readings(manifest: dict[str, Any]) -> list[str]:
         if "type" in column
     ]
     return said
+
+
+def owner_states(manifest: dict[str, Any]) -> list[str]:
+    """Return what a manifest says that no file can show, so that the owner answers for it."""
+    told = [
+        f"the method {manifest['method']}",
+        f"the date {manifest['date']}",
+        f"the threshold {threshold_of(manifest)}",
+        *["how many rows were left out and why"] * ("rows_in" in manifest),
+        *["the title"] * ("title" in manifest),
+        *["who publishes it and why"] * ("context" in manifest),
+        *["which columns no reader knows"] * any(c["said"] for c in manifest["exposed"]),
+    ]
+    return [
+        f"No file can show the following, so the owner answers for it: {', '.join(told[:-1])} and "
+        f"{told[-1]}."
+    ]
 
 
 def kinds_of(manifest: dict[str, Any]) -> dict[str, str]:

@@ -132,8 +132,7 @@ def tell(found: Any, odds: float | None = None, *, quiet: bool, json: bool) -> N
     from shoal.views.text import print_audit, print_odds
 
     at_odds = [] if odds is None else found.at_odds(odds)
-    if not found.holds:
-        show.settle(1)
+    show.settle(0 if found.holds else 1)
     for warning in found.warnings:
         show.note(f"Warning: {warning}", quiet=quiet)
     for remark in found.remarks:
@@ -160,8 +159,7 @@ def audit_together(
         msg = "Several releases are audited by what their manifests say, and by nothing else."
         raise shoal.UsageError(msg)
     found = shoal.audit_series(sources, ledger=ledger)
-    if not found.holds:
-        show.settle(1)
+    show.settle(0 if found.holds else 1)
     for warning in found.warnings:
         show.note(f"Warning: {warning}", quiet=quiet)
     show.print_json(found.to_dict()) if json else print_series_audit(

@@ -139,6 +139,11 @@ def may_publish(facts: dict[str, Any]) -> str:
     stands = verdict.public(release)
     if stands is not None and stands.meets:
         return "Yes, subject to what is marked Important and to the limitations below."
+    if release["threshold"] > verdict.USUAL:
+        return (
+            "To readers under an agreement, yes, subject to the limitations below. For everybody, "
+            "judge it by the usual threshold first: the owner chose a higher one."
+        )
     found = release["found"]
     if release["form"] != TWO_TABLES and found is not None and found["quasi"] >= 1:
         return (
@@ -178,8 +183,9 @@ def counted(facts: dict[str, Any]) -> str:
     return "Counts have a certain range and an estimate. Both follow from the published cells."
 
 
-def render_certificate(facts: dict[str, Any], complaints: list[str]) -> str:
-    """Return the certificate of a release as HTML: two pages to sign."""
+def render_certificate(facts: dict[str, Any], audit: Audit) -> str:
+    """Return the certificate of a release as HTML: two pages to sign, by its audit."""
+    complaints = audit.complaints()
     release = facts["release"]
     digests = list(release["digests"].items())
     files = digests if len(digests) <= DIGESTS else [one for one in digests if "/" not in one[0]]
@@ -188,6 +194,9 @@ def render_certificate(facts: dict[str, Any], complaints: list[str]) -> str:
         files.append(("part files", f"{plural(parts, 'file')}; manifest.json has their digests"))
     said = _shared(facts) | {"files": files, "complaints": complaints}
     said["judged"] = judged(release, complaints)
+    if audit.report is not None and not audit.report.compared:
+        said["important"] = [*said["important"], audit.report.because]
+    said["stated"] = audit.stated
     return render("certificate.html", **said)
 
 

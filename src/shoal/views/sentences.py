@@ -214,13 +214,15 @@ def columns(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
         bounds = [r["bound"] for r in asked if name in r["columns"] and r["chance"]]
         guarded = any(name in r["columns"] for r in asked)
         entry: dict[str, Any] = {"name": name, "role": ROLES[role], "lost": None, "strip": None}
-        if role == "quasi":
+        if role == "quasi" and name not in widths:  # its table cannot be read as is stated
+            entry |= {"done": "not measured", "cell": ""}
+        elif role == "quasi":
             wide = widths[name]
             exact = apart or wide["exact"] >= 1
             entry |= {
                 "done": "published exactly" if exact else "made coarser",
                 "cell": spans(wide, apart=apart) if apart or not exact else "every cell is exact",
-                "lost": lost[name],
+                "lost": lost.get(name),
                 "strip": wide if wide["whole"] else None,
             }
         elif role == "sensitive":

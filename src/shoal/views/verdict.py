@@ -12,6 +12,7 @@ from typing import Any
 
 from shoal.errors import option
 from shoal.exact import percent, upward, written
+from shoal.views.usual import THRESHOLD
 from shoal.views.words import several
 
 SAYS = {
@@ -20,6 +21,7 @@ SAYS = {
     "does-not-hold": "Does not hold",
 }
 HOLDS, OPEN, BROKEN = SAYS
+USUAL = upward(Fraction(THRESHOLD))
 TOLERATED = 0.05  # of people, whom readers of exposed columns may find
 
 
@@ -130,7 +132,8 @@ class Public:
 def public(facts: dict[str, Any]) -> Public | None:
     """Say how a release stands to the threshold; None where that is not known.
 
-    It is met only where the verdict is that it holds.
+    It is met only where the verdict is that it holds, and never where the owner chose a threshold
+    above the usual one: a threshold of 1 would be met by every table.
     """
     found = facts["found"]
     if found is None or facts["verdict"] == BROKEN:
@@ -142,6 +145,13 @@ def public(facts: dict[str, Any]) -> Public | None:
             "Does not meet the threshold for public release. A person in the table is found by the "
             f"quasi-identifiers with a chance of up to {share(quasi)} {limit}."
         )
+    elif threshold > USUAL:
+        said = (
+            f"Whether it meets the threshold for public release was not judged. The owner chose "
+            f"the threshold {chance(threshold)}, which is above the usual "
+            f"{chance(USUAL)}. A person in the table is found by the quasi-identifiers with a "
+            f"chance of at most {share(quasi)}."
+        )
     elif facts["verdict"] == OPEN:
         said = "Whether it meets the threshold for public release depends on the open questions."
     else:
@@ -149,7 +159,8 @@ def public(facts: dict[str, Any]) -> Public | None:
             "Meets the threshold for public release. A person in the table is found by the "
             f"quasi-identifiers with a chance of at most {share(quasi)} {limit}."
         )
-    return Public(facts["verdict"] == HOLDS and quasi <= threshold, said)
+    meets = facts["verdict"] == HOLDS and quasi <= threshold <= USUAL
+    return Public(meets, said)
 
 
 def shown(facts: dict[str, Any]) -> list[dict[str, Any]]:
