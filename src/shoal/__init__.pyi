@@ -2,6 +2,7 @@
 
 from shoal.audit.attack import Attack as Attack
 from shoal.audit.attack import attack as attack
+from shoal.audit.seen import PersonView as PersonView
 from shoal.audit.series import SeriesAudit as SeriesAudit
 from shoal.audit.series import audit_series as audit_series
 from shoal.audit.survey import Survey as Survey
@@ -78,6 +79,7 @@ from shoal.runs.knowing import knows_method as knows_method
 from shoal.runs.learned import LearningUtility as LearningUtility
 from shoal.runs.learning import learning_of as learning_of
 from shoal.runs.learning import learning_utility as learning_utility
+from shoal.runs.person import person as person
 from shoal.runs.plan import plan as plan
 from shoal.runs.release import Release as Release
 from shoal.runs.remarks import Remark as Remark
