@@ -71,6 +71,8 @@ from shoal.runs.compare import Comparison as Comparison
 from shoal.runs.compare import compare as compare
 from shoal.runs.completing import complete as complete
 from shoal.runs.doing import Outcome as Outcome
+from shoal.runs.dossier import Dossier as Dossier
+from shoal.runs.dossier import dossier as dossier
 from shoal.runs.estimating import Estimates as Estimates
 from shoal.runs.estimating import Quantity as Quantity
 from shoal.runs.estimating import estimate as estimate

@@ -98,7 +98,11 @@ def test_people_with_several_rows(tmp_path_factory, seed, rows, form):
     schema = shoal.Schema(quasi=QUASI, sensitive="pay", person="who", rows=rows, most_rows=2)
     if form and rows == "unknown":
         return
-    asked: Any = {"require": "EpsilonM(epsilon=1, m=2)", "suppress": "60%", "form": form or "intervals"}
+    asked: Any = {
+        "require": "EpsilonM(epsilon=1, m=2)",
+        "suppress": "60%",
+        "form": form or "intervals",
+    }
     try:
         release = shoal.anonymize(frame, schema, **asked)
     except shoal.NotAchievable:

@@ -25,6 +25,7 @@ import polars as pl
 
 from shoal.audit.claims import kinds_of, manifest_schema
 from shoal.audit.covers import CellCover
+from shoal.audit.fullest import fullest, whole_weights
 from shoal.audit.guessing import bounded
 from shoal.audit.linking import Candidates
 from shoal.audit.published import Published
@@ -205,6 +206,10 @@ class Stranger:
             np.int64,
         )
 
+    def alike_today(self) -> NDArray[np.int64]:
+        """Count who share each description in the original table: people, or rows."""
+        return np.bincount(self._kinds_of_people)
+
     def own(self, row: int) -> tuple[int, NDArray[np.int64]]:
         """Return whom a row of the original is about, and all rows of that person."""
         person = row if self.whom is None else int(self.whom[row])
@@ -281,7 +286,7 @@ class Stranger:
             of_group = self.published.groups.labels[rows[first]]
             sizes = self._people_of_groups[of_group].tolist()
             real = table[REAL].gather(rows[first]).cast(pl.Int64).to_list()
-            weights = _whole([Fraction(r, n) for r, n in zip(real, sizes, strict=True)])
+            weights = whole_weights([Fraction(r, n) for r, n in zip(real, sizes, strict=True)])
         return Fitting(lines, rows, members, weights, groups)
 
     @cached_property
@@ -310,7 +315,7 @@ class Stranger:
         theirs = names.gather(some).to_list()
         each = {name: theirs.count(name) for name in set(theirs)}
         rows, members = self._rows_of(some)
-        weights = _whole([Fraction(groups[name], each[name]) for name in theirs])
+        weights = whole_weights([Fraction(groups[name], each[name]) for name in theirs])
         return Fitting(int(lines.sum()), rows, members, weights, len(each))
 
     @cached_property
@@ -428,52 +433,6 @@ class Stranger:
         asked: list[Requirement | None] = [*bounded(self.published, name)] or [None]
         guesses = [self._guess(column, one, found, codes) for one in asked]
         return max(one.chance for one in guesses)
-
-
-def fullest(
-    codes: NDArray[np.int64],
-    members: NDArray[np.int64],
-    weights: NDArray[np.int64],
-    first: NDArray,
-    last: NDArray,
-) -> tuple[int, int]:
-    """Return the largest weight of members with a code near one of the codes, and that code.
-
-    The codes from `first` to `last` are near to each; both ascend. A member counts once.
-    """
-    if not len(codes):
-        return 0, 0
-    if len(np.unique(members)) == len(members):
-        kinds, which = np.unique(codes, return_inverse=True)
-        sums = np.zeros(len(kinds) + 1, np.int64)
-        np.add.at(sums, which + 1, weights[members])
-        sums = np.cumsum(sums)
-        begin = np.searchsorted(kinds, first[kinds])
-        near = sums[np.searchsorted(kinds, last[kinds], "right")] - sums[begin]
-        best = int(np.argmax(near))
-        return int(near[best]), int(kinds[best])
-    order = np.argsort(codes, kind="stable")
-    ascending, whose = codes[order].tolist(), members[order].tolist()
-    inside = dict.fromkeys(set(whose), 0)
-    weight, left, right, best, at = 0, 0, 0, -1, -1
-    for code in dict.fromkeys(ascending):
-        while right < len(ascending) and ascending[right] <= last[code]:
-            weight += int(weights[whose[right]]) * (inside[whose[right]] == 0)
-            inside[whose[right]] += 1
-            right += 1
-        while ascending[left] < first[code]:
-            inside[whose[left]] -= 1
-            weight -= int(weights[whose[left]]) * (inside[whose[left]] == 0)
-            left += 1
-        if weight > best:
-            best, at = weight, code
-    return best, at
-
-
-def _whole(shares: Sequence[Fraction]) -> NDArray[np.int64]:
-    """Return whole numbers in the ratios of some shares."""
-    bottom = int(np.lcm.reduce([one.denominator for one in shares] or [1]))
-    return np.array([int(one * bottom) for one in shares], np.int64)
 
 
 def _as_read(column: Column) -> NDArray[np.int64]:

@@ -38,7 +38,7 @@ app = typer.Typer(
 )
 COMMANDS = (  # each in a module of its name but for those ELSEWHERE, in the order of the help
     *("inspect", "init", "anonymize", "coarsen", "plan", "audit", "report", "certificate"),
-    *("show",),
+    *("dossier", "show"),
     *("attack", "count", "estimate", "complete", "scripts", "compare", "tune", "demo", "serve"),
 )
 ELSEWHERE = {"show": "person"}  # `cli/show.py` is what commands share

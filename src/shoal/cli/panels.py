@@ -41,6 +41,7 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
         "seconds": "NUMBER",
     },
     "What to look at": {
+        "norm": "NAME",
         "original": "TABLE",
         "row": "NUMBER",
         "epsilon": "NUMBER",
