@@ -2,6 +2,7 @@
 
 from shoal.audit.attack import Attack as Attack
 from shoal.audit.attack import attack as attack
+from shoal.audit.seen import PersonView as PersonView
 from shoal.audit.series import SeriesAudit as SeriesAudit
 from shoal.audit.survey import Survey as Survey
 from shoal.audit.survey import survey as survey
@@ -70,6 +71,8 @@ from shoal.runs.compare import Comparison as Comparison
 from shoal.runs.compare import compare as compare
 from shoal.runs.completing import complete as complete
 from shoal.runs.doing import Outcome as Outcome
+from shoal.runs.dossier import Dossier as Dossier
+from shoal.runs.dossier import dossier as dossier
 from shoal.runs.estimating import Estimates as Estimates
 from shoal.runs.estimating import Quantity as Quantity
 from shoal.runs.estimating import estimate as estimate
@@ -78,6 +81,7 @@ from shoal.runs.knowing import knows_method as knows_method
 from shoal.runs.learned import LearningUtility as LearningUtility
 from shoal.runs.learning import learning_of as learning_of
 from shoal.runs.learning import learning_utility as learning_utility
+from shoal.runs.person import person as person
 from shoal.runs.plan import plan as plan
 from shoal.runs.release import Release as Release
 from shoal.runs.remarks import Remark as Remark

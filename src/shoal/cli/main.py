@@ -36,10 +36,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Publish tables about people so that nobody's sensitive value can be nearly known.",
 )
-COMMANDS = (  # each in a module of its name, in the order of the help
+COMMANDS = (  # each in a module of its name but for those ELSEWHERE, in the order of the help
     *("inspect", "init", "anonymize", "coarsen", "plan", "audit", "report", "certificate"),
+    *("dossier", "show"),
     *("attack", "count", "estimate", "complete", "scripts", "compare", "tune", "demo", "serve"),
 )
+ELSEWHERE = {"show": "person"}  # `cli/show.py` is what commands share
 BARE = {"demo", "serve"}  # which go without any option
 
 
@@ -64,7 +66,7 @@ def commands(asked: str) -> Any:
     one = copy(app)
     one.registered_commands = []
     for name in [asked] if asked in COMMANDS else COMMANDS:
-        function = getattr(import_module(f"shoal.cli.{name}"), name)
+        function = getattr(import_module(f"shoal.cli.{ELSEWHERE.get(name, name)}"), name)
         one.command(cls=PanelledCommand, no_args_is_help=name not in BARE)(function)
     return typer.main.get_command(one)
 

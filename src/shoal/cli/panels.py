@@ -41,7 +41,9 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
         "seconds": "NUMBER",
     },
     "What to look at": {
+        "norm": "NAME",
         "original": "TABLE",
+        "row": "NUMBER",
         "epsilon": "NUMBER",
         "m": "NUMBER",
         "relative": "",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.views.commands import as_typed
-from shoal.views.terminal import plain, plain_json
+from shoal.views.terminal import plain, plain_json, plain_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -176,6 +176,11 @@ def print_json(value: Any) -> None:
     """Print one JSON object on stdout; where that is not UTF-8, in ASCII."""
     unicode = (sys.stdout.encoding or "utf-8").lower().replace("-", "") == "utf8"
     sys.stdout.write(plain_json(json.dumps(value, ensure_ascii=not unicode)) + "\n")
+
+
+def print_lines(text: str) -> None:
+    """Print text of several lines on stdout, without what would steer a terminal."""
+    sys.stdout.write(plain_lines(text) + "\n")
 
 
 def names(text: str | None) -> list[str] | None:

@@ -30,6 +30,13 @@ if TYPE_CHECKING:
 
 LINE = 200  # characters of a title, or of what is said of who publishes it
 CONTEXT = ("institution", "purpose", "recipients", "legal_basis", "review_date")
+ANSWERS = (  # what people answer for a dossier, in a schema file; no manifest has them
+    *("actual_knowledge", "adversaries", "availability", "contracts", "direct_identifiers"),
+    *("environment", "expert", "governance", "incident_plan", "intruder", "justification"),
+    *("other_releases", "outputs", "people", "population_size", "projects", "responsible"),
+    *("review", "safeguards", "testing", "transparency", "utility", "why_quasi"),
+)
+LONGEST = 4000  # characters of an answer
 COUNTS = ("rows_in", "dropped", "suppressed", "suppressed_people", "capped")  # of rows left out
 
 
@@ -42,8 +49,12 @@ def check_title(title: str | None) -> None:
 def check_context(context: Mapping[str, str]) -> None:
     """Raise where something is said of who publishes a release that cannot stand in its files."""
     for name, text in context.items():
+        if name in ANSWERS:
+            _check_answer(name, text)
+            continue
         if name not in CONTEXT:
-            msg = f"There is no {name!r} to be said of a release{nearest(name, CONTEXT)}"
+            known = (*CONTEXT, *ANSWERS)
+            msg = f"There is no {name!r} to be said of a release{nearest(name, known)}"
             raise UsageError(msg)
         _check_line(name, text)
     try:
@@ -61,6 +72,13 @@ def _check_line(name: str, text: str) -> None:
         raise UsageError(msg)
     if not text.isprintable():
         msg = f"{option(name)} is one line of printable characters. Got {text!r}."
+        raise UsageError(msg)
+
+
+def _check_answer(name: str, text: str) -> None:
+    """Raise where an answer cannot stand in a dossier; it may have several lines."""
+    if not text.strip() or len(text) > LONGEST or not text.replace("\n", " ").isprintable():
+        msg = f"{option(name)} is a printable text of 1 to {LONGEST:,} characters."
         raise UsageError(msg)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.engines.base import is_spark
 from shoal.engines.local import engine_of
 from shoal.methods.choice import choose_method
+from shoal.release.statement import CONTEXT
 from shoal.table.grid import REGIONS, TIGHT
 from shoal.table.groupings import Listed
 from shoal.table.settings import is_said
@@ -74,8 +75,8 @@ def asked(run: Run) -> dict[str, Any]:
 def say_asked(manifest: dict[str, Any], run: Run) -> None:
     """Put the public part of what was asked into a manifest."""
     manifest["asked"] = asked(run)
-    if run.context:
-        manifest["context"] = dict(run.context)
+    if public := {name: run.context[name] for name in CONTEXT if name in run.context}:
+        manifest["context"] = public
 
 
 def _by_column(tables: tuple[Schema, ...], option: str) -> dict[str, Any]:

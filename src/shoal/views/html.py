@@ -27,6 +27,7 @@ from shoal.views.charts.release import (
 from shoal.views.charts.strips import strip_chart
 from shoal.views.commands import as_typed, flag
 from shoal.views.pages import comparison_values, frontier_values, render
+from shoal.views.person import person_values
 from shoal.views.tables import level_name, level_value
 from shoal.views.words import CONTEXT, figure, people, plural, why_necessary
 
@@ -228,6 +229,7 @@ def render_owner(
         "owner.html",
         **said,
         own=own | {"strips": strips},
+        person=person_values(own["exposed"][0]),
         before=[one["risk_before"] for one in asked],
         learn_sentence=learn_sentence(facts["release"], own),
         bearing=groups,
