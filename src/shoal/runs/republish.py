@@ -46,7 +46,7 @@ from shoal.runs.ledger import (
 )
 from shoal.runs.outlets import is_outlet
 from shoal.runs.publish import write_release
-from shoal.runs.refusing import check_labels
+from shoal.runs.refusing import check_labels, check_shown, shown_unchanged
 from shoal.runs.release import Release
 from shoal.runs.remarks import Remark, about_columns
 from shoal.runs.restored import add_to_log, check_begin, check_newest
@@ -313,6 +313,7 @@ class _Series:
         coded = run.coded(stored)
         about = {name for one in run.asked for name in one.columns}
         check_labels(run.schema, coded, run.form, about)
+        check_shown(stored, shown_unchanged(run.schema, about))
         here = ledger.rows[HERE].to_numpy()
         real = np.bincount(labels, weights=here).astype(np.int64)
         coded = replace(coded, people=np.arange(len(coded)))
