@@ -42,6 +42,7 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
     },
     "What to look at": {
         "original": "TABLE",
+        "control": "TABLE",
         "epsilon": "NUMBER",
         "m": "NUMBER",
         "relative": "",
