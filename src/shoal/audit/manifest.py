@@ -31,7 +31,7 @@ from shoal.audit.verdict import VERDICTS
 from shoal.errors import InputError, UsageError
 from shoal.notation import parse
 from shoal.principles.requirement import requirements
-from shoal.release.statement import CONTEXT, COUNTS, LINE
+from shoal.release.statement import CONTEXT, COUNTS, HELD, LINE
 from shoal.table.dates import check_format, not_dates
 from shoal.table.ends import backwards
 from shoal.table.files import part_files, tables_named
@@ -136,6 +136,9 @@ def _check_counts(manifest: dict[str, Any]) -> None:
         if some != (needed if "rows_in" in manifest else set()):
             problem = f"{place} has to say all of {', '.join(map(repr, sorted(needed)))}, or none"
             raise Wrong(problem)
+    if manifest.keys() & {*HELD} and "rows_in" not in manifest:
+        problem = "a manifest that does not say how many rows came in says of no control group"
+        raise Wrong(problem)
 
 
 def _check_digests(manifest: dict[str, Any]) -> None:
@@ -390,9 +393,11 @@ REQUIRED: dict[str, Check] = {
     "asked": shaped({}, ASKED),
     "digests": mapped(text(DIGEST), names=_file_name),
 }
+HELD_OUT: dict[str, Check] = {name: whole() for name in HELD}
 LEFT_OUT: dict[str, Check] = {name: whole() for name in COUNTS} | {"rows_in": whole(least=1)}
 OPTIONAL: dict[str, Check] = {
     **LEFT_OUT,
+    **HELD_OUT,
     "people": whole(least=1),
     "rows_known": flag,
     "alone": whole(),

@@ -86,6 +86,8 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
         "trials": "",
         "owner_report": "FILE",
         "linkage": "FILE",
+        "hold_out": "SHARE",
+        "hold_out_file": "FILE",
         "ledger": "FILE",
         "batch": "NUMBER",
         "least_real": "NUMBER",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 LINE = 200  # characters of a title, or of what is said of who publishes it
 CONTEXT = ("institution", "purpose", "recipients", "legal_basis", "review_date")
+HELD = ("held_out", "held_out_people")  # of a control group, where there is one
 COUNTS = ("rows_in", "dropped", "suppressed", "suppressed_people", "capped")  # of rows left out
 
 
@@ -69,7 +70,7 @@ def withhold(manifest: dict[str, Any]) -> dict[str, Any]:
 
     The loss is then that of the published rows alone: with the others it would tell how many.
     """
-    gone = {name: manifest.pop(name) for name in COUNTS if name in manifest}
+    gone = {name: manifest.pop(name) for name in (*COUNTS, *HELD) if name in manifest}
     for table in manifest.get("tables", {}).values():
         for name in COUNTS:
             table.pop(name, None)
