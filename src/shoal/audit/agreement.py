@@ -13,7 +13,7 @@ from shoal.audit.verdict import exposed_columns
 from shoal.errors import InputError, UsageError
 from shoal.notation import parse
 from shoal.principles.requirement import requirements
-from shoal.release.statement import COUNTS
+from shoal.release.statement import COUNTS, HELD
 from shoal.table.forms import MEANS, TWO_TABLES, own_columns
 from shoal.table.schema import PERSON, RESERVED
 
@@ -87,6 +87,9 @@ def _counts(manifest: dict[str, Any]) -> None:
         if some != (needed if "rows_in" in manifest else set()):
             problem = f"{place} has to say all of {', '.join(map(repr, sorted(needed)))}, or none"
             raise Wrong(problem)
+    if manifest.keys() & {*HELD} and "rows_in" not in manifest:
+        problem = "a manifest that does not say how many rows came in says of no control group"
+        raise Wrong(problem)
 
 
 def _linked(manifest: dict[str, Any]) -> None:

@@ -264,7 +264,7 @@ def check_rows_in(manifest: dict[str, Any]) -> list[str]:
     if "rows_in" not in manifest:
         return []  # the owner does not say
     parts = ["people" if "previous" in manifest else "rows", "suppressed", "dropped"]
-    parts += ["capped"] * ("capped" in manifest)
+    parts += [name for name in ("capped", "held_out") if name in manifest]
     wrong = []
     if manifest["rows_in"] != sum(manifest[part] for part in parts):
         named = f"{', '.join(parts[:-1])} and {parts[-1]}"
@@ -272,6 +272,14 @@ def check_rows_in(manifest: dict[str, Any]) -> list[str]:
     rows, people = manifest["suppressed"], manifest.get("suppressed_people", 0)
     if "people" in manifest and not min(rows, 1) <= people <= rows:
         wrong.append(f"The manifest says that {rows:,} rows of {people:,} people were suppressed.")
+    if "held_out" in manifest:
+        rows, people = manifest["held_out"], manifest.get("held_out_people")
+        if ("people" in manifest) != (people is not None) or not min(rows, 1) <= (
+            rows if people is None else people
+        ) <= rows:
+            wrong.append(
+                "The manifest says of how many people rows were held out, and of whom not."
+            )
     return wrong
 
 

@@ -30,7 +30,7 @@ from shoal.audit.shapes import (
 )
 from shoal.audit.verdict import VERDICTS
 from shoal.errors import InputError, UsageError
-from shoal.release.statement import CONTEXT, COUNTS, LINE
+from shoal.release.statement import CONTEXT, COUNTS, HELD, LINE
 from shoal.table.dates import check_format, not_dates
 from shoal.table.ends import backwards
 from shoal.table.files import part_files, tables_named
@@ -278,9 +278,11 @@ REQUIRED: dict[str, Check] = {
     "asked": shaped({}, ASKED),
     "digests": mapped(text(DIGEST), names=_file_name),
 }
+HELD_OUT: dict[str, Check] = {name: whole() for name in HELD}
 LEFT_OUT: dict[str, Check] = {name: whole() for name in COUNTS} | {"rows_in": whole(least=1)}
 OPTIONAL: dict[str, Check] = {
     **LEFT_OUT,
+    **HELD_OUT,
     "people": whole(least=1),
     "rows_known": flag,
     "alone": whole(),

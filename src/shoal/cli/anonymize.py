@@ -141,6 +141,15 @@ def anonymize(
     review_date: Annotated[
         str | None, typer.Option(help="When it is reviewed, for example 2027-01-31; public.")
     ] = None,
+    hold_out: Annotated[
+        str | None,
+        typer.Option(
+            help="Keep back a control group, for example 5%, to measure attacks by; whole people."
+        ),
+    ] = None,
+    hold_out_file: Annotated[
+        str | None, typer.Option(help="CSV file for the control group, private; for --hold-out.")
+    ] = None,
     withhold_counts: Annotated[
         bool,
         typer.Option("--withhold-counts", help="Do not publish how many rows were left out."),
@@ -211,6 +220,8 @@ def anonymize(
         recipients=recipients,
         legal_basis=legal_basis,
         review_date=review_date,
+        hold_out=hold_out,
+        hold_out_file=hold_out_file,
         withhold_counts=withhold_counts,
         force=force,
     )

@@ -26,6 +26,13 @@ def attack(
         str | None,
         typer.Option(help="The original table: what the attacker knows of people. Owners only."),
     ] = None,
+    control: Annotated[
+        str | None,
+        typer.Option(
+            help="People of the same population who are not in the release: what chance and "
+            "general knowledge give. Needs --original."
+        ),
+    ] = None,
     group: Annotated[
         str | None, typer.Option(help="Column that names the groups of plain tables.")
     ] = None,
@@ -75,15 +82,15 @@ def attack(
     show.announce_compiling(quiet=quiet)
     if report is not None:
         check_page(report)
-    people = show.open_with(
-        original, query=query, sheet=sheet, delimiter=delimiter, encoding=encoding
-    )
+    how = {"sheet": sheet, "delimiter": delimiter, "encoding": encoding}
+    people = show.open_with(original, query=query, **how)
     knowing = knowing_readers(releases, people, chosen) if knows_method else {}
     found = (
         shoal.attack(
             releases,
             chosen,
             original=people,
+            control=control and show.open_with(control, **how),
             group=group,
             epsilons=numbers("--epsilon", epsilon),
             deltas=numbers("--delta", delta, most=1),

@@ -124,7 +124,7 @@ def audit(
             population=population,
             engine=engine,
         )
-    tell(found, odds, quiet=quiet, json=json)
+    tell(found, run.said.odds if odds is None else odds, quiet=quiet, json=json)
 
 
 def tell(found: Any, odds: float | None = None, *, quiet: bool, json: bool) -> None:

@@ -63,6 +63,8 @@ def plan(
         encoding=encoding,
         engine=engine,
     )
+    if odds is None and (m is not None or require is not None):
+        odds = run.said.odds
     show.announce_compiling(quiet=quiet)
     if require is not None:
         known = run.plan(require=require, odds=odds)

@@ -37,6 +37,7 @@ ANSWERS = (  # what people answer for a dossier, in a schema file; no manifest h
     *("review", "safeguards", "testing", "transparency", "utility", "why_quasi"),
 )
 LONGEST = 4000  # characters of an answer
+HELD = ("held_out", "held_out_people")  # of a control group, where there is one
 COUNTS = ("rows_in", "dropped", "suppressed", "suppressed_people", "capped")  # of rows left out
 
 
@@ -87,7 +88,7 @@ def withhold(manifest: dict[str, Any]) -> dict[str, Any]:
 
     The loss is then that of the published rows alone: with the others it would tell how many.
     """
-    gone = {name: manifest.pop(name) for name in COUNTS if name in manifest}
+    gone = {name: manifest.pop(name) for name in (*COUNTS, *HELD) if name in manifest}
     for table in manifest.get("tables", {}).values():
         for name in COUNTS:
             table.pop(name, None)

@@ -65,6 +65,7 @@ def asked(run: Run) -> dict[str, Any]:
         "keep_other": run.keep_other,
         "cells": None if run.cells == TIGHT else run.cells,
         "withhold_counts": run.withhold_counts,
+        "hold_out": None if run.withhold_counts else _plain(run.hold_out),
         "escape_formulas": run.escape_formulas,
         "delimiter": run.delimiter,
         "encoding": run.encoding,

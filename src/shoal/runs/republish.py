@@ -14,6 +14,7 @@ from shoal.audit.manifest import MANIFEST, read_manifest
 from shoal.audit.series import group_rows
 from shoal.audit.tables import digest_of, read_spelled
 from shoal.errors import AuditFailed, NotAchievable, UsageError, option
+from shoal.exact import read_share
 from shoal.methods.base import Method, Task
 from shoal.principles.groups import Groups
 from shoal.release.building import build_release
@@ -31,6 +32,7 @@ from shoal.release.ledger import (
 from shoal.runs.asked import say_asked
 from shoal.runs.checks import reads_files
 from shoal.runs.estimate import whole_run
+from shoal.runs.holding import Held, held_file, hold_out_in_series
 from shoal.runs.ledger import (
     Turn,
     as_before,
@@ -85,7 +87,8 @@ def republish(
             tell(remark)
     written, target = run.format or "csv", Path(os.path.realpath(run.output))
     with locked(run.ledger):
-        memory, table, run = _memory(run, table)
+        height = table.height
+        memory, table, run, held = _memory(run, table)
         series = _Series(memory, run, Randomness(run.seed))
         series.settle()
         turn = (
@@ -93,29 +96,31 @@ def republish(
             if memory.pending
             else take_turn(memory, table, run, series.chance, progress)
         )
-        release = series.release(turn, table.height)
+        release = series.release(turn, height, held)
         say_asked(release.manifest, said)
         made(release)
-        audit = write_release(
-            release,
-            target,
-            format=written,
-            linkage=run.linkage,
-            force=run.force,
-            threshold=run.threshold,
-            commit=lambda staged: series.commit(staged, target, turn),
-            progress=progress,
-        )
+        with held_file(run, release.held):
+            audit = write_release(
+                release,
+                target,
+                format=written,
+                linkage=run.linkage,
+                force=run.force,
+                threshold=run.threshold,
+                commit=lambda staged: series.commit(staged, target, turn, held),
+                progress=progress,
+            )
         series.appeared()
     for note in turn.notes:
         tell(Remark(note))
     return release, audit
 
 
-def _memory(run: Run, table: pl.DataFrame) -> tuple[Ledger, pl.DataFrame, Run]:
+def _memory(run: Run, table: pl.DataFrame) -> tuple[Ledger, pl.DataFrame, Run, Held | None]:
     """Return the ledger of a run, begun where there is none, or raise where it says otherwise.
 
-    With it the table, rounded and cut off, and the run with what the first table has decided.
+    With it the table, without a control group, rounded and cut off, the run with what the first
+    table has decided, and the control group.
     """
     assert run.ledger is not None
     kept = {*run.schema.quasi, *run.schema.sensitive, *run.schema.other}
@@ -127,23 +132,38 @@ def _memory(run: Run, table: pl.DataFrame) -> tuple[Ledger, pl.DataFrame, Run]:
         form=run.form,
         format=run.format or "csv",
         escaped=run.escape_formulas,
+        hold_out=None if run.hold_out is None else str(read_share(run.hold_out)),
     )
     ledger = Path(os.path.realpath(run.ledger))
     if not ledger.exists():
         check_begin(ledger)
+        memory = Ledger.begin(now, columns)
+        table, held = _without_held(run, table, memory)
         table, run = run.settled(table)
         decided = {
             "thresholds": thresholds_of(run.schema),
             "date_formats": dict(run.schema.date_formats),
         }
-        return Ledger.begin(now | decided, columns), table, run
+        memory.fixed |= decided
+        return memory, table, run, held
     memory = read_ledger(ledger)
     check_newest(ledger, memory, Path(os.path.realpath(str(run.output))))
     check_fixed(memory, now)
     check_types(memory, run.schema)
+    table, held = _without_held(run, table, memory)
     table, run = replace(run, schema=as_before(run.schema, memory)).settled(table)
     check_fixed(memory, {"date_formats": dict(run.schema.date_formats)})
-    return memory, table, run
+    return memory, table, run, held
+
+
+def _without_held(
+    run: Run, table: pl.DataFrame, memory: Ledger
+) -> tuple[pl.DataFrame, Held | None]:
+    """Return a table without the control group, where there is one, and that."""
+    if run.hold_out is None:
+        return table, None
+    held = hold_out_in_series(run, table, memory, check_people(table, run.schema))
+    return table[held.kept], held
 
 
 def foresee_next(run: Run, progress: Progress) -> dict[str, Any]:
@@ -154,7 +174,7 @@ def foresee_next(run: Run, progress: Progress) -> dict[str, Any]:
     _check(run)
     table = take_frame(run.frame(progress))
     run.schema.check(table.columns)
-    memory, table, run = _memory(run, table)
+    memory, table, run, _ = _memory(run, table)
     marks = memory.mark(check_people(table, run.schema))
     known, now = set(memory.rows[WHO].to_list()), set(marks)
     new = [r for r, mark in enumerate(marks) if mark not in known and mark not in memory.gone]
@@ -303,8 +323,8 @@ class _Series:
         facts = self.ledger.rounds[-1].facts
         return Turn(np.array(links, np.int64), facts["absent"], facts["dropped"], notes=[AGAIN])
 
-    def release(self, turn: Turn, height: int) -> Release:
-        """Return the release that the ledger says."""
+    def release(self, turn: Turn, height: int, held: Held | None) -> Release:
+        """Return the release that the ledger says, of a table of so many rows."""
         ledger = self.ledger
         _check_left(self.run, ledger.rows)
         run = replace(self.run, schema=without_person(self.run.schema, ledger.fixed["types"]))
@@ -333,8 +353,13 @@ class _Series:
         ledger.fixed["method"] = made.manifest["method"]
         layout = made.recoding.layout
         layout = replace(layout, numbers=numbers[layout.bears], real=real[layout.bears], nodes=None)
+        counts = {} if held is None else held.counts
+        if ledger.pending:
+            counts = {name: ledger.rounds[-1].facts[name] for name in counts}
+            height = int(here.sum()) + turn.absent + turn.dropped + counts.get("held_out", 0)
         made.manifest.update(
-            rows_in=int(here.sum()) + turn.absent + turn.dropped if ledger.pending else height,
+            counts,
+            rows_in=height,
             dropped=turn.dropped,
             people=int(here.sum()),
             suppressed_people=turn.absent,
@@ -346,10 +371,12 @@ class _Series:
                 recoding=replace(made.recoding, layout=layout),
                 recast=True,
                 links=turn.links,
+                kept=None if held is None else held.kept,
+                held=None if held is None else held.table,
             )
         )
 
-    def commit(self, staged: Path, target: Path, turn: Turn) -> None:
+    def commit(self, staged: Path, target: Path, turn: Turn, held: Held | None) -> None:
         """Write the ledger of a release that is about to appear, and who is to be told of."""
         manifest = read_manifest(staged)
         changed = 0
@@ -367,6 +394,7 @@ class _Series:
         counted = self.ledger.rows.group_by(GROUP).agg(pl.col(HERE).sum())
         reals = {int(group): int(real) for group, real in counted.iter_rows()}
         facts = {"absent": turn.absent, "dropped": turn.dropped}
+        facts |= {} if held is None else held.counts
         done = Round(digest_of(staged / MANIFEST), reals, str(target), facts)
         if self.ledger.pending:
             self.ledger.rounds.pop()

@@ -77,6 +77,7 @@ REFUSED = {
     "owner_report": "Nobody holds the rows that it would show",
     "history": "Nobody holds the rows that it would remember",
     "ledger": "Nobody holds the people that it would remember",
+    "hold_out": "Nobody holds the people that it would keep back",
     "trials": "Nobody holds the rows that would be tried",
     "query": "Spark reads files",
     "linked": "Everybody's rows of both tables would have to be beside one another",

@@ -50,6 +50,9 @@ TOP = (
     "title",
     "context",
     "withhold_counts",
+    "hold_out",
+    "hold_out_file",
+    "odds",
     "history",
     "ledger",
     "batch",
@@ -117,6 +120,9 @@ class Settings:
     title: str | None = None
     context: dict[str, str] = field(default_factory=dict)
     withhold_counts: bool = False
+    hold_out: str | float | None = None
+    hold_out_file: str | None = None
+    odds: float | None = None
     history: str | None = None
     ledger: str | None = None
     batch: int | None = None
@@ -259,12 +265,9 @@ class _Reader:
         def said_of(key: str) -> dict[str, Any]:
             return {name: entry[key] for name, entry in entries.items() if key in entry}
 
-        suppress = self.said.get("suppress")
-        if suppress is not None and not isinstance(suppress, str | float):
-            raise self.bad(("suppress",), f'write it as in "1%". Got {suppress!r}.')
         seconds = self.take("seconds", (int, float), None)
-        output, history, ledger = (
-            self.take(key, str, None) for key in ("output", "history", "ledger")
+        output, history, ledger, held = (
+            self.take(key, str, None) for key in ("output", "history", "ledger", "hold_out_file")
         )
         return Settings(
             table=[self.beside(one) for one in self.texts("table")],
@@ -290,12 +293,15 @@ class _Reader:
             missing=self.one_of(("missing",), self.take("missing", str, None), get_args(Missing)),
             decimal=self.one_of(("decimal",), self.take("decimal", str, None), (".", ",")),
             encoding=self.encoding(),
-            suppress=suppress,
+            suppress=self.share("suppress", "1%"),
             seconds=seconds,
             escape_formulas=self.take("escape_formulas", bool, None) is True,
             title=self.take("title", str, None),
             context=self.context(),
             withhold_counts=self.take("withhold_counts", bool, None) is True,
+            hold_out=self.share("hold_out", "5%"),
+            hold_out_file=None if held is None else self.beside(held),
+            odds=self.take("odds", (int, float), None),
             history=None if history is None else self.beside(history),
             ledger=None if ledger is None else self.beside(ledger),
             batch=self.take("batch", int, None),
@@ -310,6 +316,13 @@ class _Reader:
             file=self.name,
             lines=self.lines,
         )
+
+    def share(self, key: str, example: str) -> str | float | None:
+        """Read a share of the table."""
+        said = self.said.get(key)
+        if said is not None and not isinstance(said, str | float):
+            raise self.bad((key,), f'write it as in "{example}". Got {said!r}.')
+        return said
 
     def linked(self) -> dict[str, list[str]]:
         """Read where linked tables are."""

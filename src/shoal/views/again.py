@@ -34,6 +34,7 @@ def command(manifest: dict[str, Any]) -> Command:
         elif isinstance(value, list):
             options += [(name, ",".join(value))] if all(map(listable, value)) else []
         else:
+            options += [("hold_out_file", FILE)] if name == "hold_out" else []
             options.append((name,) if value is True else (name, str(value)))
     options += [("require", one) for one in manifest["require"]]
     made = "coarsen" if "coarsened_from" in manifest else "anonymize"

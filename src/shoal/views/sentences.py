@@ -157,6 +157,7 @@ def left_out(release: Mapping[str, Any]) -> list[tuple[int, str]]:
         (release.get("dropped"), "missing values"),
         (release.get("suppressed"), "so that the requirements hold, or the others lose less"),
         (release.get("capped"), "people with more rows than are published of one person"),
+        (release.get("held_out"), "kept back at random as a control group, to measure attacks"),
     )
     return [(number, why) for number, why in reasons if number]
 
