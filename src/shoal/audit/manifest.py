@@ -88,13 +88,17 @@ def check_shape(manifest: Any) -> None:
 
 def _check_digests(manifest: dict[str, Any]) -> None:
     """Raise where a file that every release has goes without a digest."""
-    digests = manifest["digests"]
+    digests, own = manifest["digests"], {REPORT, CODEBOOK}
     for stem in (*stems(manifest["form"]), *manifest.get("tables", {})):
         tables = [name for name in digests if name in tables_named(stem)]
-        tables += part_files(stem, digests)[:1]  # all parts are one table
-        if len(tables) != 1:
+        parts = part_files(stem, digests)
+        if len(tables) + bool(parts) != 1:  # all parts are one table
             problem = f"'digests' has to name one table {stem}"
             raise Wrong(problem)
+        own |= {*tables, *parts}
+    if strange := digests.keys() - own:
+        problem = f"'digests' names {min(strange)[:40]!r}, which is no file of a release"
+        raise Wrong(problem)
     if not {REPORT, CODEBOOK} <= digests.keys() or MANIFEST in digests:
         problem = f"'digests' has to name {REPORT} and {CODEBOOK}, and not {MANIFEST}"
         raise Wrong(problem)
