@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from shoal.release.recoding import Recoding
 
 
-NO_TIME = datetime(
-    2000, 1, 1, tzinfo=UTC
-)  # a workbook says when it was made, and times are private
+NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # sheets say when they were made: times are private
 EXCEL_TEXT = 32_767  # characters of a cell
 EXCEL_DIGITS = 10**15  # a sheet holds doubles and shows fifteen digits
 
