@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.exposed import MANY, Everybody, ShownRows, are_words, count_columns
-from shoal.errors import Exposing, option
+from shoal.errors import Exposing, Naming, option
 from shoal.exact import percent, read_share
 from shoal.inspection.private import says_names
 from shoal.inspection.profile import Profile
@@ -154,10 +154,10 @@ def check_names(name: str, labels: pl.Series, rows: NDArray[np.int64]) -> None:
     if found is not None:
         msg = (
             f"Column {name!r} looks like {found.what} ({found.why}), and the release would publish "
-            f"them. Leave it out ({option('identifying', name)}), or state that no reader knows "
-            f"it: {option('nobody_knows', name)}."
+            f"them. Leave it out ({option('identifying', name)}). If it is something else, state "
+            f"that no reader knows it of a person: {option('nobody_knows', name)}."
         )
-        raise Exposing(msg, [name])
+        raise Naming(msg, [name])
 
 
 def shown_unchanged(schema: Schema, about: Collection[str | None]) -> list[str]:
@@ -197,4 +197,4 @@ def check_counted(column: Column, people: NDArray[np.int64], rows: NDArray[np.in
         f"nodes are not called after them, or state that no reader knows it: "
         f"{option('nobody_knows', column.name)}."
     )
-    raise Exposing(msg, [column.name])
+    raise Naming(msg, [column.name])

@@ -45,8 +45,10 @@ def open_columns(facts: dict[str, Any]) -> list[str]:
 
 
 def stated_columns(facts: dict[str, Any]) -> list[str]:
-    """Return the exposed columns of which the owner states that no reader knows them."""
-    return [one["column"] for one in facts["exposed"] if one["said"] is not None]
+    """Return the columns of which the owner states that no reader knows them, exposed or not."""
+    exposed = [one["column"] for one in facts["exposed"] if one["said"] is not None]
+    others = [one["name"] for one in facts.get("columns", ()) if one.get("said")]
+    return [*dict.fromkeys([*exposed, *others])]
 
 
 def says(facts: dict[str, Any]) -> str:
@@ -155,8 +157,10 @@ def public(facts: dict[str, Any]) -> Public | None:
     elif facts["verdict"] == OPEN:
         said = "Whether it meets the threshold for public release depends on the open questions."
     else:
+        stated = statement(facts)
+        such = ", if this statement is true: t" + stated[1:] if stated else "."
         said = (
-            "Meets the threshold for public release. A person in the table is found by the "
+            f"Meets the threshold for public release{such} A person in the table is found by the "
             f"quasi-identifiers with a chance of at most {share(quasi)} {limit}."
         )
     meets = facts["verdict"] == HOLDS and quasi <= threshold <= USUAL

@@ -127,7 +127,7 @@ async def _shown(request: Request, job: Job) -> dict[str, Any]:
     return {
         "job": job,
         "table": table,
-        "exposing": job.problem is not None and job.problem.kind == EXPOSING,
+        "exposing": job.problem is not None and job.problem.kind in EXPOSING,
         "tables": shelf.read,
         "left": left(job),
         "secrets": _protected(job),
