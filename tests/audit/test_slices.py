@@ -175,5 +175,5 @@ def test_a_part_that_is_not_whole_is_named(at_once, tmp_path, monkeypatch):
         path.write_bytes(whole)
         with_digests(tmp_path / "out")
     path.unlink()
-    with pytest.raises(shoal.InputError, match=f"no release.parquet/{path.name}"):
+    with pytest.raises(shoal.AuditFailed, match=f"release.parquet/{path.name}' is missing"):
         shoal.count(tmp_path / "out", "pay > 100")

@@ -188,7 +188,7 @@ def _measure(
     tables = read_tables(directory, manifest, lean=True)
     published, linked, beside = tables.rows, tables.linked, tables.people
     check_rows(published)
-    false = untrue(directory, tables, manifest, schema)
+    false = untrue(tables, manifest) + check_codebook(directory, manifest, schema)
     problems = [*changed, *false]
     seen = None if look is None or false else look(tables, manifest)
     del tables

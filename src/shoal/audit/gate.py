@@ -14,26 +14,25 @@ from shoal.audit.claims import (
     check_linked,
     check_manifest,
     check_real,
-    manifest_schema,
     uneven_weights,
 )
-from shoal.audit.manifest import read_manifest
-from shoal.audit.slices import check_codebook, check_done
+from shoal.audit.manifest import REPORT, read_manifest
+from shoal.audit.slices import check_done
 from shoal.audit.tables import check_digests, read_tables
 from shoal.errors import AuditFailed
+from shoal.table.forms import CODEBOOK
 
 if TYPE_CHECKING:
     from collections.abc import Container
     from pathlib import Path
 
     from shoal.audit.forms import Tables
-    from shoal.table.schema import Schema
 
 
-def open_stated(directory: Path, but: Container[str] = ()) -> dict[str, Any]:
+def open_stated(directory: Path, but: Container[str] = (REPORT, CODEBOOK)) -> dict[str, Any]:
     """Read the manifest of a release whose files are those that it names, or raise.
 
-    Files named in `but` may be others: those that are to be made anew.
+    Files named in `but` may be missing: those that are to be made anew, or that nobody looks at.
     """
     manifest = read_manifest(directory)
     digests = {name: said for name, said in manifest["digests"].items() if name not in but}
@@ -44,7 +43,7 @@ def open_stated(directory: Path, but: Container[str] = ()) -> dict[str, Any]:
 def open_tables(directory: Path, manifest: dict[str, Any], *, lean: bool = False) -> Tables:
     """Read the published tables of a release, of which its manifest tells the truth, or raise."""
     tables = read_tables(directory, manifest, lean=lean)
-    refuse(directory, untrue(directory, tables, manifest, manifest_schema(manifest)))
+    refuse(directory, untrue(tables, manifest))
     return tables
 
 
@@ -60,8 +59,8 @@ def refuse(directory: Path, problems: list[str]) -> None:
         raise AuditFailed(msg + " ".join(problems))
 
 
-def untrue(directory: Path, tables: Tables, manifest: dict[str, Any], schema: Schema) -> list[str]:
-    """Return a sentence for everything that a manifest says wrongly of its files."""
+def untrue(tables: Tables, manifest: dict[str, Any]) -> list[str]:
+    """Return a sentence for everything that a manifest says wrongly of its tables."""
     published, linked = tables.rows, tables.linked
     problems = [*tables.problems, *check_manifest(published, manifest, linked)]
     problems += check_linked(linked, manifest)
@@ -74,4 +73,4 @@ def untrue(directory: Path, tables: Tables, manifest: dict[str, Any], schema: Sc
     for name, table in linked.items():
         columns = manifest["tables"][name]["columns"]
         problems += check_done(table, [one | {"name": f"{name}.{one['name']}"} for one in columns])
-    return problems + check_codebook(directory, manifest, schema)
+    return problems
