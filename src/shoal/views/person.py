@@ -47,9 +47,12 @@ def as_text(view: PersonView) -> str:
     return "\n".join(lines)
 
 
-def as_html(view: PersonView) -> str:
-    """Return what is learned as a piece of HTML with a picture of each column."""
-    return render("part_person.html", view=view, alone=True, **person_values(view))
+def as_html(view: PersonView, *, alone: bool = True) -> str:
+    """Return what is learned as a piece of HTML with a picture of each column.
+
+    Where it stands `alone`, as in a notebook, it brings its own style.
+    """
+    return render("part_person.html", view=view, alone=alone, **person_values(view))
 
 
 def person_values(view: PersonView) -> dict[str, Any]:
