@@ -204,3 +204,16 @@ def test_the_owner_sees_the_most_exposed_one(tmp_path):
     page = (tmp_path / "owner.html").read_text()
     assert f"Row {release.person().row} of the original" in page
     assert "looked for among everybody" in page
+
+
+def test_rows_that_stand_for_nobody_count_as_much_as_their_group_has_real_people(tmp_path):
+    """In a series, r real people among the n rows of a group count r / n each."""
+    frame = table(11, 40).with_columns(who=pl.int_range(40))
+    schema = shoal.Schema(quasi=QUASI, sensitive="pay", person="who")
+    for place, rows in enumerate((frame, frame[::3]), 1):
+        asked: Any = {"require": ["MUniqueness(m=2)"], "ledger": tmp_path / "ledger"}
+        shoal.Run(table=rows, schema=schema, output=tmp_path / f"{place}", **asked).go()
+    rows = frame[::3]
+    for row in range(0, rows.height, 3):
+        view = person(tmp_path / "2", row, original=rows, person="who")
+        agrees(view, tmp_path / "2", [rows.row(row, named=True)], several=True)

@@ -26,7 +26,7 @@ purpose = "Research on wages"
 recipients = "everybody"
 utility = \"\"\"Wages by age.
 Not for single towns.\"\"\"
-population_size = "5000"
+population_size = "120"
 """
 
 
@@ -134,7 +134,7 @@ def test_the_annex_counts_the_original(place):
         alike = Counter((row["age"], row["town"]) for row in csv.DictReader(file))
     alone = sum(count == 1 for count in alike.values())
     assert f"{100 * alone / 60:.1f}".rstrip("0").rstrip(".") + "% of 60 rows are the only" in page
-    once, twice, share = alone, sum(count == 2 for count in alike.values()), 60 / 5000
+    once, twice, share = alone, sum(count == 2 for count in alike.values()), 60 / 120
     chance = share * once / (share * once + 2 * (1 - share) * twice)
     assert f"with a chance of {100 * chance:.1f}" in page
     assert "name removed" in page

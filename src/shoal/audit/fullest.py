@@ -1,4 +1,4 @@
-"""Where most of some weighed members have a value, in windows of codes."""
+"""Where most of some weighed members have a value, apart, so that it can be tested alone."""
 
 from __future__ import annotations
 

@@ -195,6 +195,8 @@ class Stranger:
     @cached_property
     def _kinds_of_people(self) -> NDArray[np.int64]:
         """A number for each person, the same for those whose rows all have the same values."""
+        if self.whom is None:
+            return self._as_it_is
         order, starts = self._own
         seen: dict[tuple[int, ...], int] = {}
         labels = self._as_it_is[order]

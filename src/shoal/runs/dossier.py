@@ -113,21 +113,21 @@ def dossier(
         whose = person or said.person
         own = _private(place, tables, manifest, table.fill_nan(None), whose, said, answers)
     private = annex(asked, known, own)
-    both = [(path, shown, PUBLIC), (beside, private, PRIVATE)]
-    for file, data, mode in [(f, written(shown, path.suffix), m) for f, shown, m in both]:
-        with (
-            as_output_errors(file.name),
-            whole_file(file, lambda raw, data=data: raw.write(data), force=False, mode=mode) as put,
-        ):
-            put()
+    pages = [written(one, path.suffix) for one in (shown, private)]
+    _write(path, pages[0], PUBLIC)
+    _write(beside, pages[1], PRIVATE)
     kinds = [one["kind"] for section in shown["sections"] for one in section["fields"]]
-    return Dossier(
-        norm,
-        path,
-        beside,
-        *(kinds.count(kind) for kind in ("computed", "answered", "open")),
-        holds=not complaints,
-    )
+    computed, answered, left = (kinds.count(kind) for kind in ("computed", "answered", "open"))
+    return Dossier(norm, path, beside, computed, answered, left, holds=not complaints)
+
+
+def _write(path: Path, page: bytes, mode: int) -> None:
+    """Write a file whole or not at all."""
+    with (
+        as_output_errors(path.name),
+        whole_file(path, lambda file: file.write(page), force=False, mode=mode) as put,
+    ):
+        put()
 
 
 def _check_places(directory: Path, *paths: Path) -> None:

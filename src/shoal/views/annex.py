@@ -9,6 +9,7 @@ from shoal.audit.sampled import KNOWN_ERROR, MODEL
 from shoal.exact import percent
 from shoal.views import person, sentences
 from shoal.views.answers import Answer, said
+from shoal.views.commands import flag
 from shoal.views.words import chance, people, plural
 
 
@@ -25,7 +26,9 @@ def initial(_: dict[str, Any], own: dict[str, Any]) -> Answer:
 def removed(_: dict[str, Any], own: dict[str, Any]) -> Answer:
     """List the direct identifiers that a schema file names."""
     if not own["removed"]:
-        return "The schema file names no identifying columns, or none was given (--schema)."
+        return (
+            f"The schema file names no identifying columns, or none was given ({flag('schema')})."
+        )
     return said(head=["Column", "Technique"], rows=[(name, "removed") for name in own["removed"]])
 
 
@@ -66,8 +69,8 @@ def kmap(known: dict[str, Any], _: dict[str, Any]) -> Answer:
     found = [one for one in sentences.asked_for(known["release"]) if one["population"]]
     if not found:
         return (
-            "Not computed: no requirement was measured against a population. Publish with "
-            "--require 'KMap(k=11)' --population TABLE."
+            "Not computed: no requirement was measured against a population. Require "
+            f"KMap(k=11) and name the table of everybody: {flag('population')}."
         )
     return said(*(f"{one['promise']} Measured: {chance(one['risk'])}." for one in found))
 

@@ -1,4 +1,4 @@
-"""A dossier as a document that people can edit: DOCX, by python-docx."""
+"""A dossier as a document to edit: DOCX, by python-docx, apart because that is an extra."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ from shoal.errors import UsageError, nearest
 from shoal.views import verdict
 from shoal.views.annex import PRIVATE_FACTS
 from shoal.views.answers import PUBLIC_FACTS
+from shoal.views.commands import flag
 from shoal.views.pages import render
 from shoal.views.words import plural
 
@@ -25,7 +26,7 @@ DISCLAIMER = (
     "This dossier does not say that the release is anonymous, or that it complies with a law or a "
     "norm. It states what was measured, and which decisions people have to take."
 )
-NO_ORIGINAL = "Not computed: the original table was not given (--original)."
+NO_ORIGINAL = f"Not computed: the original table was not given ({flag('original')})."
 PRIVATE = (
     "Private annex. Do not publish it, and do not send it with the public part. It was computed "
     "from the original table."
@@ -50,7 +51,7 @@ def public(
     """Return the public part: a function of the release and of what people answered."""
     release = known["release"] | ({"verdict": verdict.BROKEN} if complaints else {})
     known = known | {"release": release}
-    sections = [
+    sections: list[dict[str, Any]] = [
         {
             "title": f"{place} {section['title']}",
             "fields": [_field(one, known, answers) for one in section["field"]],

@@ -37,7 +37,7 @@ def as_text(view: PersonView) -> str:
         f"{what_is_known(view)}.",
         "",
         f"Today, in your table: {fits(view.today_rows, view.today_people, view)}.",
-        *(f"  {one.column}: {some_values(one.today)}" for one in view.columns),
+        *(f"  {one.column}: {some_values(one.today, numeric=one.numeric)}" for one in view.columns),
         "",
         f"After the release: {fits_after(view)}.",
     ]
@@ -47,9 +47,12 @@ def as_text(view: PersonView) -> str:
     return "\n".join(lines)
 
 
-def as_html(view: PersonView) -> str:
-    """Return what is learned as a piece of HTML with a picture of each column."""
-    return render("part_person.html", view=view, alone=True, **person_values(view))
+def as_html(view: PersonView, *, alone: bool = True) -> str:
+    """Return what is learned as a piece of HTML with a picture of each column.
+
+    Where it stands `alone`, as in a notebook, it brings its own style.
+    """
+    return render("part_person.html", view=view, alone=alone, **person_values(view))
 
 
 def person_values(view: PersonView) -> dict[str, Any]:
@@ -63,7 +66,7 @@ def person_values(view: PersonView) -> dict[str, Any]:
         "columns": [
             {
                 "name": one.column,
-                "today": some_values(one.today),
+                "today": some_values(one.today, numeric=one.numeric),
                 "told": told(one, view),
                 "drawn": fish(one, view) if one.numeric else None,
                 "labels": None if one.numeric else labels(one),
@@ -121,18 +124,19 @@ def told(one: Learned, view: PersonView) -> list[str]:
     if gone:
         said.append(f"{percent(gone)} of candidates have no value; they count as right guesses.")
     for guess in one.guesses:
-        said += guessed(one.column, guess, view)
+        said += guessed(one, guess, view)
     return said
 
 
-def guessed(column: str, guess: Guess, view: PersonView) -> list[str]:
+def guessed(one: Learned, guess: Guess, view: PersonView) -> list[str]:
     """Say how often the best guess is right, and why that may be more than was promised."""
     if guess.value is None:
-        return [f"No candidate has a value of {column}."]
+        return [f"No candidate has a value of {one.column}."]
+    best = number(guess.value) if one.numeric else guess.value
     near = how_near(guess.width, relative=guess.relative)
     close = f"is {near.removeprefix('to ')}" if guess.width else "is right"
     said = [
-        f"The best guess among the listed values, {number(guess.value)}, {close} with a chance of "
+        f"The best guess among the listed values, {best}, {close} with a chance of "
         f"{odds(guess.listed)}."
     ]
     if guess.any is not None and guess.any > guess.listed:
@@ -167,11 +171,15 @@ def number(text: str) -> str:
     return f"{int(text):,}" if plain.isdecimal() and len(plain) > 4 and plain[0] != "0" else text
 
 
-def some_values(values: Sequence[str | None]) -> str:
-    """Write some values, each once with how often it stands there, the most frequent first."""
+def some_values(values: Sequence[str | None], *, numeric: bool = False) -> str:
+    """Write some values, each once with how often it stands there, the most frequent first.
+
+    >>> some_values(["10338"]), some_values(["10338", "7", "7"], numeric=True)
+    ('10338', '7 (2 times) and 10,338')
+    """
     counts: dict[str, int] = {}
     for value in values:
-        text = GONE if value is None else number(value)
+        text = GONE if value is None else number(value) if numeric else value
         counts[text] = counts.get(text, 0) + 1
     ordered = sorted(counts.items(), key=lambda pair: -pair[1])
     shown = [text if times == 1 else f"{text} ({times} times)" for text, times in ordered]

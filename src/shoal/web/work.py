@@ -36,6 +36,7 @@ from shoal.views.pages import (
     survey_page,
     write_page,
 )
+from shoal.views.person import as_html
 from shoal.views.sentences import promised
 
 if TYPE_CHECKING:
@@ -253,6 +254,18 @@ class Hand:
         partial.unlink(missing_ok=True)
         shoal.certificate(folder, partial)
         partial.replace(page)
+
+    def person(self, file: str, path: str, folder: str, row: int | None, **how: Any) -> str:
+        """Return what a stranger learns about one person, as a piece of a page; kept nowhere."""
+        asked = Run.load(file, table=[path], **how)
+        found = shoal.person(
+            folder,
+            row,
+            original=asked.frame(self.progress),
+            person=asked.schema.person,
+            hierarchies=asked.said.hierarchies,
+        )
+        return as_html(found, alone=False)
 
     def attack(self, folders: list[str], page: str, original: str | None) -> None:
         """Write a page about what an attacker learns from releases."""
