@@ -81,6 +81,20 @@ def test_what_is_called_after_people_is_no_person(word):
         assert is_name(f"Quux, {name}")
 
 
+@pytest.mark.parametrize(
+    "shape", ["{0} {1}", "{1}, {0}", "{1} {0}", "{0}.{1}", "{1}_{0}", "{0}{1}", "{0} {1} (R2)",
+              "{1} {0} 1950-01-02", "Dr. {0} {1}", "{0} {1} 7", "{0}-{1}", "{0[0]}. {1}",
+              "{1}, {0[0]}.", "{0} van der {1}"],
+)  # fmt: skip
+def test_names_are_known_in_every_shape(shape):
+    found = [shape.format(first, last) for first in EN for last in EN_LAST]
+    assert sum(map(is_name, found)) > 0.9 * len(found)
+    assert judged("x", found)
+    if shape != "{0}{1}":  # capitals alone do not part it
+        found = [one.upper() for one in found]
+    assert judged("ward", with_junk(found, 0.5))
+
+
 def test_digits_that_do_not_check_are_no_accounts_and_no_cards():
     chance = random.Random(2)
     account, card = "DE89370400440532013000", "4111 1111 1111 1111"

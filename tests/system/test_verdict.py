@@ -345,7 +345,7 @@ def test_names_are_refused_on_spark_too(role):
     require = "EpsilonM(epsilon=1, m=3)" if known else "KAnonymity(k=3)"
     asked: Any = {"require": "FrequencyL(l=3)" if role == "protected" else require}
     asked["engine"] = jvm.engine()
-    places = {"quasi": "who" if known else "age", "sensitive": "age" if known else ()}
+    places: Any = {"quasi": "who" if known else "age", "sensitive": "age" if known else ()}
     if not known:
         places["other" if role == "other" else "sensitive"] = "who"
     for cells, refused in ((repeated, True), ([TOWNS[n % 12] for n in range(240)], False)):

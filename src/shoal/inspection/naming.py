@@ -3,7 +3,7 @@
 One judgement for proposals and for refusals. A cell counts by itself: it is a name, a sentence, a
 street with a number, a way to reach somebody. A column is judged by the share of its rows and of
 its different cells that count, beside cells that say nothing (`n/a`, `-`). A header is a hint: it
-moves how large a share has to be. Cells are looked at, never repeated.
+moves how large a share has to be. SaidCells are looked at, never repeated.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ SPOKEN = re.compile("[，。的了是我他她不在说没这]|です|ます|し
 ENDED = re.compile(r"[.!。！]\s*(\([^)]*\))?\s*$")
 FIGURE = re.compile(r"^[-+]?[\d.,]{1,9}$")  # a number that is nobody's
 PARTS = re.compile(r"[\s,;/()\u00b7]+")
+BRACKETS = re.compile(r"(?<=\S)\s*[(\[][^)\]]*[)\]]")
+JOINED = re.compile(r"(?<=[^\W\d_]{2})[._](?=[^\W\d_]{2})|(?<=[a-z]{2})(?=[A-Z][a-z]{2})")
 INITIAL = re.compile(r"^[^\W\d_]\.?$|^([^\W\d_]\.-?)+[^\W\d_]?$")
 ABBREVIATED = re.compile(
     r"^(?=(?P<first>[^\W\d_]))([^\W\d_]\.[ -]?)+\s?[^\W\d_]{2}"
@@ -147,14 +149,18 @@ def is_name(cell: str, *, any_case: bool = False) -> bool:
         return _known(folded[0])
     if folded[0] in known.titles | BEFORE or (len(main) <= 2 and _abbreviated(text, any_case)):
         return True
-    beside = sum(low in known.either for _, low in main)
+    beside = sum(low in known.either for _, low in main) + (len(words[0]) == 1)
     return beside > 1 or any(_known(low) for _, low in main)
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a cell, without numbers that stand by themselves."""
-    parts = (part.strip("'\".:*’`") for part in PARTS.split(text))
-    return [word for word in parts if word and not word.isdigit()]
+    """Return the words of a cell, without numbers by themselves and what is in brackets.
+
+    Names of accounts are parted, too: john.smith, smith_john, JohnSmith.
+    """
+    plain = JOINED.sub(" ", BRACKETS.sub(" ", text))
+    parts = (part.strip("'\".:*’`") for part in PARTS.split(plain))
+    return [word for word in parts if any(map(str.isalpha, word))]
 
 
 def _of_letters(word: str) -> bool:
@@ -218,7 +224,7 @@ def is_sentence(cell: str) -> bool:
 # A column
 
 
-class Cells:
+class SaidCells:
     """Some different cells of a column that say something, and how many rows each stands for."""
 
     def __init__(self, labels: pl.Series, counts: NDArray[np.int64]) -> None:
@@ -268,7 +274,7 @@ def _some(labels: pl.Series, counts: NDArray[np.int64]) -> tuple[list[str], NDAr
 
 def what_cells_show(name: str, labels: pl.Series, counts: NDArray[np.int64]) -> Named | None:
     """Return why cells name or reach people, or are free text; None where nothing says so."""
-    cells = Cells(labels, counts)
+    cells = SaidCells(labels, counts)
     if not cells.texts:
         return None
     for what, which, least, asked in REACHES:
@@ -283,7 +289,7 @@ def what_cells_show(name: str, labels: pl.Series, counts: NDArray[np.int64]) -> 
     return None
 
 
-def _names_among(name: str, cells: Cells) -> float:
+def _names_among(name: str, cells: SaidCells) -> float:
     """Return the share of cells that are names, 0 where too few are for what the header says."""
     small, large = (
         sum(kind(text) for text in cells.texts) >= ONE_CASE * len(cells.texts)
@@ -309,7 +315,7 @@ def _asked(name: str) -> float:
     return HINTED if said & (known.people | known.identifying | known.persons) else USUAL
 
 
-def _hardly_repeats(cells: Cells) -> bool:
+def _hardly_repeats(cells: SaidCells) -> bool:
     """Whether cells are long texts of several words, of which many are different."""
     if cells.distinct < max(TEXT_CELLS, TEXT_DISTINCT * float(cells.rows.sum())):
         return False

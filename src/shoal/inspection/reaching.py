@@ -52,7 +52,9 @@ NETWORK = re.compile(
 )
 RANDOM = re.compile(r"^\{?[0-9A-Fa-f]{8}(-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12}\}?$")
 MAIL = re.compile(r"[\w.+%-]+\s?(@|\(at\)|\[at\])\s?[\w-]+(\.[\w-]+)*\.[a-z]{2,}", re.IGNORECASE)
-WEB = re.compile(r"(?i)\bhttps?://\S|\bwww\.\w|^@[a-z0-9_.]{3,}$")
+WEB = re.compile(
+    r"(?i)\bhttps?://\S|\bwww\.\w|\b[\w-]+\.(com|org|net|de|fr|es|uk|me)/\S|^@[a-z0-9_.]{3,}$"
+)
 ACCOUNT = re.compile(r"\b([A-Z]{2}\d{2})((?:[ -]?[A-Z0-9]){11,30})\b")
 CARD = re.compile(r"(?<![\d.])(\d[ -]?){12,18}\d(?![\d.])")
 
