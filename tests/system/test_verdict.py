@@ -296,8 +296,8 @@ def published(frame: Any, header: str, role: str, **said: Any) -> shoal.Release:
     if role == "quasi" or role in trees:
         schema = shoal.Schema(quasi=header, sensitive="age", **said)
         return shoal.anonymize(frame, schema, require="EpsilonM(epsilon=1, m=3)", method="Split()")
-    place = "other" if role == "other" else "sensitive"
-    schema = shoal.Schema(quasi="age", **{place: header}, **said)
+    said["other" if role == "other" else "sensitive"] = header
+    schema = shoal.Schema(quasi="age", **said)
     require = "FrequencyL(l=3)" if role == "protected" else "KAnonymity(k=3)"
     return shoal.anonymize(frame, schema, require=require)
 
