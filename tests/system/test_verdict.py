@@ -296,8 +296,8 @@ def published(frame: Any, header: str, role: str, **said: Any) -> shoal.Release:
     if role == "quasi" or role in trees:
         schema = shoal.Schema(quasi=header, sensitive="age", **said)
         return shoal.anonymize(frame, schema, require="EpsilonM(epsilon=1, m=3)", method="Split()")
-    place = "other" if role == "other" else "sensitive"
-    schema = shoal.Schema(quasi="age", **{place: header}, **said)
+    said["other" if role == "other" else "sensitive"] = header
+    schema = shoal.Schema(quasi="age", **said)
     require = "FrequencyL(l=3)" if role == "protected" else "KAnonymity(k=3)"
     return shoal.anonymize(frame, schema, require=require)
 
@@ -345,7 +345,7 @@ def test_names_are_refused_on_spark_too(role):
     require = "EpsilonM(epsilon=1, m=3)" if known else "KAnonymity(k=3)"
     asked: Any = {"require": "FrequencyL(l=3)" if role == "protected" else require}
     asked["engine"] = jvm.engine()
-    places = {"quasi": "who" if known else "age", "sensitive": "age" if known else ()}
+    places: Any = {"quasi": "who" if known else "age", "sensitive": "age" if known else ()}
     if not known:
         places["other" if role == "other" else "sensitive"] = "who"
     for cells, refused in ((repeated, True), ([TOWNS[n % 12] for n in range(240)], False)):

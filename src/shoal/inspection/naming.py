@@ -3,7 +3,7 @@
 One judgement for proposals and for refusals. A cell counts by itself: it is a name, a sentence, a
 street with a number, a way to reach somebody. A column is judged by the share of its rows and of
 its different cells that count, beside cells that say nothing (`n/a`, `-`). A header is a hint: it
-moves how large a share has to be. Cells are looked at, never repeated.
+moves how large a share has to be. SaidCells are looked at, never repeated.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from shoal.inspection.reaching import REACHES
 from shoal.table.missing import MISSING_LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
@@ -35,6 +35,7 @@ SENTENCES = 12  # different sentences: fewer are the answers to one question
 HINTED, USUAL, ELSE_MEANT = 0.1, 0.25, 0.4  # shares of names by what a header says
 MOSTLY = 0.6  # the share of cells that are rather codes than names, were they few
 ONLY = 0.75  # the share of cells that are initials alone: N.Y. and N.J. are none
+AFTER_PEOPLE = 0.1  # the share of institutions and streets from which names may be theirs
 LEAST = 0.2  # of the share that is asked, what both rows and different cells must have
 WORDS, LONG = 4, 20  # words and letters that a sentence has at least
 LONGEST = 60  # letters of a name
@@ -47,8 +48,15 @@ SPOKEN = re.compile("[，。的了是我他她不在说没这]|です|ます|し
 ENDED = re.compile(r"[.!。！]\s*(\([^)]*\))?\s*$")
 FIGURE = re.compile(r"^[-+]?[\d.,]{1,9}$")  # a number that is nobody's
 PARTS = re.compile(r"[\s,;/()\u00b7]+")
+BRACKETS = re.compile(r"(?<=\S)\s*[(\[][^)\]]*[)\]]")
+JOINED = re.compile(r"(?<=[^\W\d_]{2})[._](?=[^\W\d_]{2})|(?<=[a-z]{2})(?=[A-Z][a-z]{2})")
 INITIAL = re.compile(r"^[^\W\d_]\.?$|^([^\W\d_]\.-?)+[^\W\d_]?$")
-ABBREVIATED = re.compile(r"^([^\W\d_]\.[ -]?)+\s?[^\W\d_]|[^\W\d_],?\s([^\W\d_]\.[ -]?)+$")
+ABBREVIATED = re.compile(
+    r"^(?=(?P<first>[^\W\d_]))([^\W\d_]\.[ -]?)+\s?[^\W\d_]{2}"
+    r"|[^\W\d_]{2},?\s(?=(?P<last>[^\W\d_]))([^\W\d_]\.[ -]?)+$"
+)
+BEFORE = frozenset(["van", "von", "vom", "mac", "bin", "bint", "ibn", "abu"])  # surnames
+AFTER = ("strasse", "gasse", "allee", "platz", "straat", "gatan", "vagen", "weg")  # of streets
 ONLY_INITIALS = re.compile(r"^([^\W\d_]\.[ -]?){2,4}$")
 HAN = re.compile(r"^[\u3400-\u9fff々][\u3040-\u30ff\u3400-\u9fff々\s·]{1,5}$")
 HANGUL = re.compile(r"^[\uac00-\ud7a3]{3}$")
@@ -123,44 +131,64 @@ def is_name(cell: str, *, any_case: bool = False) -> bool:
     rule a name out: Saint Paul, Martin Luther King School.
     """
     text = cell.strip()
-    if len(text) > LONGEST or not text:
-        return False
     if HAN.match(text) or HANGUL.match(text):
         return _is_name_of_characters(text)
-    known = _names()
-    words = [word for part in PARTS.split(text) if (word := part.strip("'\".:’`"))]
-    words = [word for word in words if not word.isdigit()]
-    if not words or any(letter.isdigit() for word in words for letter in word):
+    words = _words(text)
+    if len(text) > LONGEST or not words or not all(map(_of_letters, words)):
         return False
-    folded = [fold(word) for word in words]
-    if known.nobody.intersection(folded):
-        return False
-    begins = any_case or words[-1][:1].upper() == words[-1][:1]
-    if len(words) > 1 and folded[0] in known.titles and begins and len(words) <= MOST_WORDS + 1:
-        return True
+    known, folded = _names(), [fold(word) for word in words]
     main = [
         (word, low)
         for word, low in zip(words, folded, strict=True)
-        if low not in known.particles and len(word) > 1 and not INITIAL.match(word)
+        if low not in known.particles and not INITIAL.match(word)
     ]
-    if not 1 <= len(main) <= MOST_WORDS:
+    small = not any_case and any(word[:1].islower() for word, _ in main)
+    if not 1 <= len(main) <= MOST_WORDS or small or _of_a_place(folded):
         return False
-    capital = any_case or all(word[:1].upper() == word[:1] for word, _ in main)
-    if not capital:
-        return False
-    if ABBREVIATED.search(text) and len(main) <= 2:
-        return True
-    surely = [_known(low) for _, low in main]
     if len(words) == 1:
-        return surely[0]
-    beside = sum(low in known.either for _, low in main)
-    return any(surely) or beside > 1
+        return _known(folded[0])
+    if folded[0] in known.titles | BEFORE or (len(main) <= 2 and _abbreviated(text, any_case)):
+        return True
+    beside = sum(low in known.either for _, low in main) + (len(words[0]) == 1)
+    return beside > 1 or any(_known(low) for _, low in main)
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a cell, without numbers by themselves and what is in brackets.
+
+    Names of accounts are parted, too: john.smith, smith_john, JohnSmith.
+    """
+    plain = JOINED.sub(" ", BRACKETS.sub(" ", text))
+    parts = (part.strip("'\".:*’`") for part in PARTS.split(plain))
+    return [word for word in parts if any(map(str.isalpha, word))]
+
+
+def _of_letters(word: str) -> bool:
+    return not any(map(str.isdigit, word))
+
+
+def _abbreviated(text: str, any_case: bool) -> bool:  # noqa: FBT001 - as in `is_name`
+    """Whether a given name stands there as an initial: J. Smith; Smith, J."""
+    short = ABBREVIATED.search(text)
+    return short is not None and (any_case or not (short["first"] or short["last"]).islower())
+
+
+def _of_a_place(folded: Sequence[str]) -> bool:
+    """Whether a word is called after somebody: Saint-Denis, Goethestraße."""
+    known = _names()
+    return any(
+        part in known.nobody or (part.endswith(AFTER) and len(part) > len("strasse"))
+        for low in folded
+        for part in low.split("-")
+    )
 
 
 def _known(low: str) -> bool:
     """Whether a word is a name and hardly anything else; of a double one, one half is enough."""
     known = _names()
     parts = [part for part in re.split(r"['’-]", low) if len(part) > 2] or [low]
+    if re.match(r"(o['’]|mc)[^\W\d_]{3}", low):
+        return True
     return any(
         part in known.names
         or (
@@ -196,7 +224,7 @@ def is_sentence(cell: str) -> bool:
 # A column
 
 
-class Cells:
+class SaidCells:
     """Some different cells of a column that say something, and how many rows each stands for."""
 
     def __init__(self, labels: pl.Series, counts: NDArray[np.int64]) -> None:
@@ -246,7 +274,7 @@ def _some(labels: pl.Series, counts: NDArray[np.int64]) -> tuple[list[str], NDAr
 
 def what_cells_show(name: str, labels: pl.Series, counts: NDArray[np.int64]) -> Named | None:
     """Return why cells name or reach people, or are free text; None where nothing says so."""
-    cells = Cells(labels, counts)
+    cells = SaidCells(labels, counts)
     if not cells.texts:
         return None
     for what, which, least, asked in REACHES:
@@ -261,7 +289,7 @@ def what_cells_show(name: str, labels: pl.Series, counts: NDArray[np.int64]) -> 
     return None
 
 
-def _names_among(name: str, cells: Cells) -> float:
+def _names_among(name: str, cells: SaidCells) -> float:
     """Return the share of cells that are names, 0 where too few are for what the header says."""
     small, large = (
         sum(kind(text) for text in cells.texts) >= ONE_CASE * len(cells.texts)
@@ -269,8 +297,9 @@ def _names_among(name: str, cells: Cells) -> float:
     )
     asked = _asked(name)
     characters = sum(bool(HAN.match(text) or HANGUL.match(text)) for text in cells.texts)
-    if 2 * characters > len(cells.texts):  # a character that begins names begins other words, too
-        asked = max(asked, MOSTLY)
+    called = cells.share(lambda text: _of_a_place([*map(fold, _words(text))]), 1, AFTER_PEOPLE)
+    if called or 2 * characters > len(cells.texts):  # characters of names begin other words, too
+        asked = MOSTLY
 
     def which(text: str) -> bool:
         return is_name(text, any_case=small or large)
@@ -286,7 +315,7 @@ def _asked(name: str) -> float:
     return HINTED if said & (known.people | known.identifying | known.persons) else USUAL
 
 
-def _hardly_repeats(cells: Cells) -> bool:
+def _hardly_repeats(cells: SaidCells) -> bool:
     """Whether cells are long texts of several words, of which many are different."""
     if cells.distinct < max(TEXT_CELLS, TEXT_DISTINCT * float(cells.rows.sum())):
         return False

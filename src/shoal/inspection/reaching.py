@@ -26,6 +26,12 @@ STREET = re.compile(
     r"|^\d+\s?(bis|ter)?,?\s+(rue|avenue|av\.?|bd|boulevard|chemin|impasse|allée|place|quai|route)\s"
     r"|\d+丁目|\d+(号|號|番地?)|(로|길)\s?\d+"
 )
+POSTED = re.compile(  # a number, words, and a code of a place after them, or before the last ones
+    r"^\D{0,12}\d{1,5}\s?[a-z]?\b[ ,].*[^\W\d_]{3}.*[,\n].*"
+    r"\b(\d{4,6}(-\d{3,4})?|[A-Z]{1,2}\d[\dA-Z]?\s?\d[A-Z]{2}|[A-Z]\d[A-Z]\s?\d[A-Z]\d)\b"
+    r"|^[^\W\d_]{3}.*\b\d{1,4}\s?[a-z]?,\s*.*\b\d{4,6}\b.*[^\W\d_]{3}",
+    re.IGNORECASE | re.DOTALL,
+)
 IDENTITY = re.compile(
     r"^(\d{3}-\d{2}-\d{4}|[A-CEGHJ-PR-TW-Z]{2} ?\d\d ?\d\d ?\d\d ?[A-D]|\d{3}\.\d{3}\.\d{3}-\d{2}"
     r"|756\.?\d{4}\.?\d{4}\.?\d{2}|[A-Z]{6}\d{2}[A-EHLMPR-T]\d{2}[A-Z]\d{3}[A-Z]|\d{8}-?[A-HJ-NP-TV-Z]"
@@ -46,7 +52,9 @@ NETWORK = re.compile(
 )
 RANDOM = re.compile(r"^\{?[0-9A-Fa-f]{8}(-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12}\}?$")
 MAIL = re.compile(r"[\w.+%-]+\s?(@|\(at\)|\[at\])\s?[\w-]+(\.[\w-]+)*\.[a-z]{2,}", re.IGNORECASE)
-WEB = re.compile(r"(?i)\bhttps?://\S|\bwww\.\w|^@[a-z0-9_.]{3,}$")
+WEB = re.compile(
+    r"(?i)\bhttps?://\S|\bwww\.\w|\b[\w-]+\.(com|org|net|de|fr|es|uk|me)/\S|^@[a-z0-9_.]{3,}$"
+)
 ACCOUNT = re.compile(r"\b([A-Z]{2}\d{2})((?:[ -]?[A-Z0-9]){11,30})\b")
 CARD = re.compile(r"(?<![\d.])(\d[ -]?){12,18}\d(?![\d.])")
 
@@ -70,6 +78,11 @@ def is_card(cell: str) -> bool:
     return False
 
 
+def is_address(cell: str) -> bool:
+    """Whether a cell is a street with a number, or such a line and the code of a place."""
+    return bool(STREET.search(cell) or POSTED.search(cell))
+
+
 def is_phone(cell: str) -> bool:
     """Whether a cell is a telephone number, of eight digits at least."""
     text = cell.strip()
@@ -84,7 +97,7 @@ REACHES: tuple[tuple[str, Callable[[str], object], int, float], ...] = (
     ("telephone numbers", is_phone, 5, 0.4),
     ("numbers of payment cards", is_card, 5, 0.5),
     ("numbers that identify people, such as social security numbers", IDENTITY.match, 5, 0.6),
-    ("street addresses", STREET.search, 5, 0.25),
+    ("street addresses", is_address, 5, 0.25),
     ("web addresses", WEB.search, 5, 0.25),
     ("network addresses", NETWORK.match, 5, 0.5),
     ("random identifiers", RANDOM.match, 5, 0.5),
