@@ -84,6 +84,7 @@ def test_no_address_takes_anything_from_another_site_or_under_another_name(page,
                 guarded(answer)
 
 
+@pytest.mark.long
 def test_every_answer_says_what_a_browser_may_do_with_it(page, addresses):
     """Also those about what is not there, not allowed, too long or not understood."""
     with page.client() as client:
@@ -209,6 +210,7 @@ def by_head(table):
     yield "POST", path, {"content": b"", "headers": {"content-length": LONG}}
 
 
+@pytest.mark.long
 def test_no_value_of_any_address_or_field_ends_in_what_nobody_foresaw(tmp_path):
     """Huge, endless and unreadable: by every address, in every field, in schema files and heads;
     and every address of a table that has not been read, or cannot be.
@@ -387,6 +389,7 @@ def test_numbers_beyond_all_counting_end_nothing(page):
         assert again.status_code == 404
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("kind", "content"),
     [
@@ -415,6 +418,7 @@ def test_what_is_no_form_is_refused(page, kind, content):
         assert client.get(place).status_code == 200
 
 
+@pytest.mark.long
 def test_a_table_that_is_full_of_traps_is_read_or_refused(page):
     odd = {
         "nul.csv": b"a,b\n1,\0\n" * 50,

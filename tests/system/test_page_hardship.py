@@ -151,6 +151,7 @@ def full(process):
         resource.prlimit(one, resource.RLIMIT_FSIZE, before)
 
 
+@pytest.mark.long
 def test_a_full_disk_is_told_at_every_step_and_ends_nothing(page, home):
     with page.client() as client:
         place = upload(client)
@@ -296,6 +297,7 @@ def bomb_parquet(path):
     pl.DataFrame({"age": zeros, "pay": zeros}).write_parquet(path)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("ending", "bomb"), [("csv.gz", bomb_gz), ("parquet", bomb_parquet)])
 def test_what_a_packed_table_unpacks_to_is_bounded(tmp_path, monkeypatch, ending, bomb):
     path = tmp_path / f"small.{ending}"
