@@ -184,7 +184,6 @@ def test_methods_that_look_at_values_are_approximate():
     assert "Split()" in found.reason
 
 
-@pytest.mark.long
 def test_near_the_limit_the_bias_of_groups_is_measured_and_subtracted(monkeypatch):
     made = published(simulated(600, 4), 3000, method="Split()")
     found = {}

@@ -180,7 +180,6 @@ def test_a_command_is_measured_in_a_process_of_its_own():
     assert taken.seconds >= 0.5
 
 
-@pytest.mark.long
 def test_a_command_is_stopped_at_the_limit_with_what_it_said():
     slow = "import time; print('begun', flush=True); time.sleep(60)"
     taken = measure([sys.executable, "-S", "-c", slow], limit=4)

@@ -127,7 +127,6 @@ def loss(frame, groups, tree):
     return total
 
 
-@pytest.mark.long
 def test_time_that_is_left_pays():
     frame = census(800)
     schema = shoal.Schema(quasi=["age", "occupation"], sensitive="income")

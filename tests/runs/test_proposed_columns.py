@@ -87,13 +87,13 @@ def test_what_is_left_out_comes_with_what_could_be_required_of_it():
         assert shoal.plan(table, shoal.Schema(sensitive=name), require=asked).achievable
 
 
-@pytest.mark.long
-def test_no_proposal_promises_nothing():
-    for zeros in (0.1, 0.3, 0.45, 0.6, 0.9):
-        for one in propose(patients(zeros=zeros), inspect(patients(zeros=zeros)), count=3):
-            for text in one.require:
-                assert "m=1)" not in text
-                assert "l=1)" not in text
+@pytest.mark.few(2)
+@pytest.mark.parametrize("zeros", [0.1, 0.3, 0.45, 0.6, 0.9])
+def test_no_proposal_promises_nothing(zeros):
+    for one in propose(patients(zeros=zeros), inspect(patients(zeros=zeros)), count=3):
+        for text in one.require:
+            assert "m=1)" not in text
+            assert "l=1)" not in text
 
 
 @pytest.mark.few(2)

@@ -7,12 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-@pytest.mark.long
 def test_why_proximity_shows_that_only_proximity_principles_stop_a_near_guess(tmp_path):
     page = tmp_path / "why.html"
     script = EXAMPLES / "why_proximity.py"

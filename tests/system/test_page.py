@@ -337,7 +337,6 @@ def test_a_table_is_read_where_it_is_when_the_page_is_started_with_it(tmp_path):
     assert table.read_text() == TABLE
 
 
-@pytest.mark.long
 def test_what_a_killed_page_left_behind_the_next_one_clears(tmp_path):
     with pages.opened(home=tmp_path) as first:
         with first.client() as client:

@@ -84,7 +84,6 @@ def test_no_address_takes_anything_from_another_site_or_under_another_name(page,
                 guarded(answer)
 
 
-@pytest.mark.long
 def test_every_answer_says_what_a_browser_may_do_with_it(page, addresses):
     """Also those about what is not there, not allowed, too long or not understood."""
     with page.client() as client:

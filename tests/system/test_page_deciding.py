@@ -121,7 +121,6 @@ def test_where_there_is_no_price_the_page_says_why_and_what_to_do(page, state):
             assert ("A: Your choice" in other) == (state == "a sample" and kind == "alternatives")
 
 
-@pytest.mark.long
 def test_no_alternative_is_offered_that_cannot_be_had_or_saves_nothing(page):
     with page.client() as client:
         place = upload(client)

@@ -151,7 +151,6 @@ def full(process):
         resource.prlimit(one, resource.RLIMIT_FSIZE, before)
 
 
-@pytest.mark.long
 def test_a_full_disk_is_told_at_every_step_and_ends_nothing(page, home):
     with page.client() as client:
         place = upload(client)

@@ -49,7 +49,7 @@ def boxes(release: shoal.Release) -> BoxTable:
     return answers
 
 
-@pytest.mark.long
+@pytest.mark.few(1)
 @pytest.mark.parametrize("m", [5, 7])
 @pytest.mark.parametrize("seed", range(2))
 def test_means_are_ahead_of_intervals_where_values_go_with_places(m, seed):
