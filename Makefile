@@ -34,11 +34,11 @@ types: $(READY)
 	$(BIN)/mypy
 
 check: $(READY) $(SPARK)
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
-# What takes minutes: large tables, clusters.
+# What takes minutes (large tables, clusters, all browsers), and all examples of property tests.
 test-long: $(READY) $(SPARK)
-	$(BIN)/pytest -m long -n auto --dist loadfile
+	SHOAL_LONG=1 $(BIN)/pytest -m 'long or hypothesis' -n auto --dist loadfile
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

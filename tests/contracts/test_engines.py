@@ -221,6 +221,7 @@ def with_people(rows: int = 900) -> pl.DataFrame:
     return table(rows=rows).with_columns(pl.Series("who", whom).cast(pl.String))
 
 
+@pytest.mark.smoke
 def test_the_rows_of_a_person_stay_together():
     people = with_people().with_columns(ward=pl.int_range(pl.len()) % 7, all=pl.lit("same"))
     schema = shoal.Schema(

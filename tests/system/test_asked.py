@@ -204,6 +204,7 @@ def accepted(directory: Path, case: str) -> bool:
         return False
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("case", [*CASES, "series", "linked", "coarser"])
 def test_what_was_asked_is_not_altered_unnoticed(case: str, releases: dict[str, Path]) -> None:
     directory = releases[case]

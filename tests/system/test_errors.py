@@ -373,6 +373,7 @@ def test_fewer_rows_than_the_requirement_needs_is_not_achievable(
         refuse(table, place, 3, "5", "4", require=spelled)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("spelled", "kind", "params", "relative"),
     [
@@ -809,6 +810,7 @@ def test_interrupt_while_searching_leaves_nothing(large: Path, place: Path) -> N
     refused(outcome, 130, "interrupted")
 
 
+@pytest.mark.long
 def test_interrupt_while_writing_leaves_nothing(large: Path, place: Path) -> None:
     process = start_large(large, place)
     wait_for_staging(process, place)
@@ -817,6 +819,7 @@ def test_interrupt_while_writing_leaves_nothing(large: Path, place: Path) -> Non
     refused(outcome, 130, "interrupted")
 
 
+@pytest.mark.long
 def test_interrupt_while_replacing_leaves_the_old_release(
     large: Path, table: Path, place: Path
 ) -> None:

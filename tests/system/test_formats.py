@@ -293,6 +293,7 @@ def test_matching_is_installed_by_who_needs_it(
 # Out
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_release_in_any_format_is_audited_from_its_file(
     table: Path, place: Path, format: str
@@ -319,6 +320,7 @@ def test_a_release_in_any_format_is_audited_from_its_file(
     ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("format", ["parquet", "feather", "jsonl", "xlsx"])
 def test_a_heterogeneous_release_in_any_format_is_audited_against_its_original(
     table: Path, place: Path, format: str
@@ -333,6 +335,7 @@ def test_a_heterogeneous_release_in_any_format_is_audited_against_its_original(
         assert shoal("audit", place / "out", "--original", original).code == 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("format", ["csv", "jsonl", "parquet", "feather", "xlsx", "sqlite"])
 def test_dates_and_nodes_are_read_back_from_any_format(place: Path, format: str) -> None:
 

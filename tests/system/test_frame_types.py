@@ -120,6 +120,7 @@ def published(frame: Any, **how: Any) -> shoal.Release:
     return release
 
 
+@pytest.mark.few(11)
 @pytest.mark.parametrize("name", POLARS)
 @pytest.mark.parametrize("ages", AGES)
 def test_polars_columns_come_out_as_they_came(name: str, ages: str) -> None:

@@ -134,6 +134,7 @@ def says_nothing(require):
     return re.search(r"\b[mkl]=1\b", " ".join(require))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("state", STATES)
 def test_every_remedy_does_what_it_says_and_the_price_follows(page, state):
     table, said, require, must = STATES[state]
@@ -161,6 +162,7 @@ def again(said, require):
     return f"require = {require}\n".replace("'", '"') + said
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("state", ["too many", "too few alike", "people apart"])
 def test_every_remedy_of_a_run_that_was_refused_leads_to_a_release(page, state):
     table, said, require, _ = STATES[state]

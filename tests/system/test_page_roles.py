@@ -44,6 +44,7 @@ def about(required, column):
     return [one for one in required if one.startswith(f"{column}: ")]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("own", [True, False])
 def test_a_column_more_to_protect_takes_nothing_away(page, own):
     with page.client() as client:
@@ -66,6 +67,7 @@ def test_a_column_more_to_protect_takes_nothing_away(page, own):
         assert set(file_of(client, place)["require"]) == {named, size}
 
 
+@pytest.mark.long
 def test_what_a_refusal_proposes_works(page):
     """A column of free text is refused, published unchanged or generalized: each button helps."""
     with page.client() as client:
@@ -131,6 +133,7 @@ def accept(client, place):
     client.post(f"{place}/answers", data={"answer": "as_proposed"})
 
 
+@pytest.mark.long
 def test_a_column_that_nothing_protects_is_published_only_by_choice(page):
     with page.client() as client:
         place = begin(client)

@@ -81,6 +81,7 @@ def ended(process: subprocess.Popen[str]) -> Outcome:
     return Outcome(process.returncode, out, err)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("stop", STOPS, ids=lambda stop: stop.name)
 def test_nothing_is_left_of_what_was_being_written(
     tmp_path: Path, marks: Path, stop: signal.Signals

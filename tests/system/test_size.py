@@ -151,6 +151,7 @@ def check_whole_or_none(place: Path) -> bool:
     return True
 
 
+@pytest.mark.long
 def test_killing_at_any_moment_leaves_a_whole_release_or_none(table: Path, place: Path) -> None:
     taken = complete(table, place)
     chance = random.Random(1)
@@ -165,6 +166,7 @@ def test_killing_at_any_moment_leaves_a_whole_release_or_none(table: Path, place
     assert names_in(place) == ["linkage.csv", "out"]  # what killed runs had left is cleared away
 
 
+@pytest.mark.long
 def test_killing_while_replacing_leaves_the_old_release_or_the_new_one(
     table: Path, place: Path
 ) -> None:
@@ -178,6 +180,7 @@ def test_killing_while_replacing_leaves_the_old_release_or_the_new_one(
     assert names_in(place) == ["out"]
 
 
+@pytest.mark.long
 def test_interrupting_at_any_moment_leaves_a_whole_release_or_nothing(
     table: Path, place: Path
 ) -> None:

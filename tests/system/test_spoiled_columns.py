@@ -37,6 +37,7 @@ def _write(path: Path, header: list[str], rows: list) -> None:
         csv.writer(file).writerows([header, *rows])
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("how", SPOILT)
 def test_a_spoilt_column_is_told_in_a_sentence(made: Path, how: str) -> None:
     told = json.loads((made / "manifest.json").read_text())

@@ -411,6 +411,7 @@ FORGED = {
 }
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("what", FORGED)
 def test_a_forged_verdict_fails_the_audit(what, tmp_path):
     anonymize(table(tmp_path / "t.csv"), tmp_path / "out")
