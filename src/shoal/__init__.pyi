@@ -83,6 +83,8 @@ from shoal.runs.learning import learning_of as learning_of
 from shoal.runs.learning import learning_utility as learning_utility
 from shoal.runs.person import person as person
 from shoal.runs.plan import plan as plan
+from shoal.runs.refining import Refinement as Refinement
+from shoal.runs.refining import refine as refine
 from shoal.runs.release import Release as Release
 from shoal.runs.remarks import Remark as Remark
 from shoal.runs.report import report as report

@@ -134,6 +134,8 @@ class Compared:
                 "and so links what two sources know"
             )
         near = "" if self.epsilon is None else f" {how_near(self.epsilon)}"
+        if self.attack == LEARNING and self.epsilon is None:
+            return f"A classifier trained on {self.release} names the right class of {self.column}"
         if self.attack == LEARNING:
             return f"A model of all groups of {self.release} together guesses {self.column}{near}"
         return f"A reader of {self.release} guesses {self.column}{near}"

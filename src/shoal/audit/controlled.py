@@ -8,6 +8,7 @@ whoever is attacked, the reader has their quasi values and the release.
   the one with the most people per combination of values; right where both lead to the same.
 - inference: the window of width 2ε that holds the most of the values that match, as in `linking`.
   Where no row matches, the reader guesses the best window of the whole release.
+- learning: naive Bayes, trained on the release, names classes of the values (`learning`).
 - finding: of the rows that match a member one is picked at random; members alone.
 
 People with several rows are attacked by all of their rows, and count once.
@@ -21,8 +22,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.audit.compared import ENOUGH, FINDING, INFERENCE, LINKING, Compared, Rate
+from shoal.audit.compared import ENOUGH, FINDING, INFERENCE, LEARNING, LINKING, Compared, Rate
 from shoal.audit.covers import CellCover
+from shoal.audit.learning import classify
 from shoal.audit.linking import Candidates, code_both, guess_people, windows
 from shoal.audit.predicates import single_out
 from shoal.errors import InputError
@@ -145,7 +147,7 @@ def against_controls(
     """Run every attack on members and controls; `wanted` has the widths of each column."""
     found = [single_out(sides, seed), _linked(sides, seed)]
     for name, widths in wanted.items():
-        found += _inferred(sides, name, widths, seed)
+        found += [*_inferred(sides, name, widths, seed), _learned(sides, name)]
     return [one for one in [*found, _found(sides, seed)] if one is not None]
 
 
@@ -165,6 +167,16 @@ def _inferred(sides: Sides, name: str, widths: Sequence[float], seed: int | None
         sides.compare(INFERENCE, right[0][:, at], right[1][:, at], column=name, epsilon=widths[at])
         for at in range(len(widths))
     ]
+
+
+def _learned(sides: Sides, name: str) -> Compared:
+    """Let a classifier that was trained on the release name the classes of both sides.
+
+    Of people with several rows it is right by the share of their rows.
+    """
+    right = classify(sides.cover, sides.table, name)[0]
+    share = np.bincount(sides.whom, right) / np.bincount(sides.whom)
+    return sides.compare(LEARNING, share[: sides.members], share[sides.members :], column=name)
 
 
 def _linked(sides: Sides, seed: int | None) -> Compared | None:
