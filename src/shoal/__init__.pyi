@@ -1,7 +1,6 @@
 # The public names: this is the one list of them; each loads its module when it is first used.
 
 from shoal.audit.attack import Attack as Attack
-from shoal.audit.attack import attack as attack
 from shoal.audit.seen import PersonView as PersonView
 from shoal.audit.series import SeriesAudit as SeriesAudit
 from shoal.audit.survey import Survey as Survey
@@ -62,6 +61,7 @@ from shoal.principles.spread import KE as KE
 from shoal.principles.spread import Variance as Variance
 from shoal.release.graph import GeneralizationGraph as GeneralizationGraph
 from shoal.runs.anonymize import anonymize as anonymize
+from shoal.runs.attacking import attack as attack
 from shoal.runs.audit import audit as audit
 from shoal.runs.audit import audit_series as audit_series
 from shoal.runs.certificate import certificate as certificate

@@ -46,12 +46,15 @@ from shoal.table.reading import read_table, take_frame
 from shoal.table.settling import trimmed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
 
     from shoal.sampling import Sample
     from shoal.table.schema import Schema
+
+    Widths = Mapping[str, Sequence[float]]
+    Model = Callable[[Any, Sides, Widths, int | None], list[Compared]]
 
 
 MINIMALITY = (
@@ -111,7 +114,7 @@ class Attack:
         }
 
 
-def attack(
+def attack_releases(
     releases: Sequence[Any],
     schema: Schema | None = None,
     *,
@@ -123,30 +126,11 @@ def attack(
     distance: Distance | str | None = None,
     seed: int | None = None,
     hierarchies: Mapping[str, Any] | None = None,
+    model: Model | None = None,
 ) -> Attack:
-    """Attack releases.
+    """Attack releases (see `shoal.attack`).
 
-    Parameters
-    ----------
-    releases : release directories, paths of tables, or frames.
-    schema : the quasi and sensitive columns, for plain tables; the person column of the original,
-        where several rows may be about one person: then people are linked, by their rows and by how
-        many there are, and nothing else is measured.
-    original : the path or frame of the original table, which the attacker links with; with it come
-        linking, learning and, for several releases, their intersections, two by two and all
-        together. How releases differ needs none.
-    control : the path or frame of people of the same population who are not in the releases.
-        Singling out, linking and inference are tried on both sides, and only the difference comes
-        from being in a release. Controls who are in the original, by their person or row by row,
-        are taken out of it.
-    group : the column that names the groups of plain tables.
-    epsilons, deltas : how near guesses are, and the grid of the vulnerability. By default guesses
-        are as near as the releases' own requirements say, or shares of the spread of a column.
-    distance : how far apart sensitive values are, all columns together, also in the notation.
-    seed : of the sample of people who are linked and intersected where they are more than 2,000;
-        by default nobody can tell which they are.
-    hierarchies : those that the owner listed, for releases whose manifests cannot say what a node
-        covers.
+    `model` guesses the values of members and controls by a model of all groups together.
     """
     if isinstance(distance, str):
         distance = Distance.read(distance)
@@ -167,9 +151,16 @@ def attack(
     remarks: list[str] = []
     controlled: tuple[Compared, ...] = ()
     if control is not None:
-        original, controlled = _with_control(
+        original, controlled, sides = _with_control(
             opened, original, control, whom, epsilons, seed, remarks
         )
+        if model is not None:
+            models = zip(releases, sides, strict=True)
+            controlled += tuple(
+                one
+                for source, (laid, wanted) in models
+                for one in model(source, laid, wanted, seed)
+            )
     if whom is not None:
         found = _against_people(opened, original, whom, epsilons, seed)
         return replace(found, remarks=(*found.remarks, *remarks), controlled=controlled)
@@ -209,8 +200,8 @@ def _with_control(
     epsilons: Sequence[float] | None,
     seed: int | None,
     remarks: list[str],
-) -> tuple[pl.DataFrame, tuple[Compared, ...]]:
-    """Attack members and controls; return the original without the controls too."""
+) -> tuple[pl.DataFrame, tuple[Compared, ...], list[tuple[Sides, Widths]]]:
+    """Attack members and controls; return the original without them, and the sides too."""
     if original is None:
         msg = (
             "A control group is compared with the people in the release: name their table too. "
@@ -231,13 +222,15 @@ def _with_control(
     if person is not None:
         sides = [side.drop_nulls(person) for side in sides]
     found: list[Compared] = []
+    every: list[tuple[Sides, Widths]] = []
     for one in opened:
         members, others = (_as_known(side, one.schema) for side in sides)
         laid = Sides.of(one, members, others, person)
         wanted = {name: _near([one], name, epsilons) for name in one.schema.sensitive}
         found += against_controls(laid, wanted, seed)
+        every.append((laid, wanted))
     remarks.append(MARGIN)
-    return inside, tuple(found)
+    return inside, tuple(found), every
 
 
 def _read(source: Any) -> pl.DataFrame:

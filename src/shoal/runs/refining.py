@@ -129,8 +129,8 @@ def _measured(task: Task, method: Method) -> Refinement:
     for combined, one in _tables(task):
         tables += 1
         for labels, chance in outcomes(method, one):
-            shown = _shown(one, labels, combined, values, inside)
-            seen[tuple(known for known, _ in shown)][tuple(who for _, who in shown)] += chance
+            groups = _shown(one, labels, combined, values, inside)
+            seen[tuple(known for known, _ in groups)][tuple(who for _, who in groups)] += chance
     if not seen:
         msg = f"{method!r} finds nothing to publish, whatever the quasi values are."
         raise NotAchievable(msg)
