@@ -119,7 +119,7 @@ def test_ranges_and_variances_are_the_least_that_there_may_be(groups, k, e, leas
     ]
     assert risks(variance.measure(*where)) == [one if least else 0 for one in lacking]
     strongest = variance.strongest(*where).at_least
-    assert Fraction(strongest) <= min(map(oracle.least_variance, groups))
+    assert Fraction(str(strongest)) <= min(map(oracle.least_variance, groups))  # as it is written
 
 
 @given(st.lists(values, min_size=1, max_size=6), st.lists(st.fractions(0, 6), max_size=6))
