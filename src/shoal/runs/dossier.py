@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.attack import attack
 from shoal.audit.claims import manifest_schema
 from shoal.audit.dominance import dominance, group_sizes
 from shoal.audit.identification import identification, threshold_of
@@ -23,6 +22,7 @@ from shoal.audit.tables import read_tables
 from shoal.errors import AuditFailed, OutputError, ShoalError, UsageError, option
 from shoal.release.places import PRIVATE, PUBLIC, as_output_errors, whole_file
 from shoal.release.statement import check_context
+from shoal.runs.attacking import attack
 from shoal.runs.audit import audited
 from shoal.runs.checks import checked_settings
 from shoal.runs.facts import facts, facts_of
