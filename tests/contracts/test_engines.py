@@ -22,6 +22,7 @@ import jvm
 import shoal
 from parted import in_parts, with_digests
 from searched import searched
+from shoal.views.text import print_release
 from system.shell import shoal as shell
 
 if TYPE_CHECKING:
@@ -155,6 +156,7 @@ def test_one_shard_has_the_groups_and_cells_of_one_machine(name, tmp_path):
     for key in here.manifest.keys() - skipped - {"measured"}:
         assert there.manifest[key] == here.manifest[key], key
     assert there.manifest.keys() == here.manifest.keys()
+    print_release(there, tmp_path)  # what the command says of it
     assert there.loss == pytest.approx(here.loss, abs=1e-12)
     assert there.audit().measured() == here.audit().measured()
     assert shoal.audit(there).measured() == here.audit().measured()

@@ -198,6 +198,10 @@ class SpreadRelease(Shown):
         return float(self.manifest["loss"]["gcp"])
 
     @property
+    def squared_error(self) -> None:
+        """What the means lose is not measured here: it needs the rows themselves."""
+
+    @property
     def form(self) -> str:
         """How the release spells groups."""
         return str(self.manifest["form"])
