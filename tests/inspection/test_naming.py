@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections import Counter
 
 import numpy as np
@@ -11,7 +12,14 @@ import pytest
 
 from inspection.made_up import EN, EN_LAST, NAMING, ORDINARY, crossed, sentences, with_junk
 from shoal.inspection.infer import Inferred
-from shoal.inspection.naming import LABELS, SENTENCES, is_junk, is_name, is_sentence
+from shoal.inspection.naming import (
+    LABELS,
+    SENTENCES,
+    is_junk,
+    is_name,
+    is_sentence,
+    what_cells_show,
+)
 from shoal.inspection.private import identity, says_names
 from shoal.inspection.profile import Profile
 from shoal.inspection.reaching import is_account, is_card, is_phone
@@ -126,3 +134,13 @@ def test_a_header_alone_makes_no_free_text(header):
     terse = [f"knee pain side {n}, review in {n % 7} weeks" for n in range(60)]
     assert judged(header, terse * 4).what == "free text"
     assert judged("x", terse * 40) is None
+
+
+@pytest.mark.parametrize(
+    "cell", ["x" * 90_000, "a1 " * 30_000, "Anna " * 20_000, "0" * 90_000 + "!"]
+)
+def test_endless_cells_are_judged_at_once(cell: str) -> None:
+    cells = pl.Series([f"{place}{cell}" for place in range(40)])
+    begun = time.process_time()
+    what_cells_show("x", cells, np.ones(40, np.int64))
+    assert time.process_time() - begun < 2

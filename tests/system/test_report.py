@@ -155,7 +155,7 @@ def test_threshold_outside_its_range_is_refused(made: Path, tmp_path: Path, thre
     assert names_in(tmp_path) == []
 
 
-MEETS = "Meets the threshold for public release."
+MEETS = "Meets the threshold for public release"
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def exactly_one(fitting: int, whole: int, drawn: int) -> float:
 
     Examples
     --------
-    >>> exactly_one(1, 4, 2), exactly_one(2, 4, 4), exactly_one(0, 4, 2)
+    >>> round(exactly_one(1, 4, 2), 9), exactly_one(2, 4, 4), exactly_one(0, 4, 2)
     (0.5, 0.0, 0.0)
     """
     if not fitting or whole - fitting < drawn - 1:
