@@ -42,6 +42,21 @@ def test_uniqueness_agrees_with_counting(seed):
     assert all(shares[1:-1])  # it ends where nobody is alone any more
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_people_are_unique_whom_no_other_person_equals(seed):
+    draw = random.Random(seed)
+    rows = [(draw.randint(0, 9), draw.randint(0, 4), draw.randint(0, 3)) for _ in range(40)]
+    table = pl.DataFrame(rows, schema=["p", "a", "b"], orient="row")
+    for names in (["a"], ["b"], ["a", "b"]):
+        places = [table.columns.index(name) for name in names]
+        whose: dict[tuple[int, ...], set[int]] = {}
+        for row in rows:
+            whose.setdefault(tuple(row[place] for place in places), set()).add(row[0])
+        alone = {person for people in whose.values() if len(people) == 1 for person in people}
+        expected = len(alone) / len({row[0] for row in rows})
+        assert uniqueness(codes(table), names, "p")["all"] == expected
+
+
 def lowered_by_hand(numbers: list[int], least: int) -> int:
     """Lower the highest number of rows that fewer than `least` people have, again and again."""
     now = list(numbers)

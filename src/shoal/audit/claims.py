@@ -62,6 +62,7 @@ def owner_states(manifest: dict[str, Any]) -> list[str]:
         f"the method {manifest['method']}",
         f"the date {manifest['date']}",
         f"the threshold {threshold_of(manifest)}",
+        *["that no seed was used"] * ("reproducible" not in manifest),
         *["how many rows were left out and why"] * ("rows_in" in manifest),
         *["the title"] * ("title" in manifest),
         *["who publishes it and why"] * ("context" in manifest),

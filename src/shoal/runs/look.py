@@ -168,29 +168,42 @@ def codes(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def unique(coded: pl.DataFrame, names: Sequence[str]) -> float:
-    """Return the share of rows that no other row equals in some columns."""
+def unique(coded: pl.DataFrame, names: Sequence[str], whom: str | None = None) -> float:
+    """Return the share of rows that no other row equals in some columns.
+
+    With a column that says `whom` rows are about, the share of people who have such a row that no
+    other person has: their own rows do not hide them.
+    """
     if not names or not coded.height:
         return 0.0
-    counts = coded.lazy().group_by(list(names)).agg(pl.len().alias("#rows")).collect()["#rows"]
-    return int((counts == 1).sum()) / coded.height
+    rows = coded.lazy().group_by(list(names))
+    if whom is None:
+        counts = rows.agg(pl.len().alias("#rows")).collect()["#rows"]
+        return int((counts == 1).sum()) / coded.height
+    people = rows.agg(pl.col(whom).n_unique().alias("#"), pl.col(whom).first().alias("#who"))
+    alone = people.filter(pl.col("#") == 1).select(pl.col("#who").n_unique()).collect().item()
+    return int(alone) / coded[whom].n_unique()
 
 
-def uniqueness(coded: pl.DataFrame, names: Sequence[str]) -> dict[str, Any]:
+def uniqueness(
+    coded: pl.DataFrame, names: Sequence[str], whom: str | None = None
+) -> dict[str, Any]:
     """Return how unique people are by some columns, by all but one, and as more are left out.
 
     `falling` leaves out one column after the other, those first without which fewest are unique;
     it ends where nobody is.
     """
-    without = {name: unique(coded, [other for other in names if other != name]) for name in names}
+    without = {
+        name: unique(coded, [other for other in names if other != name], whom) for name in names
+    }
     order = sorted(names, key=lambda name: (without[name], -coded[name].n_unique()))
     falling: dict[str, float] = {}
     for place, name in enumerate(order[:-1]):
-        falling[name] = unique(coded, order[place + 1 :]) if place else without[name]
+        falling[name] = unique(coded, order[place + 1 :], whom) if place else without[name]
         if not falling[name]:
             break
     return {
-        "all": unique(coded, names),
+        "all": unique(coded, names, whom),
         "without": {name: without[name] for name in order},
         "falling": falling,
     }

@@ -137,9 +137,10 @@ class Hand:
         """Return how far the columns of a whole table reach: a sample may reach less far."""
         return reach_of(self.tables[path], Run.load(file, table=self.tables[path]))
 
-    def unique(self, path: str, names: list[str]) -> dict[str, Any]:
+    def unique(self, path: str, names: list[str], whom: str | None) -> dict[str, Any]:
         """Return how unique people are by some columns, and by all but one of them."""
-        return uniqueness(self.codes[path], names)
+        coded = self.codes[path]
+        return uniqueness(coded, names, whom if whom in coded.columns else None)
 
     def consider(self, path: str, file: str, linked: dict[str, str]) -> list[dict[str, Any]]:
         """Return for each requirement of a schema file what it says and how far it can go."""
