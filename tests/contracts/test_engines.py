@@ -77,7 +77,7 @@ def table(*, rows: int = ROWS, holes: bool = False, crowd: bool = False, seed: i
             "age": draw.integers(17, 90, rows),
             "town": draw.choice(["Ulm", "Aalen", "Bonn", "[Köln]", 'a "b"'], rows),
             "sex": draw.choice(["f", "m"], rows),
-            "region": np.round(draw.normal(0, 10, rows), 1),
+            "region": np.round(draw.normal(0, 10, rows), 1) + 0.0,  # no minus before a zero
             "income": draw.integers(0, 400, rows) * 25,
             "illness": draw.choice(illnesses, rows, p=[0.3, 0.3, 0.2, 0.1, 0.1]),
             "note": [f"x{row % 7}" for row in range(rows)],
@@ -143,7 +143,11 @@ def cases(*short: str, of: Iterable[str] = CASES):
     return [pytest.param(name, marks=[] if name in short else [pytest.mark.long]) for name in of]
 
 
-@pytest.mark.parametrize("name", cases("exchange", "k-anonymity and labels"))
+# Of `Oblivious()` one machine says which part of its cuts a group comes from, and Spark does not.
+ALIKE = [name for name in CASES if name != "oblivious"]
+
+
+@pytest.mark.parametrize("name", cases("exchange", "k-anonymity and labels", of=ALIKE))
 def test_one_shard_has_the_groups_and_cells_of_one_machine(name, tmp_path):
     people, schema, require, how = asked(name)
     here = shoal.anonymize(people, schema, require=require, **how)
