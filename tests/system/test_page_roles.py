@@ -7,6 +7,7 @@ import tomllib
 import pytest
 
 import pages
+from shoal.web.draft import Draft
 from system.page import finished, publish, upload, verdict_of
 
 ROWS = 300
@@ -199,3 +200,14 @@ def asks(shown):
     return [
         one for one in re.findall(r'data-testid="ask-([^"]+)"', shown) if one in {"flag", "kind"}
     ]
+
+
+def test_a_statement_goes_with_the_role_it_was_about():
+    draft = Draft({0: "name", 1: "age"}, {"name": "quasi", "age": "quasi"})
+    draft.unknown(["name", "age"])
+    draft.give("name", "quasi")
+    assert draft.rest["nobody_knows"] == ["name", "age"]
+    draft.give("name", "other")
+    assert draft.rest["nobody_knows"] == ["age"]
+    draft.withdraw(["age"])
+    assert "nobody_knows" not in draft.rest
