@@ -116,6 +116,9 @@ def kept(told, before, after):
         r"State that no reader knows (\w+) of a person": (
             lambda name: name in columns["nobody_knows"]
         ),
+        r"(\w+) does not name or describe people, and no reader knows it of a person": (
+            lambda name: name in columns["nobody_knows"]
+        ),
         r"Protect (\w+)": lambda name: name in columns["sensitive"],
         r"Remove (.+)": lambda text: text in before["require"] and text not in require,
         r"Require: (.+)": lambda text: text in require,
