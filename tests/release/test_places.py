@@ -170,10 +170,11 @@ def test_files_of_two_runs_onto_one_output_are_never_mixed(
     paid = pl.DataFrame({"age": [20 + row % 9 for row in range(90)], "pay": range(90)})
 
     def write() -> None:
-        asked = {"require": ["KAnonymity(k=4)"], "hold_out": "20%", "hold_out_file": held}
+        asked: dict[str, Any] = {"hold_out": "20%", "hold_out_file": held}
+        asked["require"] = ["KAnonymity(k=4)"]
         go(Run(table=paid, schema=SCHEMA, output=out, linkage=link, force=True, **asked))
 
-    appear, others = publish.appear, []
+    others: list[threading.Thread] = []
 
     def overtaken(*what: Any, **how: Any) -> None:
         if not others:
@@ -181,7 +182,7 @@ def test_files_of_two_runs_onto_one_output_are_never_mixed(
             others[0].start()
             others[0].join(timeout=0.5)
             assert others[0].is_alive()
-        appear(*what, **how)
+        places.appear(*what, **how)
 
     monkeypatch.setattr(publish, "appear", overtaken)
     write()

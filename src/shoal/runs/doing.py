@@ -277,11 +277,11 @@ def written(
         return republish(run, progress, tell, made)
     release = release_here(run, progress, tell)
     made(release)
-    output, where = str(run.output), {"format": run.format or "csv", "force": run.force}
-    where |= {"linkage": run.linkage, "progress": progress}
+    output, written_as = str(run.output), run.format or "csv"
+    where: dict[str, Any] = {"linkage": run.linkage, "force": run.force, "progress": progress}
     with held_file(run, release.held) as place_held:
         if is_outlet(output):
             place_held()
-            return release, publish(release, output, **where)
-        limit, commit = run.threshold, lambda _: place_held()
-        return release, write_release(release, output, threshold=limit, commit=commit, **where)
+            return release, publish(release, output, format=written_as, **where)
+        where |= {"threshold": run.threshold, "commit": lambda _: place_held()}
+        return release, write_release(release, output, format=written_as, **where)
