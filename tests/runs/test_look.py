@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.runs.look import codes, lowered, uniqueness
+from shoal.runs.look import beyond_the_cap, codes, lowered, uniqueness
 
 
 def alone(rows, places):
@@ -80,5 +80,6 @@ def test_rows_that_go_so_that_each_number_has_enough_people(numbers, least, most
     schema = shoal.Schema(quasi="age", sensitive="pay", person="p", most_rows=most)
     capped = [min(count, most or count) for count in numbers]
     assert lowered(table, schema, least) == lowered_by_hand(capped, least)
+    assert beyond_the_cap(table, schema) == sum(numbers) - sum(capped)
     unknown = shoal.Schema(quasi="age", sensitive="pay", person="p", rows="unknown")
     assert lowered(table, unknown, least) == 0

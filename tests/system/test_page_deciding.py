@@ -178,7 +178,7 @@ def test_the_rows_that_will_go_are_told_with_the_reason_and_are_those_that_go(pa
     with page.client() as client:
         place = upload(client, GAPS)
         kept = rows_lost(client.get(place).text)
-        assert "No row goes" in words(kept)
+        assert "No row will go" in words(kept)
         client.post(f"{place}/rows", data={"keep": "no"}, headers=ASKS)
         shown = client.get(place).text
         told = words(rows_lost(shown))
@@ -189,7 +189,7 @@ def test_the_rows_that_will_go_are_told_with_the_reason_and_are_those_that_go(pa
         run = publish(client, place, require="FrequencyL(l=3)")
         assert f"{LACKING}</dd>" in finished(client, run)
         changed = client.post(f"{place}/rows", data={"keep": "yes"}, headers=ASKS).text
-        assert "No row goes" in words(rows_lost(changed))
+        assert "No row will go" in words(rows_lost(changed))
         assert "keep-rows" not in rows_lost(changed)
 
 

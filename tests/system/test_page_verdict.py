@@ -103,6 +103,34 @@ def test_what_settles_an_open_question_is_a_button_that_settles_it(page):
                 client.post(f"{place}/schema", data={"schema": ""})  # nothing is stated again
 
 
+def test_a_remedy_starts_from_what_its_own_run_was_asked(page):
+    """Whatever was decided since, and nothing is published before it is decided."""
+    with page.client() as client:
+        place = upload(client, TABLE)
+        run = publish(client, place, require="KAnonymity(k=11)", **ROLES)
+        shown = finished(client, run)
+        where, fields = remedies(shown)["Leave it out"]
+        client.post(f"{place}/answers", data={"nobody_knows": "diagnosis"})
+        client.post(f"{place}/require", data={"require": "KAnonymity(k=3)"})
+        again = client.post(where, data=fields).headers["location"]
+        finished(client, again)
+        made = tomllib.loads(client.get(f"{again}/shoal.toml").text)
+        assert made["require"] == ["KAnonymity(k=11)"]
+        assert "nobody_knows" not in made
+        same = "".join(f"{20 + i % 40},no\n" for i in range(200)) + "30,yes\n"
+        place = upload(client, "age,outcome\n" + same)
+        asked = {"role-0": "quasi", "role-1": "other"}
+        client.post(f"{place}/answers", data={"answer": "as_proposed"})
+        for at, role in enumerate(asked.values()):
+            client.post(f"{place}/columns/{at}", data={f"role-{at}": role})
+        client.post(f"{place}/require", data={"require": "KAnonymity(k=5)"})
+        run = client.post(f"{place}/publish", data={}).headers["location"]
+        finished(client, run)
+        answer = client.post(f"{run}/again", data={"protect": "outcome"})
+        assert answer.headers["location"] == f"{place}#asks"
+        assert "Shoal knows no limit on outcome" in client.get(place).text
+
+
 CONTEXT = {
     "title": "Stays of 2026",
     "institution": "Harbour Hospital",

@@ -120,6 +120,37 @@ def test_an_audit_repeats_what_the_owner_stated_of_any_column(role, tmp_path):
     assert "which columns no reader knows" in " ".join((audited.out + audited.err).split())
 
 
+def test_what_is_certain_of_columns_that_nothing_protects_is_said_where_people_sign(tmp_path):
+    rows = [[20 + n % 8, "no" if n % 40 else "yes", 10 * n] for n in range(80)]
+    given = write(tmp_path / "t.csv", ("age", "ill", "pay"), rows)
+    options = ("--quasi", "age", "--sensitive", "pay", "--nobody-knows", "ill", "--other", "ill")
+    required = ("--require", "KAnonymity(k=4)", "--output")
+    done = command("anonymize", given, *options, *required, tmp_path / "out")
+    assert done.code == 0, done.err
+    certain = json.loads((tmp_path / "out/manifest.json").read_text())["inferred"]["ill"]["certain"]
+    assert 0.05 < certain < 1
+    done = command("certificate", tmp_path / "out", tmp_path / "c.html")
+    assert done.code == 0, done.err
+    told = f"can tell ill with certainty for {100 * certain:.4g}% of the people"
+    said = (
+        f"No requirement protects ill. A reader who knows the quasi-identifiers of a person {told}"
+    )
+    for name in ("c.html", "out/report.html"):
+        assert said in " ".join((tmp_path / name).read_text("utf-8").split()), name
+
+
+def test_a_threshold_that_rests_on_numbers_of_rows_says_so(tmp_path):
+    rows = [[f"p{n // 2}" if n < 40 else f"q{n}", 20 + n % 2, 10 * n] for n in range(120)]
+    given = write(tmp_path / "t.csv", ("who", "age", "pay"), rows)
+    options = ("--quasi", "age", "--sensitive", "pay", "--person", "who", "--rows", "unknown")
+    required = ("--require", "KAnonymity(k=11)", "--nobody-knows", "pay", "--output")
+    done = command("anonymize", given, *options, *required, tmp_path / "out")
+    assert done.code == 0, done.err
+    said = " ".join(command("audit", tmp_path / "out").out.split())
+    assert "Meets the threshold for public release, if this statement is true" in said
+    assert "no reader knows pay of a person or how many rows a person has" in said
+
+
 def test_linked_tables_and_a_series_are_counted_too(tmp_path):
     given = write(tmp_path / "t.csv", ("p", "age", "pay"), [[n, 20 + n, 10 * n] for n in range(12)])
     visits = [[n % 12, "abc"[n % 3], f"w{n % 7}"] for n in range(24)]

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 STEPS = 100  # of a width
 PARTS = 20  # of a group, in which shares are told
 MOST_SHARE = 0.95  # of a group, above which a limit promises nothing
+ENOUGH = 20  # members of a group in which shares are told; a remedy asks for no more
 MOST_LEFT_OUT = Fraction(1, 5)  # of the rows, above which leaving out is no remedy
 COUNTED = {"k", "l", "m"}  # parameters that promise nothing at 1
 
@@ -156,7 +157,7 @@ def remedies(asked: Requirement, value: Sensitive | None, rows: int) -> list[Rem
     if not found and isinstance(principle, OneDimensional) and value is not None:
         found += _narrower(asked, principle, value)
     if crowd is not None and crowd.alone and not isinstance(principle, AlphaK):
-        size = min(max(principle.least, 2), rows)
+        size = min(max(principle.least, 2), ENOUGH, rows)
         equal = share_limit(crowd.count, crowd.whole, size)
         if equal is not None:
             why = "limits equal values alone"

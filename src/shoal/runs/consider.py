@@ -7,6 +7,8 @@ from dataclasses import fields, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
+import polars as pl
+
 from shoal.errors import ShoalError, UsageError
 from shoal.exact import unit_of
 from shoal.principles.planning import frontier, plan_requirement
@@ -19,8 +21,6 @@ from shoal.table.settings import read_settings
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-    import polars as pl
 
     from shoal.principles.base import Principle
     from shoal.table.missing import Missing
@@ -64,6 +64,9 @@ def consider(
     `reason` says which rows are in the way, `remedies` are requirements that are achievable, and
     `fix` has options that help.
     """
+    if schema.person in table.columns and schema.most_rows is not None:
+        nth = pl.int_range(pl.len()).over(schema.person)
+        table = table.filter(nth < schema.most_rows)  # chance says which; here it is the first
     run = Run(table=table, schema=schema, missing=missing, linked=linked or {})
     asked = read_requirement(text, every(run.schema))
     (full,) = requirements(asked, *run.schema.protected)

@@ -117,8 +117,8 @@ def beyond_the_cap(table: pl.DataFrame, schema: Schema) -> int:
     """Return how many rows are more than one person may have."""
     if schema.person is None or schema.most_rows is None:
         return 0
-    counts = table[schema.person].value_counts()["count"].to_numpy()
-    return int(np.maximum(counts - schema.most_rows, 0).sum())
+    counts = table[schema.person].value_counts()["count"].cast(pl.Int64)
+    return int((counts - schema.most_rows).clip(0).sum())
 
 
 def lowered(table: pl.DataFrame, schema: Schema, least: int) -> int:
@@ -129,7 +129,7 @@ def lowered(table: pl.DataFrame, schema: Schema, least: int) -> int:
     """
     if schema.person is None or not schema.rows_known or not table.height:
         return 0
-    counts = table[schema.person].value_counts()["count"].to_numpy()
+    counts = table[schema.person].value_counts()["count"].cast(pl.Int64).to_numpy()
     if schema.most_rows is not None:
         counts = np.minimum(counts, schema.most_rows)
     numbers, people = np.unique(counts, return_counts=True)

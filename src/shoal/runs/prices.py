@@ -59,6 +59,7 @@ def price(
     return {
         "loss": {"gcp": found.gcp, "ncp": found.ncp},
         "columns": stated["columns"],
+        "fewer": stated.get("capped", 0) / found.rows,  # the share of rows
         "rows": found.rows,
         "all_rows": found.all_rows,
         "rough": found.rough,

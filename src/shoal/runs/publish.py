@@ -22,7 +22,7 @@ from shoal.errors import AuditFailed, InputError, OutputError, UsageError
 from shoal.exact import upward
 from shoal.progress import Laps, Progress, silent
 from shoal.release.places import _real, appear, as_output_errors, check_output, linkage_file
-from shoal.release.staging import staging, sync, turn_in
+from shoal.release.staging import staging, sync, turn_in, undisturbed
 from shoal.release.statement import withhold
 from shoal.release.writing import write_as
 from shoal.runs.auditing import audit_written
@@ -83,6 +83,7 @@ def write_release(
         with (
             turn_in(target.parent),
             linkage_file(linkage, release.origins, force=force) as place_linkage,
+            undisturbed(),  # whoever stops a run that is appearing gets all of it
         ):
             place_linkage()
             if commit is not None:

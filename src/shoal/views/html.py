@@ -29,6 +29,7 @@ from shoal.views.commands import as_typed, flag
 from shoal.views.pages import comparison_values, frontier_values, render
 from shoal.views.person import person_values
 from shoal.views.tables import level_name, level_value
+from shoal.views.usual import KNOWN
 from shoal.views.words import CONTEXT, figure, people, plural, why_necessary
 
 if TYPE_CHECKING:
@@ -152,6 +153,11 @@ def may_publish(facts: dict[str, Any]) -> str:
             "certainty."
         )
     whom = people if release.get("people") else lambda number: plural(number, "row")
+    if seen["smallest"] < KNOWN:
+        return (
+            f"Not yet. Even for readers under an agreement, at least {whom(KNOWN)} with the same "
+            f"description are usual; here it is {whom(seen['smallest'])}."
+        )
     return (
         "To readers under an agreement, yes, subject to the limitations below. For everybody, the "
         f"threshold asks for at least {whom(seen['least_size'])} with the same description; here "

@@ -12,6 +12,7 @@ from shoal.table.forms import TWO_TABLES
 from shoal.table.pseudonyms import warning
 from shoal.table.schema import PSEUDONYM
 from shoal.table.trimming import stated_trim
+from shoal.views import verdict
 from shoal.views.words import chance, count, extent, in_hundred, people, percent_up, plural, several
 
 if TYPE_CHECKING:
@@ -134,6 +135,7 @@ def important(release: Mapping[str, Any]) -> list[str]:
             f"{'is' if release['alone'] == 1 else 'are'} the only one in their group with their "
             "number of rows."
         )
+    said += verdict.unprotected({**release})
     if release["form"] == TWO_TABLES:
         said.append(APART)
     if dropped := release.get("dropped"):

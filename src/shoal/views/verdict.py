@@ -118,9 +118,11 @@ def settlements(facts: dict[str, Any]) -> list[Settlement]:
 
 def statement(facts: dict[str, Any]) -> str | None:
     """Return what the owner states about who knows what, where anything is stated."""
-    if not (names := stated_columns(facts)):
-        return None
-    return f"The owner states that no reader knows {several(names)} of a person."
+    names = stated_columns(facts)
+    stated = [f"{several(names)} of a person"] if names else []
+    if facts.get("rows_known") is False:
+        stated.append("how many rows a person has")
+    return f"The owner states that no reader knows {' or '.join(stated)}." if stated else None
 
 
 @dataclass(frozen=True)
@@ -190,6 +192,15 @@ def told(line: dict[str, Any]) -> str:
         f"certainty for {share(line['certain'])} of the people, and with a chance above one half "
         f"for {share(line['likely'])}."
     )
+
+
+def unprotected(facts: dict[str, Any]) -> list[str]:
+    """Say which columns that nothing protects a reader can tell of more than a few people."""
+    return [
+        f"No requirement protects {line['column']}. {told(line)}"
+        for line in shown(facts)
+        if (line["certain"] or 0) > TOLERATED
+    ]
 
 
 def spelled(value: float | None) -> str:

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse
 
 from shoal.errors import spell
 from shoal.exact import at_most, percent
-from shoal.views import verdict
+from shoal.views import sentences, verdict
 from shoal.views.commands import Command
 from shoal.views.words import CONTEXT
 from shoal.web import words
@@ -58,6 +58,7 @@ def environment() -> Environment:
         "fish": FISH,
         "words": words,
         "judge": verdict,
+        "left_out": sentences.left_out,
         "context": CONTEXT,
         "repeat": repeat,
     }

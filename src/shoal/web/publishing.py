@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import zipfile
+from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,7 +92,8 @@ def start(shelf: Shelf, table: Table) -> Response:
     """Start a run, and go to it."""
     folder = shelf.folder("runs")
     file = table.copy_to(folder)
-    job = Job(table.name, "publish", table.asked.required, folder, about=table.id)
+    asked = deepcopy(table.asked)
+    job = Job(table.name, "publish", asked.required, folder, about=table.id, asked=asked)
     seconds = table.asked.rest.get("seconds")
     if isinstance(seconds, int | float) and 0 < seconds < MOST_SECONDS:
         job.seconds = float(seconds)
@@ -204,7 +206,10 @@ async def cancel(request: Request) -> Response:
 
 
 async def again(request: Request) -> Response:
-    """Start a run anew, with what a remedy changes."""
+    """Start a run anew, with what a remedy changes, and nothing else that was changed since.
+
+    Where that leaves something to decide, the table asks for it first.
+    """
     shelf: Shelf = request.app.state.shelf
     job = job_of(request)
     table = shelf.tables.get(job.about)
@@ -212,6 +217,8 @@ async def again(request: Request) -> Response:
         raise HTTPException(404)
     async with request.form(max_files=0) as form:
         said = {key: str(value) for key, value in form.items()}
+    if job.asked is not None and job.asked.columns == table.asked.columns:
+        table.draft = deepcopy(job.asked)
     draft, before = table.asked, table.asked.protected
     if "most" in said:
         await everybody(shelf, draft, said.pop("most"))
@@ -221,6 +228,10 @@ async def again(request: Request) -> Response:
     for key, value in said.items():
         await take(shelf, table, key, value)
     await follow_secrets(shelf, table, before)
+    table.note()
+    await bars(shelf, table)
+    if choices(table):
+        return RedirectResponse(f"/tables/{table.id}#asks", 303)
     return start(shelf, table)
 
 

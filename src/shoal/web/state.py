@@ -200,6 +200,7 @@ class Job:
     seconds: float = 0.0  # that a search may take, 0 for as long as it likes
     checks: Path | None = None  # a release that was made before
     about: str = ""  # the id of the table or run that it is about
+    asked: Draft | None = None  # as it was when the run began
     id: str = field(default_factory=new_id)
     state: str = "running"
     begun: float = field(default_factory=time.time)

@@ -227,13 +227,15 @@ def unpriced(whole: bool) -> str:  # noqa: FBT001 - templates name nothing
 def of_100(share: float) -> str:
     r"""Write a share of people, upward: "47 in 100", and where few are, "1 in 1,200".
 
-    >>> of_100(0.471), of_100(0.0008), of_100(0), of_100(1)
-    ('48\xa0in\xa0100', '1\xa0in\xa01,250', 'nobody', 'everybody')
+    >>> of_100(0.471), of_100(0.0008), of_100(0), of_100(1), of_100(0.995)
+    ('48\xa0in\xa0100', '1\xa0in\xa01,250', 'nobody', 'everybody', 'over\xa099\xa0in\xa0100')
     """
     if share <= 0:
         return "nobody"
     if share >= 1:
         return "everybody"
+    if share > 0.99:
+        return f"over{NARROW}99{NARROW}in{NARROW}100"
     if share >= 0.01:
         return f"{math.ceil(round(share * 100, 6))}{NARROW}in{NARROW}100"
     return f"1{NARROW}in{NARROW}{math.floor(Fraction(1) / Fraction(str(share))):,}"

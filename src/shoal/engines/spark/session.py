@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 NAME = "shoal"
 LOCAL = re.compile(r"local\[(\d+|\*)\]")  # a master that would not try a lost task again
+ALONE = re.compile(r"local(\[.*\])?")  # a master that makes a secret for its own processes
 TRIES = 4
 CAUSE = re.compile(r"(?:Caused by: )?([\w.$]+(?:Error|Exception))(?:: (.*))?")
 FULL = "No space left on device"
@@ -41,6 +42,11 @@ PANDAS = "PySpark does not yet fully support pandas"
 # threads that clear up beside it: half of the processor time of a start, and no more for a row.
 LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 PATIENCE = 10.0  # seconds that tasks have to end when they are told to
+
+
+# Its ports answer whoever is on the machine: what stands behind them is for those who know a secret,
+# which Java makes and tells nobody.
+_AMONG_ITSELF = {"spark.authenticate": "true", "spark.network.crypto.enabled": "true"}
 
 
 class SparkFailed(OutputError):
@@ -141,33 +147,37 @@ def _settings(engine: Spark) -> dict[str, str]:
     source = str(Path(shoal.__file__).parents[1])
     known = os.environ.get("PYTHONPATH", "")
     threads = str(engine.threads)
-    return {
-        "spark.master": master,
-        "spark.log.level": "OFF",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.memory": engine.memory,
-        "spark.executor.memory": engine.memory,
-        "spark.io.encryption.enabled": "true",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
-        "spark.sql.execution.arrow.maxBytesPerBatch": "16m",
-        "spark.sql.parquet.enableVectorizedReader": "true",
-        "spark.python.worker.faulthandler.enabled": "false",
-        "spark.python.task.killTimeout": "200ms",  # of a worker whose task is not wanted any more
-        "spark.executorEnv.POLARS_MAX_THREADS": threads,
-        "spark.executorEnv.OMP_NUM_THREADS": threads,
-        "spark.executorEnv.PYTHONWARNINGS": "ignore",
-    } | (
+    return (
         {
-            "spark.driver.host": "127.0.0.1",
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, [source, known])),
-            "spark.driver.defaultJavaOptions": LIGHT,
-            "spark.executor.defaultJavaOptions": LIGHT,
+            "spark.master": master,
+            "spark.log.level": "OFF",
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.driver.memory": engine.memory,
+            "spark.executor.memory": engine.memory,
+            "spark.io.encryption.enabled": "true",
+            "spark.sql.session.timeZone": "UTC",
+            "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+            "spark.sql.execution.arrow.maxBytesPerBatch": "16m",
+            "spark.sql.parquet.enableVectorizedReader": "true",
+            "spark.python.worker.faulthandler.enabled": "false",
+            "spark.python.task.killTimeout": "200ms",  # of a worker whose task is not wanted any more
+            "spark.executorEnv.POLARS_MAX_THREADS": threads,
+            "spark.executorEnv.OMP_NUM_THREADS": threads,
+            "spark.executorEnv.PYTHONWARNINGS": "ignore",
         }
-        if here
-        else {}
+        | (
+            {
+                "spark.driver.host": "127.0.0.1",
+                "spark.driver.bindAddress": "127.0.0.1",
+                "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, [source, known])),
+                "spark.driver.defaultJavaOptions": LIGHT,
+                "spark.executor.defaultJavaOptions": LIGHT,
+            }
+            if here
+            else {}
+        )
+        | (_AMONG_ITSELF if ALONE.fullmatch(master) else {})
     )
 
 
