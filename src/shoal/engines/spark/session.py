@@ -44,8 +44,8 @@ LIGHT = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 PATIENCE = 10.0  # seconds that tasks have to end when they are told to
 
 
-# Its ports answer whoever is on the machine: what stands behind them is for those who know a secret,
-# which Java makes and tells nobody.
+# Its ports can be reached by everybody on the machine. They answer whoever knows a secret, which
+# Java makes and tells nobody.
 _AMONG_ITSELF = {"spark.authenticate": "true", "spark.network.crypto.enabled": "true"}
 
 
