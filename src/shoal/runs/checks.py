@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from shoal.ask.ask import Ask
 from shoal.errors import UsageError, option
 from shoal.exact import read_share
 from shoal.methods.base import Method, Task
@@ -38,36 +39,40 @@ if TYPE_CHECKING:
     from shoal.table.coded import Coded
 
 
-def checked_settings(path: str | Path) -> Settings:
+def checked_settings(path: str | Path, asks: type[Ask] = Ask) -> Settings:
     """Read a schema file, and check what it says in the notation, naming line and key."""
-    said = read_settings(path)
-    for place, text in enumerate(said.require):
+    said = read_settings(path, asks)
+    ask = said.ask
+    for place, text in enumerate(cast("Sequence[str]", ask.require)):
         with said.blame("require"), said.blame("require", place):
-            read_requirement(text, said.roles.get("sensitive", []))
+            read_requirement(text, ask.sensitive)
     with said.blame("method"):
-        if said.method is not None:
-            Method.read(said.method)
+        if ask.method is not None:
+            Method.read(str(ask.method))
     with said.blame("suppress"):
-        read_share(said.suppress)
+        read_share(ask.suppress)
     with said.blame("format"):
-        check_format(said.format or FORMATS[0])
+        check_format(ask.format or FORMATS[0])
+    trees = {}
     for name in said.columns:
+        if name in ask.hierarchies:
+            with said.blame("columns", name, "hierarchy"):
+                trees[name] = Hierarchy.of(ask.hierarchies[name])
         _check_column(said, name)
-    return said
+    return replace(said, ask=replace(ask, hierarchies=trees))
 
 
 def _check_column(said: Settings, name: str) -> None:
-    """Check what a schema file says of a column, and read its hierarchy."""
-    if name in said.hierarchies:
-        with said.blame("columns", name, "hierarchy"):
-            said.hierarchies[name] = Hierarchy.of(said.hierarchies[name])
-    kinds = {name: said.types[name]} if name in said.types else {}
-    order = {name: said.order[name]} if name in said.order else {}
+    """Check what a schema file says of a column."""
+    ask = said.ask
+    kinds = {name: ask.types[name]} if name in ask.types else {}
+    order = {name: ask.order[name]} if name in ask.order else {}
     with said.blame("columns", name):
         Schema(types=kinds, order=order)
-    for key, entries in (("hierarchy", said.hierarchies), ("weight", said.weights)):
+    quasi = ask.quasi if ("quasi",) in said.lines else (name,)
+    for key, entries in (("hierarchy", ask.hierarchies), ("weight", ask.weights)):
         with said.blame("columns", name, key):
-            if name in entries and name not in said.roles.get("quasi", [name]):
+            if name in entries and name not in quasi:
                 msg = f"only quasi columns have a {key}, and {name!r} is none."
                 raise UsageError(msg)
 

@@ -120,14 +120,7 @@ def _memory(run: Run, table: pl.DataFrame) -> tuple[Ledger, pl.DataFrame, Run]:
     assert run.ledger is not None
     kept = {*run.schema.quasi, *run.schema.sensitive, *run.schema.other}
     columns = [name for name in table.columns if name in kept]
-    now = fixed_by(
-        run.schema,
-        run.asked,
-        columns,
-        form=run.form,
-        format=run.format or "csv",
-        escaped=run.escape_formulas,
-    )
+    now = fixed_by(run, columns)
     ledger = Path(os.path.realpath(run.ledger))
     if not ledger.exists():
         check_begin(ledger)

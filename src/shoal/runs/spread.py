@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.ask.options import is_said, options_of
+from shoal.ask.usual import THRESHOLD
 from shoal.audit.claims import manifest_schema
 from shoal.audit.files import audit_directory
 from shoal.audit.identification import check_threshold
@@ -25,7 +27,7 @@ from shoal.methods.choice import choose_method
 from shoal.principles.base import OneDimensional
 from shoal.principles.planning import largest_share
 from shoal.principles.requirement import requirements
-from shoal.progress import CLOCK, Progress, silent
+from shoal.progress import CLOCK, Progress, never, silent, untold
 from shoal.release.places import _real, appear, as_output_errors, check_output
 from shoal.release.staging import staging
 from shoal.runs.asked import say_asked
@@ -44,7 +46,6 @@ from shoal.utility.codebook import codebook
 from shoal.utility.expression import count
 from shoal.utility.parts import PartsTable
 from shoal.utility.shown import shown
-from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -66,21 +67,9 @@ if TYPE_CHECKING:
     from shoal.table.schema import Schema
 
 ELSEWHERE = "Use Local(), or leave it out."
-REFUSED = {
-    "population": "A population would have to be beside every worker",
-    "seconds": "How long each worker takes is not known to the others",
-    "enough": "Nobody asks while workers search",
-    "better": "Nobody hears what workers found so far",
-    "seed": "Rows are put in order on many machines, from the chance of each",
-    "escape_formulas": "No spreadsheet opens part files",
-    "linkage": "Rows are numbered by nobody",
-    "owner_report": "Nobody holds the rows that it would show",
-    "history": "Nobody holds the rows that it would remember",
-    "ledger": "Nobody holds the people that it would remember",
-    "trials": "Nobody holds the rows that would be tried",
-    "query": "Spark reads files",
-    "linked": "Everybody's rows of both tables would have to be beside one another",
-    "sheet": "Spark reads Parquet and text",
+UNHEARD = {
+    "enough": ("Nobody asks while workers search", never),
+    "better": ("Nobody hears what workers found so far", untold),
 }
 
 
@@ -102,10 +91,9 @@ def _check_schema(schema: Schema) -> None:
 
 def check_spread(run: Run) -> None:
     """Raise before any work is done where something is asked that Spark cannot do."""
-    usual = {one.name: one.default for one in fields(run)}
-    for name, reason in REFUSED.items():
-        given = getattr(run, name)  # a seed may be 0, and nobody knows whether a frame is true
-        if given is not usual[name] and not (isinstance(given, dict) and not given):
+    asked = {n: (one.not_on_spark, one.usual) for n, one in options_of(run.asks).items()}
+    for name, (reason, usual) in (asked | UNHEARD).items():
+        if reason and is_said(getattr(run, name)) and getattr(run, name) is not usual:
             msg = f"{reason}: {option(name)} cannot be had with Spark(). {ELSEWHERE}"
             raise UsageError(msg)
     if run.form == TWO_TABLES:

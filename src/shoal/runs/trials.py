@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.ask.usual import THRESHOLD
 from shoal.audit.identification import check_threshold
 from shoal.audit.published import as_read
 from shoal.errors import ShoalError
@@ -25,7 +26,6 @@ from shoal.runs.tune import tune
 from shoal.table.schema import Schema
 from shoal.utility.shown import shown
 from shoal.views.html import render_owner
-from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,8 +8,8 @@ from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from shoal.ask.usual import THRESHOLD
 from shoal.exact import at_most, percent
-from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import re
 import tomllib
 from dataclasses import dataclass, field, replace
-from datetime import date
 from typing import Any
 
+from shoal.ask.toml import written
 from shoal.errors import InputError
 
 MOST_DIGITS = 15  # of a count
-BARE = re.compile(r"[A-Za-z0-9_-]+")
 ROLES = {
     "quasi": "Others may know: generalize",
     "sensitive": "Protect it",
@@ -204,17 +201,10 @@ class Draft:
         stated = [name for name in self.rest.get(SAID_BY_OWNER, ()) if name in used]
         top = more | lists | {"linked": linked, "require": self.require} | self.rest
         top[SAID_BY_OWNER] = [name for name in stated if self.roles[name] not in SINGLE]
-        lines = [
-            f"{key} = {_value(value)}"
-            for key, value in top.items()
-            if value not in (None, [], "", {})
-        ]
-        for name in self.said:
-            entries = self._of(name)
-            if name in used and entries:
-                lines += ["", f"[columns.{_key(name)}]"]
-                lines += [f"{key} = {_value(value)}" for key, value in entries.items()]
-        return "\n".join(lines) + "\n"
+        document = {key: value for key, value in top.items() if value not in (None, [], "", {})}
+        entries = {name: self._of(name) for name in self.said if name in used}
+        columns = {name: one for name, one in entries.items() if one}
+        return written(document | {"columns": columns})
 
     def _of(self, name: str) -> dict[str, Any]:
         """Return what is said of a column that its role allows to be said."""
@@ -287,22 +277,3 @@ def counted(text: str) -> int | None:
 
 def _names(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else [str(one) for one in value]
-
-
-def _key(text: str) -> str:
-    return text if BARE.fullmatch(text) else _value(text)
-
-
-def _value(value: Any) -> str:
-    """Write a value as TOML does."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, date):
-        return _value(value.isoformat())
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + "}"
-    return repr(value)
