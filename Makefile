@@ -14,7 +14,7 @@ SPARK := $(if $(shell command -v java),$(VENV)/spark)
 # Without bytecode an import takes three to five times as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo page test test-long lint types check format docs references outputs pictures lock wheel wheels benchmark clean
+.PHONY: demo page test test-long lint types check format golden docs references outputs pictures lock wheel wheels benchmark clean
 
 demo: $(RUNS)
 	$(BIN)/shoal demo --output $(DEMO)
@@ -34,11 +34,11 @@ types: $(READY)
 	$(BIN)/mypy
 
 check: $(READY) $(SPARK)
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
-# What takes minutes: large tables, clusters.
+# What takes minutes (large tables, clusters, all browsers), and all examples of property tests.
 test-long: $(READY) $(SPARK)
-	$(BIN)/pytest -m long -n auto --dist loadfile
+	SHOAL_LONG=1 $(BIN)/pytest -m 'long or hypothesis' -n auto --dist loadfile
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
@@ -66,6 +66,10 @@ references: $(READY)
 # What the code on the pages prints, shown anew where it has changed.
 outputs: $(READY)
 	$(BIN)/python scripts/outputs.py
+
+# What the golden runs come to now; what changed is printed.
+golden: $(READY) $(SPARK)
+	PYTHONPATH=tests $(BIN)/python -m golden.runs $(if $(SPARK),--spark)
 
 # The pins: hashes, and no address of any index. What runs has the versions that are tested.
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
+import amount
 import chance
 import chromium
 import jvm
@@ -16,7 +17,7 @@ import rscript
 # name of each test, so that a run fails for what was changed and not for what it happened to draw;
 # `pytest --hypothesis-profile explore` draws anew, and more.
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("shoal", UNHURRIED, derandomize=True, max_examples=150)
+settings.register_profile("shoal", UNHURRIED, derandomize=True, max_examples=amount.examples(150))
 settings.register_profile("explore", UNHURRIED, max_examples=1000)
 settings.load_profile("shoal")
 
@@ -96,10 +97,11 @@ def _lacking() -> list[str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests whose program is not installed, unless it is required."""
+    """Mark what only `make test-long` runs; leave out tests whose program is not installed."""
     for item in items:
         if item.get_closest_marker("spark"):  # whose encrypted streams leave sockets to Python
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
+    amount.mark_the_rest(items)
     lacking = _lacking()
     left_out = [item for item in items if any(map(item.get_closest_marker, lacking))]
     if left_out:

@@ -2,9 +2,8 @@
 
 from shoal.ask.ask import Ask as Ask
 from shoal.audit.attack import Attack as Attack
-from shoal.audit.attack import attack as attack
+from shoal.audit.seen import PersonView as PersonView
 from shoal.audit.series import SeriesAudit as SeriesAudit
-from shoal.audit.series import audit_series as audit_series
 from shoal.audit.survey import Survey as Survey
 from shoal.audit.survey import survey as survey
 from shoal.audit.verify import Audit as Audit
@@ -63,7 +62,9 @@ from shoal.principles.spread import KE as KE
 from shoal.principles.spread import Variance as Variance
 from shoal.release.graph import GeneralizationGraph as GeneralizationGraph
 from shoal.runs.anonymize import anonymize as anonymize
+from shoal.runs.attacking import attack as attack
 from shoal.runs.audit import audit as audit
+from shoal.runs.audit import audit_series as audit_series
 from shoal.runs.certificate import certificate as certificate
 from shoal.runs.certificate import write_scripts as write_scripts
 from shoal.runs.coarsen import coarsen as coarsen
@@ -71,6 +72,8 @@ from shoal.runs.compare import Comparison as Comparison
 from shoal.runs.compare import compare as compare
 from shoal.runs.completing import complete as complete
 from shoal.runs.doing import Outcome as Outcome
+from shoal.runs.dossier import Dossier as Dossier
+from shoal.runs.dossier import dossier as dossier
 from shoal.runs.estimating import Estimates as Estimates
 from shoal.runs.estimating import Quantity as Quantity
 from shoal.runs.estimating import estimate as estimate
@@ -79,7 +82,10 @@ from shoal.runs.knowing import knows_method as knows_method
 from shoal.runs.learned import LearningUtility as LearningUtility
 from shoal.runs.learning import learning_of as learning_of
 from shoal.runs.learning import learning_utility as learning_utility
+from shoal.runs.person import person as person
 from shoal.runs.plan import plan as plan
+from shoal.runs.refining import Refinement as Refinement
+from shoal.runs.refining import refine as refine
 from shoal.runs.release import Release as Release
 from shoal.runs.remarks import Remark as Remark
 from shoal.runs.report import report as report

@@ -102,6 +102,10 @@ class Exposing(NotAchievable):
         super().__init__(message)
 
 
+class Naming(Exposing):
+    """Columns that would be published look like names, ways to reach people, or free text."""
+
+
 class AuditFailed(ShoalError):
     """Published files do not keep what was required."""
 

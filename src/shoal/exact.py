@@ -35,8 +35,8 @@ def written(value: float) -> Fraction:
     return Fraction(str(value))
 
 
-def read_share(text: str | float | None) -> Fraction:
-    """Read how much of a table may be left out: "1%" or a number from 0 to 1."""
+def read_share(text: str | float | None, what: str = "What may be suppressed") -> Fraction:
+    """Read how much of a table may be left out, or else `what`: "1%" or a number from 0 to 1."""
     if text is None:
         return Fraction(0)
     found = SHARE.fullmatch(text) if isinstance(text, str) else None
@@ -48,7 +48,7 @@ def read_share(text: str | float | None) -> Fraction:
         except (ValueError, ZeroDivisionError):
             share = Fraction(-1)
     if not 0 <= share <= 1:
-        msg = f"What may be suppressed is a share such as 1% or 0.01. Got {text!r}."
+        msg = f"{what} is a share such as 1% or 0.01. Got {text!r}."
         raise UsageError(msg)
     return share
 

@@ -64,7 +64,7 @@ def typed(words: list[str], asks: type[Ask] = Ask) -> Ask:
     """Return what a command asks for, by way of the parser of the command line."""
     heard: list[Ask] = []
     app = typer.Typer()
-    app.command()(show.asking(asks=asks)(heard.append))
+    app.command()(show.asking("table", *asks.flags(), asks=asks)(heard.append))
     made: Any = typer.main.get_command(app)
     made(words, standalone_mode=False)
     return heard[0]

@@ -35,6 +35,7 @@ BOUNDING = [
 ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("text", BOUNDING)
 def test_no_guess_is_better_than_its_bound_and_listed_ones_reach_theirs(text):
     """All groups of up to 6 small values that keep the requirement; guesses in quarter steps."""

@@ -78,6 +78,7 @@ def both(directory: Path, monkeypatch, **how: Any) -> tuple[shoal.Audit, shoal.A
     return whole, sliced
 
 
+@pytest.mark.few(2)
 def test_slices_measure_what_the_whole_does(released, monkeypatch):
     whole, sliced = both(released, monkeypatch)
     assert sliced.holds, sliced.complaints()
@@ -151,6 +152,7 @@ def test_parts_with_other_columns_are_no_one_table(tmp_path, monkeypatch):
                 shoal.audit(tmp_path / "out")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("at_once", [10**6, 60])
 def test_a_part_that_is_not_whole_is_named(at_once, tmp_path, monkeypatch):
     monkeypatch.setattr(slices, "AT_ONCE", at_once)
@@ -175,5 +177,5 @@ def test_a_part_that_is_not_whole_is_named(at_once, tmp_path, monkeypatch):
         path.write_bytes(whole)
         with_digests(tmp_path / "out")
     path.unlink()
-    with pytest.raises(shoal.InputError, match=f"no release.parquet/{path.name}"):
+    with pytest.raises(shoal.AuditFailed, match=f"release.parquet/{path.name}' is missing"):
         shoal.count(tmp_path / "out", "pay > 100")

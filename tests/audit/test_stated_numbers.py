@@ -102,6 +102,7 @@ def test_leaves_of_any_tree_and_rows_are_believed_and_one_more_is_not(seed: int)
 # Numbers of groups and people
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("spelled", ["01", "1.0", "+1", " 1", "１", "1e0", "x", ""])
 def test_a_group_has_one_number_for_every_reader(spelled: str, tmp_path: Path) -> None:
     # As numbers, both groups would be one: {40, 50, 60, 80} is not (15, 2)-anonymous.
@@ -128,6 +129,7 @@ def test_a_person_has_one_number_for_every_reader(tmp_path: Path) -> None:
 # Survey weights
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("form", ["intervals", "two-tables"])
 @pytest.mark.parametrize("cell", ["", "abc", "-4", "nan", "1e999", "99"])
 def test_a_weight_is_one_number_a_group_in_every_form(form: str, cell: str, tmp_path: Path) -> None:

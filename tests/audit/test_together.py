@@ -111,6 +111,7 @@ def series(where: Path, draw: random.Random, form: str) -> tuple[list[Path], lis
     return [where / f"r{place}" for place in range(len(rounds))], people
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("form", ["intervals", "bounds", "two-tables"])
 def test_a_series_gives_nothing_away_and_the_same_people_published_anew_do(form, tmp_path):
     draw = random.Random(form)

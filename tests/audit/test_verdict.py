@@ -94,6 +94,7 @@ class Table:
 KINDS = ["rows", "people", "linked", "series", "two-tables", "two-people", "two-series"]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
 def test_what_exposed_columns_show_is_what_the_definition_says(kind: str, data: Any) -> None:

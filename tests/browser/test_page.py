@@ -88,6 +88,7 @@ def holds(page):
     expect(page.get_by_test_id("verdict")).to_contain_text(re.compile(r"^\s*Holds"))
 
 
+@pytest.mark.smoke
 def test_the_whole_journey(started, served):
     with tab(started, served) as page:
         choose(page)

@@ -76,6 +76,7 @@ def spoiled(tmp_path: Path, table: Path) -> Path:
 NUMBERS = [errno.ENOSPC, errno.EBADF, errno.EPIPE]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("name", "number", "option"),
     [

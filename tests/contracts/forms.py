@@ -94,6 +94,7 @@ class FormContract:
     ) -> None:
         raise NotImplementedError
 
+    @pytest.mark.few(2)
     @pytest.mark.parametrize("format", FORMATS)
     def test_every_format_is_audited_from_its_files_and_says_the_same(
         self, format: str, tmp_path: Path

@@ -22,6 +22,7 @@ import jvm
 import shoal
 from parted import in_parts, with_digests
 from searched import searched
+from shoal.views.text import print_release
 from system.shell import shoal as shell
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def table(*, rows: int = ROWS, holes: bool = False, crowd: bool = False, seed: i
             "age": draw.integers(17, 90, rows),
             "town": draw.choice(["Ulm", "Aalen", "Bonn", "[Köln]", 'a "b"'], rows),
             "sex": draw.choice(["f", "m"], rows),
-            "region": np.round(draw.normal(0, 10, rows), 1),
+            "region": np.round(draw.normal(0, 10, rows), 1) + 0.0,  # no minus before a zero
             "income": draw.integers(0, 400, rows) * 25,
             "illness": draw.choice(illnesses, rows, p=[0.3, 0.3, 0.2, 0.1, 0.1]),
             "note": [f"x{row % 7}" for row in range(rows)],
@@ -142,7 +143,11 @@ def cases(*short: str, of: Iterable[str] = CASES):
     return [pytest.param(name, marks=[] if name in short else [pytest.mark.long]) for name in of]
 
 
-@pytest.mark.parametrize("name", cases("exchange", "k-anonymity and labels"))
+# Of `Oblivious()` one machine says which part of its cuts a group comes from, and Spark does not.
+ALIKE = [name for name in CASES if name != "oblivious"]
+
+
+@pytest.mark.parametrize("name", cases("exchange", "k-anonymity and labels", of=ALIKE))
 def test_one_shard_has_the_groups_and_cells_of_one_machine(name, tmp_path):
     people, schema, require, how = asked(name)
     here = shoal.anonymize(people, schema, require=require, **how)
@@ -155,6 +160,7 @@ def test_one_shard_has_the_groups_and_cells_of_one_machine(name, tmp_path):
     for key in here.manifest.keys() - skipped - {"measured"}:
         assert there.manifest[key] == here.manifest[key], key
     assert there.manifest.keys() == here.manifest.keys()
+    print_release(there, tmp_path)  # what the command says of it
     assert there.loss == pytest.approx(here.loss, abs=1e-12)
     assert there.audit().measured() == here.audit().measured()
     assert shoal.audit(there).measured() == here.audit().measured()
@@ -221,6 +227,7 @@ def with_people(rows: int = 900) -> pl.DataFrame:
     return table(rows=rows).with_columns(pl.Series("who", whom).cast(pl.String))
 
 
+@pytest.mark.smoke
 def test_the_rows_of_a_person_stay_together():
     people = with_people().with_columns(ward=pl.int_range(pl.len()) % 7, all=pl.lit("same"))
     schema = shoal.Schema(

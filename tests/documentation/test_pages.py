@@ -20,6 +20,10 @@ from documentation.session import Session, matches
 
 GENERATED = DOCS / "reference" / "python.md"  # signatures and docstrings; doctest runs these
 LEAST = 230
+SLOW = {"README", "start", "analyse", "choose-a-requirement", "read-the-report", "not-achievable"}
+MARKED = [
+    pytest.param(page, marks=[pytest.mark.long] if page.stem in SLOW else []) for page in PAGES
+]
 
 
 @pytest.fixture
@@ -29,7 +33,7 @@ def session(tmp_path, monkeypatch):
     return Session()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", MARKED, ids=name_of)
 def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page, session):
     for block in tried(page):
         session.run(block)

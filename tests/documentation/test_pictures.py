@@ -9,6 +9,7 @@ from documentation.pages import script
 pictures, notebooks = script("pictures"), script("notebooks")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", pictures.PICTURES)
 def test_a_picture_is_what_the_code_draws(name):
     drawn = (pictures.ASSETS / name).read_text("utf-8")

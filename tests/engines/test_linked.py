@@ -77,6 +77,7 @@ REQUIRED: dict[str, tuple[str, str, oracle.Near, Fraction, int]] = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", ["intervals", "bounds", "means"])
 def test_whatever_is_published_holds_in_every_table(form: str, tmp_path: Path) -> None:
     chance = random.Random(f"linked {form}")

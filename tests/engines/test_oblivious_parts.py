@@ -278,6 +278,7 @@ LEAKY = ("row counts", "three row counts", "shards", "shards and near values")
 SPREAD = ("shards", "shards and near values")
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("case", CASES)
 def test_a_reader_who_knows_the_method_learns_nothing_from_parts(case, chance):
     distance, ways = CASES[case].distance(chance, shoal.Oblivious, here)
@@ -292,6 +293,7 @@ def test_nor_from_the_shards_of_many_machines(case, chance):
     assert ways >= 8
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("case", "search"), [*((case, here) for case in LEAKY), *((case, spread) for case in SPREAD)]
 )

@@ -91,6 +91,7 @@ def published(seed: int, way: int, names: list[str], distance: str = "") -> Any:
         return None
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("way", range(len(WAYS)))
 @pytest.mark.parametrize("names", [["pay"], ["pay", "hours"]])
 def test_scaled_distances_hold_by_the_ranges_that_are_published(way, names):
@@ -103,6 +104,7 @@ def test_scaled_distances_hold_by_the_ranges_that_are_published(way, names):
 DISTANCES = ("Hierarchical(Prefix())", "Hierarchical(Grouped(size=2))")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("way", range(len(WAYS)))
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_hierarchies_that_follow_from_the_table_do_too(way, distance):
@@ -111,6 +113,7 @@ def test_hierarchies_that_follow_from_the_table_do_too(way, distance):
     assert any(found)
 
 
+@pytest.mark.long
 def test_a_scale_for_each_part_would_be_seen(monkeypatch):
     """The checks can fail: where a part is its own scale, groups come out that are all near."""
 

@@ -108,6 +108,7 @@ SEARCHED: list[tuple[str, Any, Fraction, int]] = [
 ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("method", ["Exchange()", "Split()", "Mondrian()"])
 @pytest.mark.parametrize(
     ("require", "near", "bound", "least"), SEARCHED, ids=lambda one: str(one)[:12]
@@ -477,6 +478,7 @@ def test_a_rare_value_that_is_never_mixed_leaves_within_the_share_of_all_people(
     assert release.manifest["capped"] == 0
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("require", ["KAnonymity(k=2)", "FrequencyL(l=2)"])
 @pytest.mark.parametrize("gone", [0, 1, 2, 3, 4, 5])
 def test_a_rehearsal_leaves_out_what_a_run_may(require, gone) -> None:

@@ -47,6 +47,7 @@ def candidates(published: pl.DataFrame) -> list[list[str]]:
     return list(found.values())
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("require", HOLDS)
 def test_what_is_published_holds_against_the_table_of_all_people(require: str) -> None:
     chance = random.Random(5)

@@ -71,6 +71,7 @@ def test_where_a_cut_lies_does_not_depend_on_who_has_which_value():
         assert ways[0] == ways[1]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("method", "require"),
     [
@@ -110,6 +111,7 @@ def test_one_shard_is_the_table():
     assert tables[0].equals(tables[2])
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_never_mixed_columns_are_published_as_they_are(method):
     for seed in range(6):
@@ -125,6 +127,7 @@ def test_never_mixed_columns_are_published_as_they_are(method):
         assert release.audit().holds
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", ["intervals", "bounds"])
 @pytest.mark.parametrize("escape_formulas", [False, True])
 def test_never_mixed_cells_are_bare_in_every_format(form, escape_formulas, tmp_path):

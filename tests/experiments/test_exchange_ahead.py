@@ -21,6 +21,7 @@ def asked() -> list[shoal.Questions]:
     ]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("m", [2, 3, 4, 5, 6, 7])
 def test_exchange_is_behind_at_no_m_and_no_number_of_columns(

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from amount import examples
 
 CELLS = st.one_of(
     st.none(),
@@ -71,7 +72,7 @@ def test_inspecting_text_never_fails_and_counts_are_true(table):
         assert found.unique == sum(rows.count(row) == 1 for row in rows) / len(rows)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(TYPED, min_size=1, max_size=4))
 def test_inspecting_typed_columns_never_fails(columns):
     check(pl.DataFrame({f"c{place}": column for place, column in enumerate(columns)}))

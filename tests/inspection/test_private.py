@@ -108,6 +108,7 @@ ICD9 = [
 ]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize(
     ("cells", "about"),
     [

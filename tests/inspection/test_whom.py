@@ -51,6 +51,9 @@ def test_several_rows_of_one_person_are_recognised_and_counted() -> None:
         ("patient", 5, 1000, False),  # few values are something else
         ("zip", 500, 1000, False),
         ("covid", 500, 1000, False),
+        ("patient_name", 500, 1000, False),  # two people may share a name
+        ("Nachname", 500, 1000, False),
+        ("nom_du_patient", 500, 1000, False),
     ],
 )
 def test_names_and_repetition_tell_whom_rows_are_about(

@@ -154,6 +154,7 @@ def test_replacements_are_evaluated_as_the_definitions_say(seed, forms):
                 assert ncp_after(table.space, groups, g, i, h, j) == pytest.approx(table.ncp(after))
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("forms", FORMS)
 def test_proximity_agrees_with_the_definition_on_all_pairs_of_codes(forms):
     table = Table(3, 60, forms=forms)
@@ -246,6 +247,7 @@ def assert_books_are_kept(moves, groups) -> None:
         assert moves.slots[own].tolist() == list(range(len(own)))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("forms", FORMS)
 @pytest.mark.parametrize(("n", "kinds"), [(61, "iis"), (203, "isi"), (700, "ss")])
 def test_passes_of_moves_keep_every_bound_and_only_ever_lose_less(n, kinds, forms):
@@ -284,6 +286,7 @@ def outcomes(groups: list[list[int]]):
                         yield {g: [*shorter, m], h: taken, k: last}
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("forms", FORMS)
 @pytest.mark.parametrize("kinds", ["ii", "si"])
 def test_where_no_move_is_found_there_is_none(kinds, forms):
@@ -342,6 +345,7 @@ def rules_of(table: Table, room: int) -> Rules:
     return Rules(loss, holds, table.least, room)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("forms", FORMS)
 @pytest.mark.parametrize(("n", "kinds"), [(24, "ii"), (41, "isi"), (60, "s")])
 def test_groups_dissolve_and_are_founded_as_the_definition_says(n, kinds, forms):
@@ -488,6 +492,7 @@ def test_one_thread_equals_many(monkeypatch):
     assert np.array_equal(one.labels, many.labels)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("forms", FORMS[1:])
 @pytest.mark.parametrize("kinds", ["ii", "isi"])
 def test_where_no_helpful_exchange_is_found_there_is_none(kinds, forms):

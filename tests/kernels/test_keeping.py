@@ -1,6 +1,6 @@
 """Kernels are loaded with nothing that only compiling needs, and can be compiled with all the same.
 
-Each process of these tests is a fresh one, and all of them keep kernels in one place.
+Each process of these tests is a fresh one; those of one test keep kernels in one place.
 """
 
 import json
@@ -60,12 +60,11 @@ print(json.dumps(told))
 """
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("kernels")
-    (place / "called.py").write_text(CALLED)
-    (place / "calling.py").write_text(CALLING)
-    return place
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "called.py").write_text(CALLED)
+    (tmp_path / "calling.py").write_text(CALLING)
+    return tmp_path
 
 
 def asked(place: Path, more: str = "", told: str = "", **environment: str) -> dict[str, object]:
@@ -127,7 +126,6 @@ def test_another_numba_keeps_kernels_in_its_own_way(place: Path) -> None:
     for compiled in (2, 0):
         found = asked(place, told='"ours": "shoal.kernels.keeping" in sys.modules,')
         assert (found["squares"], found["compiled"], found["ours"]) == (14.0, compiled, False)
-    (place / "called.py").write_text(CALLED)
 
 
 def test_a_function_that_changed_is_compiled_anew(place: Path) -> None:

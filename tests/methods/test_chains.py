@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from amount import examples
 from reference import proximity
 from shoal.methods.base import Task
 from shoal.principles.requirement import requirements
@@ -31,7 +32,7 @@ def members_of(groups):
     return [np.flatnonzero(groups.labels == group).tolist() for group in range(len(groups))]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(tables(most=30), st.integers(0, 6), st.integers(1, 5), st.sampled_from(METHODS))
 def test_every_group_keeps_its_chains_short(table, epsilon, m, method):
     salaries = table["salary"]
@@ -61,7 +62,7 @@ def test_many_rows_keep_their_chains_short(method):
         assert proximity.holds(salaries, "chain", 4, epsilon=1500)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(tables(most=30), st.integers(0, 4), st.integers(1, 3), st.integers(3, 5))
 def test_chains_are_kept_in_groups_that_let_three_and_more_be_one(table, epsilon, m, times):
     salaries, k = table["salary"], times * m
@@ -76,7 +77,7 @@ def test_chains_are_kept_in_groups_that_let_three_and_more_be_one(table, epsilon
         assert proximity.holds([salaries[r] for r in members], "chain", m, epsilon=epsilon)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(tables(most=30), st.integers(0, 6), st.integers(1, 5), st.sampled_from(METHODS[:3]))
 def test_groups_under_twice_m_are_those_of_epsilon_m(table, epsilon, m, method):
     assume(proximity.generalizable(table["salary"], "chain", m, epsilon=epsilon))
@@ -89,7 +90,7 @@ def test_groups_under_twice_m_are_those_of_epsilon_m(table, epsilon, m, method):
         assert (chains.labels == stars.labels).all()
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(tables(most=30), st.integers(0, 6), st.integers(1, 3), st.integers(1, 5))
 def test_the_least_loss_takes_chains_as_long_as_they_may_be(table, epsilon, m, times):
     """What may be near is more than what a search lets be, so the bound is that of stars."""

@@ -30,6 +30,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("require", ASKED, ids=" ".join)
 def test_no_other_method_loses_less(require):
     rows = np.random.default_rng(3).permutation(60_000)[:900]

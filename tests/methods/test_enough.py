@@ -31,6 +31,7 @@ def people():
     )
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("asked", SEARCHES, ids=lambda asked: " ".join(map(str, asked.values())))
 def test_what_is_kept_when_somebody_has_enough_keeps_the_promise(people, asked):
     told = []

@@ -116,6 +116,7 @@ def test_every_principle_is_among_those_asked_for():
     assert judged == {name for name, term in known_terms().items() if term.role == "requirement"}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(10))
 def test_whatever_exists_is_found(seed):
     random = np.random.default_rng(seed)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 import shoal
+from amount import examples
 from graphs import ALL, EXACT, GREEDY, SORT, coded, graph, kinds, people, random_table
 from reference import assignments, heterogeneous
 from shoal.kernels.freeform.boxes import SCALE, cover, fixed_point, total_loss
@@ -46,7 +47,7 @@ def test_k_of_one_publishes_every_record_as_it_is(method):
     assert lists(found) == [[row] for row in range(50)]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(2, 40), st.integers(0, 10**6), st.sampled_from([*ALL, shoal.Ring()]))
 def test_gcp_is_the_brute_force_figure(n, seed, method):
     frame = random_table(n, seed)
@@ -58,7 +59,7 @@ def test_gcp_is_the_brute_force_figure(n, seed, method):
     assert fixed / found.space.ranks.size == pytest.approx(found.gcp, abs=1e-8)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(2, 60), st.integers(0, 10**6), st.sampled_from([*ALL, shoal.Ring()]))
 def test_every_recast_covers_its_matches_and_no_more_than_it_must(n, seed, method):
     frame = random_table(n, seed)
@@ -97,6 +98,7 @@ def test_dead_ends_are_left_as_the_naive_algorithm_leaves_them(method, one_round
         assert lists(graph(frame, k, method)) == naive(frame, k, one_round)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("method", "one_round"), NAIVE, ids=["greedy", "sort"])
 def test_greedy_choices_are_the_same_on_two_thousand_people(method, one_round):
     frame = people(2000)

@@ -50,6 +50,7 @@ SETS = [
 ]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("require", "parts", "holds"), SETS, ids=[repr(s[0]) for s in SETS])
 @given(st.integers(0, 2**32).map(_drawn), st.booleans())
 def test_groups_equal_those_of_the_definition(require, parts, holds, table, widest):

@@ -95,6 +95,7 @@ def _drawn(seed: int) -> dict[str, list]:
 few_values = st.integers(0, 2**32).map(_drawn)  # large enough for several cuts, with many ties
 
 
+@pytest.mark.few(3)
 @CASES
 @given(few_values, st.booleans())
 def test_groups_equal_those_of_the_definition(principle, definition, table, widest):
@@ -115,6 +116,7 @@ def test_groups_equal_those_of_the_definition(principle, definition, table, wide
         assert as_sets(shoal.Mondrian(split="least-loss").search(task)) == set(wanted)
 
 
+@pytest.mark.few(5)
 @CASES
 @given(few_values)
 def test_relaxed_groups_hold(principle, definition, table):

@@ -172,6 +172,7 @@ EXHAUSTIVE = [
 ]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("require", "block", "tied", "top"), EXHAUSTIVE)
 def test_a_reader_who_knows_the_method_learns_nothing(require, block, tied, top):
     """Over all assignments, with every tie cut in every way: exactly nothing."""
@@ -186,6 +187,7 @@ def test_a_reader_who_knows_the_method_learns_nothing(require, block, tied, top)
     pytest.fail("No table was tried.")
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("require", "tied", "top"),
     [
@@ -256,6 +258,7 @@ def test_remainders_are_safe_too():
     assert knowing.distance_from_uniform(table["salary"].to_list(), made) == 0
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("method", "require", "exceeds"),
     [

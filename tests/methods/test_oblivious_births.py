@@ -94,6 +94,7 @@ def scripts(scripted: Scripted, publish: Any) -> Iterator[tuple[list[int], Fract
             yield done, chance
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("require", "values"),
     [

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from amount import examples
 from reference import distribution, proximity
 from reference.suppression import can_be_grouped
 from shoal.errors import NotAchievable, UsageError
@@ -107,6 +108,7 @@ def rows_of(table):
     return [dict(zip(table, cells, strict=True)) for cells in zip(*table.values(), strict=True)]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("method", [None, "Exchange()", "Mondrian()", "Split()"])
 @given(cases(MEANINGS, most=24))
 def test_everything_holds_in_the_same_groups_or_the_refusal_says_why(method, case):
@@ -124,7 +126,7 @@ def test_everything_holds_in_the_same_groups_or_the_refusal_says_why(method, cas
         assert holds(group, asked)
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(cases(PAIRWISE | MONOTONE, most=7))
 def test_what_no_grouping_keeps_is_never_published_and_one_group_always_is(case):
     table, asked = case
@@ -138,7 +140,7 @@ def test_what_no_grouping_keeps_is_never_published_and_one_group_always_is(case)
     assert can_be_grouped(range(len(rows)), lambda some: holds([rows[i] for i in some], asked))
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(cases(PAIRWISE | MONOTONE, most=24), st.sampled_from(["10%", "40%", "100%"]))
 def test_suppression_serves_several_columns_and_stays_within_its_limit(case, share):
     table, asked = case

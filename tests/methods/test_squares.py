@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from amount import examples
 from reference import proximity, squares
 from shoal.errors import BadParameter
 from shoal.kernels.exchange.loss import least_added, ncp_after
@@ -99,7 +100,7 @@ def test_one_column_is_exact_through_the_method():
     assert squares.error([numbers], parts(groups)) == pytest.approx(known)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(tables(least=12, most=60), st.integers(2, 4))
 def test_sizes_are_from_k_to_less_than_twice_k(table, k):
     sizes = SQUARED.search(task_of(table, f"KAnonymity(k={k})")).sizes
@@ -107,7 +108,7 @@ def test_sizes_are_from_k_to_less_than_twice_k(table, k):
     assert sizes.max() < 2 * k
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(tables(least=12, most=60), st.integers(0, 6), st.integers(2, 4))
 def test_bounds_are_kept(table, epsilon, m):
     assume(proximity.generalizable(table["salary"], "absolute", m, epsilon=epsilon))

@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from amount import examples
 from reference import distribution, proximity, release
 from reference.suppression import fewest
 from shoal.errors import NotAchievable
@@ -88,8 +89,9 @@ def people(values):
 PLAIN = shoal.Schema(quasi="age", sensitive="salary")
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("require", EXACT)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(few)
 def test_the_fewest_rows_are_left_out(require, values):
     holds, methods = EXACT[require]
@@ -123,7 +125,8 @@ def test_a_dissimilarity_never_gives_up_more_than_it_has_to_at_first(values, del
     assert len(in_the_way(task)[0]) <= (len(values) if least is None else least)
 
 
-@settings(max_examples=60)
+@pytest.mark.few(1)
+@settings(max_examples=examples(60))
 @given(tables(most=50), st.integers(2, 5), st.sampled_from(["5%", "20%", "50%"]))
 @pytest.mark.parametrize("method", ["Exchange()", "Mondrian()", "Freeform()"])
 def test_rows_left_out_without_need_pay_back_by_the_ranges_that_are_published(

@@ -46,6 +46,7 @@ def cut(task: Task) -> bool:
     return True
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("require", MIXES, ids=" ".join)
 def test_a_mix_is_reached_from_small_groups(require):
     """Values are so evenly drawn that groups which hold are not hard to come by."""

@@ -61,6 +61,7 @@ def test_every_principle_is_here_and_says_it_in_its_docstring():
     assert all("survive" in (term.__doc__ or "") for term in registered.values())
 
 
+@pytest.mark.few(10)
 @pytest.mark.parametrize("principle", SURVIVE, ids=repr)
 @given(groups_of_values, st.data())
 def test_a_union_of_groups_that_hold_holds(principle, groups, data):

@@ -98,3 +98,27 @@ def test_a_plan_says_which_m_keeps_the_chance(m, odds, needed):
     assert "odds" not in shoal.plan(table(), schema, m=m).to_dict()
     with pytest.raises(shoal.UsageError, match="what is bounded"):
         shoal.plan(table(), schema, odds=odds)
+
+
+def test_a_schema_file_sets_them_for_audit_and_plan(tmp_path):
+    table().write_csv(tmp_path / "people.csv")
+    path = tmp_path / "shoal.toml"
+    said = (
+        'table = "people.csv"\nquasi = "age"\nsensitive = "pay"\noutput = "out"\n'
+        'require = "EpsilonM(epsilon=150, m=5)"\nodds = '
+    )
+    path.write_text(said + "3\n")
+    assert command("anonymize", "--schema", path).code == 0
+    done = command("audit", tmp_path / "out", "--schema", path, "--json")
+    assert json.loads(done.out)["odds"]["odds"] == 3
+    done = command("plan", "--schema", path, "--m", "5", "--json")
+    assert json.loads(done.out)["odds"]["m"] == 13
+    over = command("plan", "--schema", path, "--m", "5", "--odds", "1", "--json")
+    assert json.loads(over.out)["odds"]["m"] == 5
+    assert command("plan", "--schema", path).code == 0  # nothing is bounded, so nothing is said
+    done = command("certificate", tmp_path / "out", tmp_path / "certificate.html")
+    assert done.code == 0, done.err
+    assert "3 times as likely" in (tmp_path / "certificate.html").read_text()
+    path.write_text(said + "0.5\n")
+    done = command("plan", "--schema", path, "--m", "5")
+    assert (done.code, "odds" in done.said) == (2, True)

@@ -77,6 +77,7 @@ def with_limit(principle, limit, step):
         return None
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("asked", ASKED, ids=repr)
 def test_what_is_achievable_and_how_far(asked):
     verdicts = set()

@@ -65,6 +65,7 @@ def people_of(everybody: dict[str, list]) -> pl.DataFrame:
     return frame({name: everybody[name] for name in ("age", "zip", "job")})
 
 
+@pytest.mark.few(2)
 @CASES
 @given(drawn, st.booleans(), st.integers(1, 3))
 def test_groups_equal_those_of_the_definition(principle, holds, both, widest, k):
@@ -90,6 +91,7 @@ def test_groups_equal_those_of_the_definition(principle, holds, both, widest, k)
         assert sets == set(splitting.least_loss(rows, KINDS, admissible))
 
 
+@pytest.mark.few(3)
 @CASES
 @given(drawn, st.integers(1, 6))
 def test_the_audit_of_any_groups_equals_the_definition(principle, holds, both, groups):

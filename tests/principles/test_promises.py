@@ -54,6 +54,7 @@ def kept(text: str, least: int = 1, rest=()):
     return principle, found
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("m", [2, 3, 4])
 @pytest.mark.parametrize("epsilon", [0, 1, 2])
 def test_epsilon_m(epsilon: int, m: int) -> None:
@@ -67,6 +68,7 @@ def test_epsilon_m(epsilon: int, m: int) -> None:
     assert other <= Fraction(2, m)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("m", [2, 3])
 def test_epsilon_m_by_shares_of_the_guess(m: int) -> None:
     principle, found = kept(f"EpsilonM(epsilon=0.5, m={m}, relative=True)")
@@ -80,6 +82,7 @@ def test_epsilon_m_by_shares_of_the_guess(m: int) -> None:
     assert max(of_truth) > Fraction(1, m)  # so a promise about shares of the truth would be false
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("m", [2, 3])
 def test_neighbourhood(m: int) -> None:
     principle, found = kept(f"Neighbourhood(below=1, above=2, m={m})")
@@ -90,6 +93,7 @@ def test_neighbourhood(m: int) -> None:
         )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("l", [2, 3])
 def test_delta_l(l: int) -> None:
     principle, found = kept(f"DeltaL(delta=1, l={l})")
@@ -101,6 +105,7 @@ def test_delta_l(l: int) -> None:
         assert all(chance(group, lambda v, x=x: abs(v - x) <= 2) <= Fraction(1, l) for x in group)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("m", [2, 3])
 def test_window_holds_in_mixtures_too(m: int) -> None:
     principle, found = kept(f"Window(width=2, m={m})")
@@ -113,6 +118,7 @@ def test_window_holds_in_mixtures_too(m: int) -> None:
             )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("m", [2, 3])
 def test_chain(m: int) -> None:
     principle, found = kept(f"Chain(epsilon=1, m={m})")
@@ -127,6 +133,7 @@ def test_chain(m: int) -> None:
         assert max(runs) <= Fraction(len(group), m)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("delta", "k"), [("0.5", 3), ("0.75", 5), ("0.8", 4)])
 def test_dissimilarity(delta: str, k: int) -> None:
     # Distances are shares of the table's range, which is 10 here: 0.1 is a difference of 1.
@@ -138,6 +145,7 @@ def test_dissimilarity(delta: str, k: int) -> None:
             assert chance(group, lambda v, x=x: abs(v - x) <= 1) <= listed
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "text",
     ["FrequencyL(l=3)", "AlphaK(alpha=0.4, k=3)", "MUniqueness(m=3)", "RecursiveCL(c=2, l=2)"],

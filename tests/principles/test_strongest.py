@@ -122,6 +122,7 @@ def test_every_principle_of_the_registry_has_levels():
     assert {repr(one) for one in ASKED} | NOT_TIGHT > NOT_TIGHT
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("asked", ASKED, ids=repr)
 def test_a_level_holds_as_written_and_the_next_one_does_not(asked):
     held = 0

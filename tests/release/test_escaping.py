@@ -82,6 +82,7 @@ def publish(table: pl.DataFrame, place: Path, format: str, *, escape: bool) -> s
     return release
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("seed", range(3))
 def test_an_escaped_release_passes_its_audit_and_means_the_same(

@@ -131,6 +131,7 @@ def marks() -> list[str]:
     return [text for _, mark, parts in COLUMNS.values() for text in (str(mark), *parts)]
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize(("number", "how", "method", "format"), CASES)
 def test_nobody_who_was_left_out_is_in_a_public_file(
     tmp_path: Path, number: int, how: str, method: str | None, format: str
@@ -229,6 +230,7 @@ def _written(frame: Any, path: Path) -> str:
     return unpacked(path.read_bytes())
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("kind", LISTING)
 def test_no_type_lists_a_label_that_only_rows_left_out_have(tmp_path: Path, kind: str) -> None:
     """Not in any file, its schema and dictionaries included, nor in the frames that come back."""

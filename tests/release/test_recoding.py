@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from amount import examples
 from reference import recoding
 from shoal.kernels.space import NODE, extent
 from shoal.table.coded import code_table
@@ -60,7 +61,7 @@ def people(draw: st.DrawFn, *, least: int = 2) -> tuple[pl.DataFrame, tuple[tupl
     return pl.DataFrame(table), paths
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(people(), st.sampled_from(METHODS), st.integers(1, 4), st.floats(0.1, 10))
 def test_published_nodes_and_dates_cover_their_rows_tightly(drawn, method, k, weight):
     table, paths = drawn

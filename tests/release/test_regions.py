@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from amount import examples
 from reference.regions import Box, are_cut, disjoint_or_equal
 from shoal.audit.regions import check_regions
 from shoal.release.regions import roundest
@@ -100,7 +101,7 @@ METHODS = {
 
 @pytest.mark.parametrize("require", METHODS)
 @given(rows=rows_drawn)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @example(rows=[(5, "p", "a", 0, 1), (5, "p", "a", 1, 1)] * 4)
 def test_regions_are_what_cuts_leave_and_cover_every_row(rows: Rows, require: str) -> None:
     table = frame(rows).with_row_index("row")
@@ -121,7 +122,7 @@ def test_regions_are_what_cuts_leave_and_cover_every_row(rows: Rows, require: st
 
 
 @given(rows=rows_drawn)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_the_audit_finds_cuts_exactly_where_there_are_any(rows: Rows) -> None:
     """Tight cells are regions now and then, and never without the audit's saying so."""
     table = frame(rows)
@@ -146,7 +147,7 @@ def test_the_audit_finds_cuts_exactly_where_there_are_any(rows: Rows) -> None:
 
 
 @given(rows=rows_drawn)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_people_with_equally_many_rows_are_cut_by_themselves(rows: Rows) -> None:
     table = frame(rows)
     asked = shoal.Schema(

@@ -96,3 +96,20 @@ def test_a_person_stands_for_others_once(rows):
     release = shoal.anonymize(frame, schema, require="KAnonymity(k=3)", method="Exchange()")
     told = shown(as_read(release), release.manifest)["weighed"]
     assert told == {"column": "w", "least": 30, "median": 60}
+
+
+@pytest.mark.parametrize("method", ["Exchange()", "Split()", "Oblivious()"])
+def test_means_of_weights_do_not_tell_in_which_order_rows_came(method, tmp_path):
+    """Sums of doubles depend on their order: 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1."""
+    rng = random.Random(method)
+    rows = [(20 + at, f"0.{rng.randint(1, 99):02}", 1000 * at) for at in range(12)]
+    schema = shoal.Schema(quasi="age", sensitive="pay", survey_weight="w")
+    found = set()
+    for _ in range(12):
+        rng.shuffle(rows)
+        frame = pl.DataFrame(rows, schema=["age", "w", "pay"], orient="row")
+        release = shoal.anonymize(
+            frame, schema, require="EpsilonM(epsilon=10, m=12)", method=method
+        )
+        found |= set(release.table["w"])
+    assert len(found) == 1

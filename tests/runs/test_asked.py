@@ -75,12 +75,14 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "legal_basis": ("--legal-basis", "Art. 9 (2) j"),
     "review_date": ("--review-date", "2027-01-31"),
     "withhold_counts": ("--withhold-counts",),
+    "hold_out": ("--hold-out", "5%", "--hold-out-file", "FILE"),
 }
 
 
 # Those about one's own machine, which change nothing that is published.
 OWN = {
     *("table", "output", "query", "sheet", "linkage", "owner_report", "trials"),
+    "hold_out_file",
     *("seed", "identifying", "dry_run", "force", "quiet", "json"),
 }
 

@@ -76,6 +76,7 @@ def test_where_nothing_can_be_learned_every_view_says_so(capsys):
         assert ("Nothing can be learned here" in comparison_page(compared)) != learnable
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("hierarchy", ["Bins(width=10)", "Quantiles(parts=4)", "Prefix()"])
 def test_numbers_are_numbers_to_the_original_with_a_hierarchy_too(hierarchy):
     """Every number occurs once: labels of their own would teach nothing about other people."""

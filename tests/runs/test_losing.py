@@ -50,6 +50,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(("require", "of_table", "of_run"), ASKED)
 def test_an_estimate_is_within_a_fifth_of_the_release(require, of_table, of_run):
     table = people(3000, **of_table)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from amount import examples
 from shoal.inspection.inspect import inspect
 from shoal.runs.proposal import propose
 from shoal.runs.schema_file import proposed_schema
@@ -50,7 +51,7 @@ def tables(draw):
     )
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(tables())
 def test_the_file_is_usable_at_once(table):
     with tempfile.TemporaryDirectory() as folder:

@@ -170,6 +170,7 @@ def test_an_output_is_asked_for_in_the_words_of_who_asks():
     assert "--" not in str(told.value)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("people", [False, True])
 def test_a_rehearsal_looks_at_what_is_never_mixed_by_itself(people):
     """What a part cannot keep is refused before a run, and nothing that a run would publish."""

@@ -89,6 +89,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"quasi": "age", "sensitive": "ill"},
         {"require": "FrequencyL(l=3)", "suppress": "20%"},
     ),
+    "held out": ({"quasi": "age", "sensitive": "pay"}, {"hold_out": "20%"}),
     "few rows": ({"quasi": "age", "sensitive": "pay", "person": "who", "most_rows": 1}, {}),
     "gaps dropped": ({"quasi": ["age", "gap"], "sensitive": "pay"}, {"missing": "drop"}),
     "gaps kept": ({"quasi": ["age", "gap"], "sensitive": "pay"}, {"missing": "value"}),
@@ -116,6 +117,8 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, (roles, options) in CASES.items():
         made[name] = where / name.replace(" ", "-")
         how: dict[str, Any] = {"require": "KAnonymity(k=3)"} | options
+        if "hold_out" in how:
+            how["hold_out_file"] = where / "controls.csv"
         shoal.Run.over(table, shoal.Schema(**roles), output=made[name], **how).go()
     first = table.unique("who", keep="first", maintain_order=True)
     one = shoal.Schema(quasi=["age", "town"], sensitive="pay", person="who")
@@ -163,6 +166,7 @@ def altered(name: str, value: Any) -> Iterator[tuple[str, Any]]:
             "missing": ["drop", "value"],
             "missing_cells": ["drop", "value", "error"],
             "suppress": ["0.001%"],
+            "hold_out": ["10%"],
             "format": ["parquet", "feather"],
             "engine": ["Spark()"],
             "decimal": [".", ","],
@@ -200,6 +204,7 @@ def accepted(directory: Path, case: str) -> bool:
         return False
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("case", [*CASES, "series", "linked", "coarser"])
 def test_what_was_asked_is_not_altered_unnoticed(case: str, releases: dict[str, Path]) -> None:
     directory = releases[case]
@@ -246,6 +251,7 @@ FALSE: dict[str, Any] = {
     "decimal": ",",
     "ledger": True,
     "withhold_counts": True,
+    "hold_out": "5%",
     "escape_formulas": True,
     "format": "feather",
     "engine": "Spark()",

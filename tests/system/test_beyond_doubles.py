@@ -84,6 +84,7 @@ def test_candidates_are_compared_whatever_the_spread(tmp_path: Path, method: str
     assert (attack.code, attack.err) == (0, "")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("form", ["intervals", "bounds", "means"])
 @pytest.mark.parametrize("cells", [HUGE, tuple(str(10**25 + i) for i in range(5))])
 def test_no_form_fails_or_warns(tmp_path: Path, form: str, cells: tuple[str, ...]) -> None:
@@ -154,6 +155,7 @@ TWINS = [
 ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("twins", TWINS)
 @pytest.mark.parametrize("role", ["quasi", "sensitive"])
 def test_numbers_that_no_double_tells_apart_are_never_taken_for_one(

@@ -81,6 +81,7 @@ def test_report_and_certificate_say_first_that_row_counts_must_be_unknown(tmp_pa
         assert text.index("Important.") < text.index(said) < text.index("<table")
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "requirements",
     [

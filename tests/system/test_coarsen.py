@@ -39,6 +39,7 @@ def test_releases_that_nothing_ties_are_audited_alone(table, fine, place):
     assert "nothing ties it to the others" in done.err
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [

@@ -225,6 +225,7 @@ def test_help_needs_less_than_four_tenths_of_a_second() -> None:
     assert min(once() for _ in range(5)) < 0.4
 
 
+@pytest.mark.long
 def test_demo_makes_the_whole_journey(tmp_path: Path) -> None:
     target = tmp_path / "shown"
     outcome = run("demo", "--output", target)

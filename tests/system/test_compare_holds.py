@@ -45,6 +45,7 @@ def spoil(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 CASES = [set(some) for count in range(len(METHODS)) for some in combinations(METHODS, count)]
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("failing", CASES, ids=lambda case: "+".join(sorted(case)))
 def test_what_fails_its_audit_stands_behind_what_holds(
     failing: set[str], spoil: set[str], capsys: pytest.CaptureFixture[str]

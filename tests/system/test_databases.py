@@ -72,6 +72,7 @@ def test_a_query_is_published_into_a_table_that_keeps_the_promise(
         assert compared.json()["rows"] == 300
 
 
+@pytest.mark.few(1)
 def test_the_original_of_an_audit_may_be_a_query(database: str, table: Path, place: Path) -> None:
     made = shoal(
         "anonymize", table, *ROLES, "--sensitive", "salary", "--require", "KAnonymity(k=3)",
@@ -86,6 +87,7 @@ def test_the_original_of_an_audit_may_be_a_query(database: str, table: Path, pla
     refused(shoal("audit", place / "out", *query), 2, "no table", "--query")
 
 
+@pytest.mark.few(1)
 def test_a_published_table_is_replaced_only_by_force_and_no_other_table_ever(
     database: str,
 ) -> None:

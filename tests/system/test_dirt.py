@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from amount import examples
 from reference import release as oracle
 from system.shell import shoal, write_csv
 
@@ -215,7 +216,7 @@ def dirty(draw: st.DrawFn) -> tuple[list[dict[str, str]], list[str]]:
 
 
 @settings(
-    max_examples=120,
+    max_examples=examples(120),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(dirty())

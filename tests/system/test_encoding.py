@@ -100,6 +100,7 @@ def odd_name(folder: Path, ending: str = "") -> Path:
     return place
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("format", WRITERS)
 def test_tables_and_releases_of_every_format_may_have_any_name(format, tmp_path):
     table, place = odd_name(tmp_path, f".{format}"), odd_name(tmp_path)

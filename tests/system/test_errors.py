@@ -373,6 +373,7 @@ def test_fewer_rows_than_the_requirement_needs_is_not_achievable(
         refuse(table, place, 3, "5", "4", require=spelled)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("spelled", "kind", "params", "relative"),
     [
@@ -750,6 +751,17 @@ def test_full_disk_behind_stdout_is_told(table: Path) -> None:
     assert "Exception ignored" not in done.stderr
 
 
+def test_an_audit_that_cannot_be_printed_still_says_what_became_of_it(
+    table: Path, place: Path
+) -> None:
+    assert anonymize(table, place / "out", require=EPSILON_M).code == 0
+    for code in (0, 1):
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run([COMMAND, "audit", place / "out"], stdout=full, check=False)
+        assert done.returncode == code
+        (place / "out" / "codebook.csv").write_text("changed", "utf-8")
+
+
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a table whose release takes some seconds."""
@@ -798,6 +810,7 @@ def test_interrupt_while_searching_leaves_nothing(large: Path, place: Path) -> N
     refused(outcome, 130, "interrupted")
 
 
+@pytest.mark.long
 def test_interrupt_while_writing_leaves_nothing(large: Path, place: Path) -> None:
     process = start_large(large, place)
     wait_for_staging(process, place)
@@ -806,6 +819,7 @@ def test_interrupt_while_writing_leaves_nothing(large: Path, place: Path) -> Non
     refused(outcome, 130, "interrupted")
 
 
+@pytest.mark.long
 def test_interrupt_while_replacing_leaves_the_old_release(
     large: Path, table: Path, place: Path
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 import rscript
 import shoal
 from estimation.people import published, release, simulated
-from system.shell import run
+from system.shell import shoal as command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_an_answer_is_one_object(written):
-    done = run("estimate", written, FORMULA, "--json", "--seed", 1)
+    done = command("estimate", written, FORMULA, "--json", "--seed", 1)
     assert done.code == 0
     found = done.json()
     assert found["formula"] == FORMULA
@@ -41,40 +41,41 @@ def test_an_answer_is_one_object(written):
 
 
 def test_an_answer_is_a_table_with_its_status(written):
-    done = run("estimate", written, "--mean", "income", "--by", "sex", "--seed", 1)
+    done = command("estimate", written, "--mean", "income", "--by", "sex", "--seed", 1)
     assert done.code == 0
     assert "mean(income)[sex=" in done.out
     assert "Valid:" in done.out
 
 
 def test_a_refusal_says_why_and_what_would_serve(written, tmp_path):
-    done = run("estimate", written, "age ~ income")
+    done = command("estimate", written, "age ~ income")
     assert (done.code, done.out) == (3, "")
     assert "sensitive column" in done.said
     table = simulated(400, 3).with_columns(pl.col("income").shuffle(seed=1))
     published(table, 100).write(tmp_path / "out")
-    done = run("estimate", tmp_path / "out", FORMULA, "--json")
+    done = command("estimate", tmp_path / "out", FORMULA, "--json")
     assert done.code == 3
     assert done.json()["status"] == "refused"
     assert done.json()["quantities"] == []
     assert "What would serve" in done.said
-    anyway = run("estimate", tmp_path / "out", FORMULA, "--anyway", "--json", "--seed", 1)
+    anyway = command("estimate", tmp_path / "out", FORMULA, "--anyway", "--json", "--seed", 1)
     assert anyway.code == 0
     assert anyway.json()["status"] == "refused"
     assert len(anyway.json()["quantities"]) == 3
-    assert run("complete", tmp_path / "out", "--output", tmp_path / "tables").code == 3
+    assert command("complete", tmp_path / "out", "--output", tmp_path / "tables").code == 3
     assert not (tmp_path / "tables").exists()
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     "asked", [("income ~ nobody",), (), ("--mean", "income", "--quantile", "0.5"), ("income",)]
 )
 def test_bad_usage_ends_with_2(written, asked):
-    assert run("estimate", written, *asked).code == 2
+    assert command("estimate", written, *asked).code == 2
 
 
 def test_completed_tables_are_numbered_and_keep_every_group(written, tmp_path):
-    done = run("complete", written, "--tables", 3, "--output", tmp_path / "tables", "--seed", 1)
+    done = command("complete", written, "--tables", 3, "--output", tmp_path / "tables", "--seed", 1)
     assert done.code == 0, done.err
     assert {path.name for path in (tmp_path / "tables").iterdir()} == {
         "completed.csv", "pool.R", "README.txt",
@@ -98,7 +99,7 @@ def test_completed_tables_are_numbered_and_keep_every_group(written, tmp_path):
 def test_completed_tables_are_not_written_into_a_release(written):
     before = sorted(written.iterdir())
     for place in (written / "tables", written):
-        assert run("complete", written, "--output", place).code == 2
+        assert command("complete", written, "--output", place).code == 2
     assert sorted(written.iterdir()) == before
 
 

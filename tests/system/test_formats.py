@@ -1,11 +1,14 @@
 """Every format in and out, on the command line; and every way in which a file can be wrong."""
 
 import gzip
+import hashlib
 import io
 import json
 import os
 import sys
+import zipfile
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import polars as pl
@@ -290,6 +293,7 @@ def test_matching_is_installed_by_who_needs_it(
 # Out
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_release_in_any_format_is_audited_from_its_file(
     table: Path, place: Path, format: str
@@ -316,6 +320,7 @@ def test_a_release_in_any_format_is_audited_from_its_file(
     ]
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("format", ["parquet", "feather", "jsonl", "xlsx"])
 def test_a_heterogeneous_release_in_any_format_is_audited_against_its_original(
     table: Path, place: Path, format: str
@@ -330,9 +335,9 @@ def test_a_heterogeneous_release_in_any_format_is_audited_against_its_original(
         assert shoal("audit", place / "out", "--original", original).code == 0
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("format", ["csv", "jsonl", "parquet", "feather", "xlsx", "sqlite"])
 def test_dates_and_nodes_are_read_back_from_any_format(place: Path, format: str) -> None:
-    from datetime import datetime
 
     times = [datetime(1890 + n, 1 + n % 12, 3, 4, 5, n) for n in range(40)]  # noqa: DTZ001
     people = pl.DataFrame(
@@ -391,6 +396,30 @@ def test_another_table_beside_the_published_one_is_named_and_not_read(
     outcome = shoal("audit", place / "out")
     assert outcome.code == 0
     assert "'release.csv'" in outcome.said
+
+
+def test_a_file_that_a_manifest_lists_belongs_to_a_release_or_is_refused(
+    table: Path, place: Path
+) -> None:
+    assert anonymize(table, place / "out", require=EPSILON_M).code == 0
+    manifest = json.loads((place / "out" / "manifest.json").read_text("utf-8"))
+    for name in ("linkage.csv", "x/y.csv"):
+        (place / "out" / name).parent.mkdir(exist_ok=True)
+        (place / "out" / name).write_bytes(b"row,release_row\n")
+        digest = hashlib.sha256(b"row,release_row\n").hexdigest()
+        said = manifest | {"digests": manifest["digests"] | {name: f"sha256:{digest}"}}
+        (place / "out" / "manifest.json").write_text(json.dumps(said), "utf-8")
+        outcome = shoal("audit", place / "out")
+        assert outcome.code == 2
+        assert f"'{name}', which is no file of a release" in outcome.said
+
+
+def test_a_sheet_does_not_say_when_it_was_made(table: Path, place: Path) -> None:
+    assert anonymize(table, place / "out", "--format", "xlsx", require=EPSILON_M).code == 0
+    today = datetime.now(UTC).strftime("%Y-%m-%d").encode()
+    with zipfile.ZipFile(place / "out" / "release.xlsx") as sheet:
+        assert not [name for name in sheet.namelist() if today in sheet.read(name)]
+        assert {one.date_time for one in sheet.infolist()} == {(1980, 1, 31, 0, 0, 0)}
 
 
 @pytest.mark.parametrize("cell", ["\ufffe", "x" * 40_000])

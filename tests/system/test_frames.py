@@ -125,6 +125,7 @@ def test_frames_of_all_libraries_give_one_release(rows: list[Row]) -> None:
     assert all(table.equals(tables[0]) for table in tables)
 
 
+@pytest.mark.few(1)
 def test_plan_takes_every_frame(frame: Any, rows: list[Row]) -> None:
     before = snapshot(frame)
     found = shoal.plan(frame, shoal.Schema(sensitive="salary"), epsilon=500)

@@ -63,6 +63,7 @@ def restate(place: Path, change: Callable[[dict[str, Any]], object] = lambda _: 
     reported(place / "out")
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_every_person_matches_k_rows_in_k_disjoint_assignments(
     method: str, table: Path, place: Path

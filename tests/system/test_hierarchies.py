@@ -31,6 +31,7 @@ def table(tmp_path: Path) -> Path:
     return write_csv(tmp_path / "people.csv", [dict(zip(HEADER, row, strict=True)) for row in rows])
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("method", ["Exchange()", "Split()", "Mondrian()"])
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_nodes_and_dates_pass_an_oracle_and_the_audit(table, tmp_path, method, form):

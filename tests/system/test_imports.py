@@ -36,6 +36,7 @@ HERE = {
 }
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("quiet", [[], ["--quiet"]])
 def test_a_plain_run_loads_no_heavy_module(tmp_path: Path, quiet: list[str]) -> None:
     rows: list[Row] = people()

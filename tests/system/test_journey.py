@@ -82,6 +82,7 @@ def succeeded(outcome: Outcome) -> Outcome:
     return outcome
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("spelled", "method"), CASES)
 def test_oracle_accepts_the_release(
     table: Path, place: Path, rows: list[Row], spelled: str, method: str
@@ -99,6 +100,7 @@ def test_oracle_accepts_the_release(
     assert found.manifest["groups"] > 10
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("spelled", DECIMAL)
 def test_oracle_accepts_releases_over_negative_decimals(
     table: Path, place: Path, spelled: str
@@ -108,6 +110,7 @@ def test_oracle_accepts_releases_over_negative_decimals(
     assert oracle.problems(place / "out", [requirement], table) == []
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("method", SPLITS)
 def test_epsilon_m_and_k_anonymity_hold_together(table: Path, place: Path, method: str) -> None:
     succeeded(

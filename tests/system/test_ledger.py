@@ -256,6 +256,7 @@ def test_one_that_appeared_before_its_run_was_stopped_is_not_published_twice(ser
     assert shoal.audit_series([where / name for name in "abcd"], ledger=where / "ledger").holds
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize(
     ("part", "changed"),
     [
@@ -348,6 +349,7 @@ def test_refusals_have_their_codes(series, tmp_path):
     assert command("coarsen", where / "d", "--require", REQUIRE, "--output", where / "x").code == 2
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("said", ["", "x", "-1", "0", "1", "99"])
 def test_one_release_tells_which_numbers_of_real_people_are_wrong(series, said):
     where, _ = series

@@ -92,6 +92,7 @@ def rounded(cell: str) -> str:
     return str(min(max(int(steps) * 5, 10), 300))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("trimmed", [False, True])
 def test_living_groups_are_the_same_bytes_in_every_round(form, trimmed, tmp_path):
@@ -172,6 +173,7 @@ def apart(tmp_path):
     return tmp_path, rounds
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("column", ["age", "town", "born", "real"])
 def test_a_person_who_is_somebody_else_in_the_second_of_two_tables_is_found(column, apart):
     where, _ = apart

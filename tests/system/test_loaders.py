@@ -113,6 +113,7 @@ def test_r_reads_the_same_numbers_and_can_run_a_regression(written: Path) -> Non
     assert found == pytest.approx(means(typed(written / "out")))
 
 
+@pytest.mark.few(2)
 def test_pandas_reads_the_same_numbers(written: Path) -> None:
     code = """
 import json, sys; sys.path.insert(0, "scripts")
@@ -261,6 +262,7 @@ def test_features_of_an_escaped_release_are_those_of_the_table_as_it_was(tmp_pat
             assert sorted(found.rows()) == sorted(wanted.rows())
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("form", FORMS)
 def test_features_are_the_kind_of_frame_that_came_in(people: pl.DataFrame, form: str) -> None:
     whole = people.drop_nulls()

@@ -16,9 +16,9 @@ import pytest
 import shoal
 from reference import forms as plain
 from reference import missing as oracle
-from shoal.audit.series import audit_series
 from shoal.audit.tables import digest_of
 from shoal.errors import NotAchievable
+from shoal.runs.audit import audit_series
 from shoal.utility.least import least_loss
 
 if TYPE_CHECKING:
@@ -111,6 +111,7 @@ def test_two_tables_have_missing_numbers_as_they_were(seed: int, tmp_path: Path)
     assert release.loss == pytest.approx(release.as_form("intervals").loss, abs=1e-12)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_says_the_same_and_is_audited_from_its_files(
@@ -208,6 +209,7 @@ def spell(row: dict[str, str], said: oracle.Said, form: str) -> None:
         row["age"] = f"{float(sum(ends) / 2):.2f}"
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("form", FORMS[:3])
 def test_no_cell_can_be_made_to_say_less_or_more(form: str, tmp_path: Path) -> None:
     """Every group whose cell is changed loses something else, so the loss is not what was said."""

@@ -13,8 +13,8 @@ import pytest
 import shoal
 from reference import forms as plain
 from reference import unsure as oracle
-from shoal.audit.series import audit_series
 from shoal.errors import InputError
+from shoal.runs.audit import audit_series
 from system.shell import redone
 from system.shell import shoal as shell
 
@@ -232,3 +232,11 @@ def test_a_survey_measures_what_can_be_measured() -> None:
     assert ("ill", "FrequencyL") in levels
     assert ("pay", "TCloseness") not in levels
     shoal.attack([release.table], schema=SCHEMA)
+
+
+def test_a_column_without_any_value_is_refused_by_what_is_missing():
+    table = pl.DataFrame({"age": [20, 21, 30, 31], "pay": pl.Series([None] * 4, dtype=pl.String)})
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    with pytest.raises(shoal.NotAchievable, match=r"100\.0% of the rows have no pay") as refused:
+        shoal.anonymize(table, schema, require="FrequencyL(l=2)", missing="value")
+    assert "have none" not in str(refused.value)

@@ -406,6 +406,7 @@ def test_names_in_a_zip_file_never_become_paths(page, home):
     assert not [path for path in home.parent.rglob(f"*{OUTSIDE}*") if made_in not in path.parents]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("kind", ["survey", "compare", "tune"])
 def test_what_a_command_prints_is_a_page(page, kind):
     with page.client() as client:
@@ -432,6 +433,7 @@ def test_a_release_that_was_made_here_is_attacked(page):
         assert "iframe" in finished(client, answer.headers["location"])
 
 
+@pytest.mark.long
 def test_a_click_that_searches_nothing_is_answered_at_once_on_a_large_table(page):
     """Counted is the time that processors work for it, so that a busy machine does not tell."""
     rows = "".join(
@@ -536,6 +538,7 @@ def test_prices_that_were_overtaken_are_not_shown(page):
             assert asked.result().status_code == 204
 
 
+@pytest.mark.long
 def test_a_run_that_has_enough_keeps_the_best_so_far(page):
     with page.client() as client:
         place = client.post("/tables/demo").headers["location"]
@@ -630,6 +633,7 @@ def test_a_person_column_is_kept_together_and_what_readers_know_is_asked(page):
         assert header == "group,person,age,income"
 
 
+@pytest.mark.long
 def test_a_release_that_was_dropped_can_be_attacked_with_a_table_that_is_open(page):
     with page.client() as client:
         place = upload(client)

@@ -209,6 +209,7 @@ def by_head(table):
     yield "POST", path, {"content": b"", "headers": {"content-length": LONG}}
 
 
+@pytest.mark.long
 def test_no_value_of_any_address_or_field_ends_in_what_nobody_foresaw(tmp_path):
     """Huge, endless and unreadable: by every address, in every field, in schema files and heads;
     and every address of a table that has not been read, or cannot be.
@@ -387,6 +388,7 @@ def test_numbers_beyond_all_counting_end_nothing(page):
         assert again.status_code == 404
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("kind", "content"),
     [
@@ -415,6 +417,7 @@ def test_what_is_no_form_is_refused(page, kind, content):
         assert client.get(place).status_code == 200
 
 
+@pytest.mark.long
 def test_a_table_that_is_full_of_traps_is_read_or_refused(page):
     odd = {
         "nul.csv": b"a,b\n1,\0\n" * 50,

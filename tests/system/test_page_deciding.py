@@ -98,6 +98,7 @@ NO_PRICE = {  # what is said of the columns, what is required, and what the pric
 }
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("state", NO_PRICE)
 def test_where_there_is_no_price_the_page_says_why_and_what_to_do(page, state):
     """A sample that is too small forbids nothing; in every other state the button waits."""

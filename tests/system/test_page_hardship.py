@@ -296,6 +296,7 @@ def bomb_parquet(path):
     pl.DataFrame({"age": zeros, "pay": zeros}).write_parquet(path)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(("ending", "bomb"), [("csv.gz", bomb_gz), ("parquet", bomb_parquet)])
 def test_what_a_packed_table_unpacks_to_is_bounded(tmp_path, monkeypatch, ending, bomb):
     path = tmp_path / f"small.{ending}"

@@ -197,6 +197,7 @@ def test_columns_of_a_linked_table_are_known_by_nobody(page):
         assert answer.status_code == 404
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize(
     ("text", "file", "name", "said"),
     [
@@ -279,6 +280,7 @@ def test_names_of_linked_tables_are_proper_and_their_own(name):
         taken.append(made)
 
 
+@pytest.mark.long
 def test_names_of_linked_files_never_become_paths(page, home):
     with page.client() as client:
         place = begin(client)

@@ -116,6 +116,9 @@ def kept(told, before, after):
         r"State that no reader knows (\w+) of a person": (
             lambda name: name in columns["nobody_knows"]
         ),
+        r"(\w+) does not name or describe people, and no reader knows it of a person": (
+            lambda name: name in columns["nobody_knows"]
+        ),
         r"Protect (\w+)": lambda name: name in columns["sensitive"],
         r"Remove (.+)": lambda text: text in before["require"] and text not in require,
         r"Require: (.+)": lambda text: text in require,
@@ -134,6 +137,7 @@ def says_nothing(require):
     return re.search(r"\b[mkl]=1\b", " ".join(require))
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("state", STATES)
 def test_every_remedy_does_what_it_says_and_the_price_follows(page, state):
     table, said, require, must = STATES[state]
@@ -161,6 +165,7 @@ def again(said, require):
     return f"require = {require}\n".replace("'", '"') + said
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("state", ["too many", "too few alike", "people apart"])
 def test_every_remedy_of_a_run_that_was_refused_leads_to_a_release(page, state):
     table, said, require, _ = STATES[state]

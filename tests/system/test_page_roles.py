@@ -7,6 +7,7 @@ import tomllib
 import pytest
 
 import pages
+from shoal.web.draft import Draft
 from system.page import finished, publish, upload, verdict_of
 
 ROWS = 300
@@ -44,6 +45,7 @@ def about(required, column):
     return [one for one in required if one.startswith(f"{column}: ")]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("own", [True, False])
 def test_a_column_more_to_protect_takes_nothing_away(page, own):
     with page.client() as client:
@@ -66,6 +68,7 @@ def test_a_column_more_to_protect_takes_nothing_away(page, own):
         assert set(file_of(client, place)["require"]) == {named, size}
 
 
+@pytest.mark.long
 def test_what_a_refusal_proposes_works(page):
     """A column of free text is refused, published unchanged or generalized: each button helps."""
     with page.client() as client:
@@ -131,6 +134,7 @@ def accept(client, place):
     client.post(f"{place}/answers", data={"answer": "as_proposed"})
 
 
+@pytest.mark.long
 def test_a_column_that_nothing_protects_is_published_only_by_choice(page):
     with page.client() as client:
         place = begin(client)
@@ -196,3 +200,14 @@ def asks(shown):
     return [
         one for one in re.findall(r'data-testid="ask-([^"]+)"', shown) if one in {"flag", "kind"}
     ]
+
+
+def test_a_statement_goes_with_the_role_it_was_about():
+    draft = Draft({0: "name", 1: "age"}, {"name": "quasi", "age": "quasi"})
+    draft.unknown(["name", "age"])
+    draft.give("name", "quasi")
+    assert draft.rest["nobody_knows"] == ["name", "age"]
+    draft.give("name", "other")
+    assert draft.rest["nobody_knows"] == ["age"]
+    draft.withdraw(["age"])
+    assert "nobody_knows" not in draft.rest

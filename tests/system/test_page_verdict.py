@@ -44,6 +44,7 @@ def remedies(shown):
     return {html.unescape(said): (where, {name: value}) for where, name, value, said in found}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize(
     ("role", "require", "verdict"),
     [
@@ -75,6 +76,7 @@ def test_every_page_and_file_gives_the_verdict_of_the_manifest(page, role, requi
             assert (MEETS in one) == meets
 
 
+@pytest.mark.long
 def test_what_settles_an_open_question_is_a_button_that_settles_it(page):
     """Each is taken from the page of the release with the question."""
     with page.client() as client:

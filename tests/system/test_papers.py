@@ -51,6 +51,7 @@ def made(tmp_path_factory):
     return output
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FIGURES)
 def test_a_figure_comes_with_its_numbers_its_picture_and_its_words(name, made):
     numbers = pl.read_csv(made / f"{name}.csv")

@@ -45,6 +45,7 @@ def people(rows: int = 400) -> pl.DataFrame:
 SCHEMA = shoal.Schema(quasi=["age", "zip"], sensitive=["illness", "salary"])
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("require", REQUIRED)
 def test_a_release_keeps_what_it_was_asked_for(require: str, tmp_path: Path) -> None:
     release = shoal.anonymize(people(), SCHEMA, require=require)

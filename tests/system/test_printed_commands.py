@@ -105,6 +105,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("case", CASES)
 def test_the_command_of_a_report_makes_the_release_again(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -165,6 +166,7 @@ def _placed(word: str, places: dict[str, str]) -> str:
     return places.get(word, word)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", ["plain.toml", "my schema's file.toml", "sub folder/s.toml"])
 def test_what_inspect_and_init_say_next_can_be_typed(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

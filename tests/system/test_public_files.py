@@ -89,6 +89,7 @@ def made_again(out: Path) -> None:
     assert shoal.report(out).encode() == (out / "report.html").read_bytes()
 
 
+@pytest.mark.few(7)
 @pytest.mark.parametrize("case", CASES)
 def test_the_report_is_made_from_the_directory_byte_for_byte(case: str, tmp_path: Path) -> None:
     roles, asked, written = CASES[case]
@@ -301,6 +302,7 @@ HIDING = {  # of whole values: how the ones inside a cell may be written
 SPELLED_ALIKE = {"whole": ["{}.0"], "days": ["19{}-05-06T00:00:00"]}  # means show decimals
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", ["intervals", "bounds", "means"])
 @pytest.mark.parametrize("format", ["parquet", "feather", "jsonl"])
 def test_values_that_no_cell_shows_have_no_say_in_types(

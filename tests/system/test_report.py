@@ -155,7 +155,7 @@ def test_threshold_outside_its_range_is_refused(made: Path, tmp_path: Path, thre
     assert names_in(tmp_path) == []
 
 
-MEETS = "Meets the threshold for public release."
+MEETS = "Meets the threshold for public release"
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,9 @@ MEETS = "Meets the threshold for public release."
         (10, (), False),
         (11, ("--threshold", "0.09"), False),  # to the letter
         (11, ("--threshold", "1/11"), True),
-        (4, ("--threshold", "0.5"), True),
+        (4, ("--threshold", "0.5"), False),  # above the usual one: not judged
+        (12, ("--threshold", "0.5"), False),
+        (12, ("--threshold", "1/12"), True),
     ],
 )
 def test_usual_limit_is_one_in_eleven_itself_included(

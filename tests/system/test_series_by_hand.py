@@ -169,6 +169,7 @@ def crashed(where: Path, step: int, people: list[dict[str, str]]) -> subprocess.
     )
 
 
+@pytest.mark.long
 def test_wherever_a_run_dies_the_series_goes_on_and_newcomers_are_grouped_once(made, tmp_path):
     """The ledger is committed before the release appears, whatever is written when."""
 
@@ -221,6 +222,7 @@ def test_wherever_a_run_dies_the_series_goes_on_and_newcomers_are_grouped_once(m
     assert {*rounds} == {3, 4}
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", ["intervals", "bounds", "means"])
 def test_trees_dates_and_columns_that_never_mix_live_on_in_every_form(form, tmp_path):
     draw = random.Random(3)

@@ -11,46 +11,68 @@ import threading
 import time
 from contextlib import suppress
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 import pytest
 
 from shoal.cli import main, show
 from shoal.release import staging
-from system.shell import PATIENCE, Outcome, names_in, start
+from system.shell import PATIENCE, Outcome, names_in
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-ROWS = 150_000
+ROWS = 60
+# The command, which waits in the midst of writing until it is told to go on or to stop. Whoever is
+# impatient is so at once, however long this test is kept waiting between two signals.
+HELD = f"""
+    import sys, time
+    from pathlib import Path
+    from shoal.cli import main
+    from shoal.runs import publish
+
+    def held(*given, **options):
+        (place / "here").touch()
+        while not (place / "go").exists():
+            time.sleep(0.01)
+        return audited(*given, **options)
+
+    place = Path(sys.argv.pop(1))
+    audited, publish.audit_written = publish.audit_written, held
+    main.IMPATIENCE = {PATIENCE}
+    main.main()
+"""
 
 
-@pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    chance = np.random.default_rng(1)
-    path = tmp_path_factory.mktemp("large") / "large.csv"
-    pl.DataFrame(
-        {
-            "age": chance.integers(18, 90, ROWS),
-            "zip": chance.integers(10_000, 99_999, ROWS),
-            "salary": chance.integers(0, 10**6, ROWS),
-        }
-    ).write_csv(path)
-    return path
+@pytest.fixture
+def marks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return where it is seen how far the command is."""
+    return tmp_path_factory.mktemp("marks")
 
 
-def started(large: Path, place: Path, *options: object, **how: object) -> subprocess.Popen[str]:
-    asked = ("--quasi", "age,zip", "--sensitive", "salary", "--require", "KAnonymity(k=5)")
-    fast = ("--method", "Split()", "--output", place / "out", "--quiet")
-    process = start("anonymize", large, *asked, *fast, *options, **how)
+def started(place: Path, marks: Path, *options: object, **how: Any) -> subprocess.Popen[str]:
+    """Start the command, and wait until it is in the midst of writing."""
+    table = marks / "table.csv"
+    rows = [{"age": n % 20, "salary": 100 * n} for n in range(ROWS)]
+    pl.DataFrame(rows).write_csv(table)
+    asked = ("--quasi", "age", "--sensitive", "salary", "--require", "KAnonymity(k=5)")
+    words = ("anonymize", table, *asked, "--output", place / "out", "--quiet", *options)
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(HELD), str(marks), *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        **how,
+    )
     end = time.monotonic() + PATIENCE
-    while not any(name.endswith(".partial") for name in names_in(place)):
+    while not (marks / "here").exists():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
-        time.sleep(0.001)
+        time.sleep(0.01)
+    assert any(name.endswith(".partial") for name in names_in(place))
     return process
 
 
@@ -59,9 +81,12 @@ def ended(process: subprocess.Popen[str]) -> Outcome:
     return Outcome(process.returncode, out, err)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("stop", STOPS, ids=lambda stop: stop.name)
-def test_nothing_is_left_of_what_was_being_written(large: Path, tmp_path: Path, stop) -> None:
-    process = started(large, tmp_path, "--linkage", tmp_path / "linkage.csv")
+def test_nothing_is_left_of_what_was_being_written(
+    tmp_path: Path, marks: Path, stop: signal.Signals
+) -> None:
+    process = started(tmp_path, marks, "--linkage", tmp_path / "linkage.csv")
     process.send_signal(stop)
     process.send_signal(stop)  # impatiently
     outcome = ended(process)
@@ -70,14 +95,15 @@ def test_nothing_is_left_of_what_was_being_written(large: Path, tmp_path: Path, 
     assert names_in(tmp_path) == []
 
 
-def test_a_signal_that_was_to_be_ignored_is_ignored(large: Path, tmp_path: Path) -> None:
+def test_a_signal_that_was_to_be_ignored_is_ignored(tmp_path: Path, marks: Path) -> None:
     """As under nohup, where a run outlives its terminal."""
 
     def deaf() -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
-    process = started(large, tmp_path, preexec_fn=deaf)
+    process = started(tmp_path, marks, preexec_fn=deaf)
     process.send_signal(signal.SIGHUP)
+    (marks / "go").touch()
     assert ended(process).code == 0
     assert json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))["rows"] == ROWS
     assert names_in(tmp_path) == ["out"]

@@ -151,6 +151,7 @@ def check_whole_or_none(place: Path) -> bool:
     return True
 
 
+@pytest.mark.long
 def test_killing_at_any_moment_leaves_a_whole_release_or_none(table: Path, place: Path) -> None:
     taken = complete(table, place)
     chance = random.Random(1)
@@ -165,6 +166,7 @@ def test_killing_at_any_moment_leaves_a_whole_release_or_none(table: Path, place
     assert names_in(place) == ["linkage.csv", "out"]  # what killed runs had left is cleared away
 
 
+@pytest.mark.long
 def test_killing_while_replacing_leaves_the_old_release_or_the_new_one(
     table: Path, place: Path
 ) -> None:
@@ -178,7 +180,10 @@ def test_killing_while_replacing_leaves_the_old_release_or_the_new_one(
     assert names_in(place) == ["out"]
 
 
-def test_interrupting_at_any_moment_leaves_nothing(table: Path, place: Path) -> None:
+@pytest.mark.long
+def test_interrupting_at_any_moment_leaves_a_whole_release_or_nothing(
+    table: Path, place: Path
+) -> None:
     taken = complete(table, place)
     shutil.rmtree(place / "out")
     for share in (0.35, 0.5, 0.6, 0.7, 0.8, 0.9):
@@ -193,7 +198,9 @@ def test_interrupting_at_any_moment_leaves_nothing(table: Path, place: Path) -> 
         assert process.returncode in {130, -signal.SIGINT}
         assert process.returncode != 130 or "interrupted; nothing was left half-written" in said
         assert "Traceback" not in said or process.returncode != 130
-        assert names_in(place) == []
+        assert names_in(place) in ([], ["out"])  # it may have come a moment after the last step
+        if check_whole_or_none(place):
+            shutil.rmtree(place / "out")
 
 
 # Progress

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -16,6 +17,7 @@ import jvm
 import shoal
 from shoal.errors import InputError
 from shoal.table.coding import code_column
+from shoal.table.decimals import first_alike
 
 SCHEMA = shoal.Schema(quasi="age", sensitive="x")
 WAYS = ("{}", "0{}", "+{}", "{}.", "{}.0", "00{}.00", "{}e0", " {}")
@@ -99,6 +101,60 @@ def test_the_audit_counts_numbers_in_what_others_wrote(tmp_path):
     path.write_text(path.read_text().replace(",7\n", ",05\n"))
     found = shoal.audit(path, SCHEMA, require="FrequencyL(l=2)")
     assert not found.holds
+
+
+COMMAS = ("{},5", "0{},5", "{}.5", "+{},50", "{}.50", " {},5")
+
+
+@pytest.mark.parametrize("decimal", [None, ",", "."])
+@pytest.mark.parametrize("words", [True, False])
+def test_decimal_commas_write_the_numbers_that_points_do(decimal, words):
+    chance = random.Random(3)
+    cells = [chance.choice(COMMAS).format(n % 5) for n in range(60)] + ["none"] * 12 * words
+    table = pl.DataFrame({"age": [chance.randint(18, 60) for _ in cells], "x": cells})
+    schema = shoal.Schema(quasi="age", sensitive="x", decimal=decimal)
+    release = shoal.anonymize(table, schema, require="FrequencyL(l=3)", seed=1)
+    assert sorted(release.table["x"]) == sorted(cells)
+    (measured,) = release.manifest["measured"]
+    assert measured["risk"] == pytest.approx(
+        most(release.table, lambda text: number(text.replace(",", ".")))
+    )
+
+
+def readings(text: str) -> set[Decimal]:
+    """Return the numbers that a label may be, by hand."""
+    found = set()
+    for point, between in ((".", ", "), (",", ". ")):
+        whole, *rest = text.strip().split(point)
+        parts = re.split(f"[{between}]", whole)
+        fits = len(parts) == 1 or all(len(one) == 3 for one in parts[1:])
+        fits &= len(parts) == 1 or 1 <= len(parts[0].lstrip("+-")) <= 3
+        digits = "".join(parts)
+        fits &= len(rest) < 2 and re.fullmatch("[+-]?[0-9]+", digits) is not None
+        if fits and all(re.fullmatch("[0-9]*", one) for one in rest):
+            found.add(Decimal(".".join([digits, *rest])))
+    return found
+
+
+@given(
+    st.lists(
+        st.from_regex(r"\A[+-]?[0-9]{1,4}([., ][0-9]{3}){0,2}([.,][0-9]{0,3})?\Z")
+        | st.sampled_from(["1,5", "1.5", "1,500", "1.500", "1500", "1 500", "a", "1,5,1"]),
+        max_size=8,
+    )
+)
+def test_what_may_be_one_number_is_taken_for_one(texts):
+    labels = sorted(set(texts))
+    alike = {text: {text} for text in labels}
+    for one in labels:
+        for two in labels:
+            if readings(one) & readings(two):
+                both = alike[one] | alike[two]
+                for text in both:
+                    alike[text] = both
+    found = first_alike(pl.Series(labels, dtype=pl.String))
+    firsts = range(len(labels)) if found is None else found.tolist()
+    assert [labels[first] for first in firsts] == [min(alike[text]) for text in labels]
 
 
 def test_distances_of_texts_are_refused_for_numbers_in_several_spellings():

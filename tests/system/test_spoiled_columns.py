@@ -37,6 +37,7 @@ def _write(path: Path, header: list[str], rows: list) -> None:
         csv.writer(file).writerows([header, *rows])
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("how", SPOILT)
 def test_a_spoilt_column_is_told_in_a_sentence(made: Path, how: str) -> None:
     told = json.loads((made / "manifest.json").read_text())
@@ -59,7 +60,7 @@ def test_a_spoilt_column_is_told_in_a_sentence(made: Path, how: str) -> None:
             found = shoal("audit", made)
             assert found.code in {1, 2}, (name, column)
             counted = shoal("count", made, "age > 22")
-            assert counted.code in {0, 2}, (name, column)
+            assert counted.code in {0, 1}, (name, column)
             assert "unforeseen" not in found.err + counted.err, (name, column)
         (made / name).write_bytes(before)
     (made / "manifest.json").write_text(json.dumps(told))

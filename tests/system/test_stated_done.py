@@ -52,6 +52,7 @@ def published(where: Path, form: str = "intervals", **more: Any) -> dict[str, An
     return manifest
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("form", FORMS)
 def test_every_key_of_what_was_done_is_compared(form: str, tmp_path: Path) -> None:
     manifest = published(tmp_path / "out", form)
@@ -148,6 +149,7 @@ def test_a_codebook_with_long_labels_is_read(tmp_path: Path) -> None:
         assert shoal.audit(tmp_path / str(escaped)).holds
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("text", ["", "name\n", "name,done\nage\n", "\xff\xfe", "a,b\n1,2\n"])
 def test_a_codebook_that_says_nothing_of_it_is_found(text: str, tmp_path: Path) -> None:
     manifest = published(tmp_path / "out")

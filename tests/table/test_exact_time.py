@@ -112,6 +112,7 @@ def check_cells(directory: Path, truth: list[str], read: Any) -> None:
     assert shoal.losses(directory)["gcp"] == pytest.approx(gcp, rel=1e-9, abs=1e-15)
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("method", ["Freeform()", "Split()"])
 @pytest.mark.parametrize("unit", STEPS)
 def test_every_reader_agrees_on_random_timestamps(unit: str, method: str, tmp_path: Path) -> None:
@@ -141,6 +142,7 @@ def test_every_reader_agrees_on_random_timestamps(unit: str, method: str, tmp_pa
         assert swapped.count(asked) == expected
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("unit", STEPS)
 def test_people_of_a_population_are_matched_in_another_spelling(unit: str) -> None:
     for seed in range(8):
@@ -185,6 +187,7 @@ def test_nanoseconds_that_no_column_holds_are_refused_in_a_sentence() -> None:
 SIZES = (2**53, 2**61, 2**63, 2**64, 10**37, 10**60)
 
 
+@pytest.mark.few(4)
 @pytest.mark.parametrize("method", ["Freeform()", "Split()"])
 @pytest.mark.parametrize("size", SIZES)
 def test_large_integers_stay_exact(size: int, method: str, tmp_path: Path) -> None:

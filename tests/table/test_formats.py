@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from amount import examples
 from shoal.audit.tables import read_published
 from shoal.errors import OutputError
 from shoal.runs.auditing import audit_written
@@ -56,8 +57,9 @@ def same(release: shoal.Release, found: pl.DataFrame) -> None:
         assert found[name].cast(pl.String).to_list() == release.published[name].to_list()
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("format", FORMATS)
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow])
 @example(cells=["1", "2", "3"])
 @example(cells=["1.5", "2.25", "1e300", "0.1"])
 @example(cells=["9007199254740993", "9223372036854775807", "1000000000000000"])
@@ -76,7 +78,7 @@ def test_every_format_gives_back_the_text_that_came_in(format: str, cells: list[
 
 
 @pytest.mark.parametrize("kind", DATABASES)
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow])
 @example(cells=["9007199254740993", "1000000000000000"])
 @given(cells=st.lists(TEXTS, min_size=2, max_size=9))
 def test_every_database_gives_back_the_text_that_came_in(kind: str, cells: list[str]) -> None:

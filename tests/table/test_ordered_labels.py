@@ -29,6 +29,7 @@ def _schema(**more: Any) -> shoal.Schema:
     )
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("said", ["schema", "categories"])
 def test_a_hierarchy_gathers_labels_in_their_order(tmp_path: Path, said: str) -> None:
     position = {label: place for place, label in enumerate(SIZES)}

@@ -68,6 +68,7 @@ def altered(lines: list[dict[str, str]]) -> Iterator[tuple[str, str, list[dict[s
     yield "more", "new", [*lines, lines[-1] | {"name": "more"}]
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("case", CASES)
 def test_every_altered_cell_of_a_codebook_is_found(case: str, releases: dict[str, Path]) -> None:
     directory = releases[case]

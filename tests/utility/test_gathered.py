@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from amount import examples
 from reference.queries import expected_count
 from shoal.datasets.census import census
 from shoal.utility import tilted
@@ -31,7 +32,7 @@ def spelled(ends: tuple[int, int]) -> str:
     return str(ends[0]) if ends[0] == ends[1] else f"[{ends[0]}, {ends[1]}]"
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(
     st.lists(narrow, min_size=1, max_size=8),
     st.lists(wide, max_size=6),

@@ -103,6 +103,7 @@ def test_no_grouping_loses_less():
     assert tight > tried / 2
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("hierarchy", [False, True])
 def test_a_row_reaches_as_far_as_the_nearest_possible_members(hierarchy):
     """On hundreds of rows, against every pair: the tree of boxes misses nothing."""

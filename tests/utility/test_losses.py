@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from amount import examples
 from reference import losses as formula
 from tables import frame, schema, tables
 
@@ -57,14 +58,14 @@ def check_all(release, rows, domains, original):
 
 
 @given(tables(most=10), st.booleans())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_losses_are_what_their_formulas_say(table, free):
     method = "Freeform()" if free else "Mondrian()"
     check_all(*published(table, shoal.KAnonymity(k=2), method))
 
 
 @given(tables(most=10), st.integers(0, 12))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_suppressed_rows_count_as_lost_entirely(table, epsilon):
     table["salary"] = [0 if pay % 3 else pay for pay in table["salary"]]
     require = shoal.EpsilonM(epsilon=epsilon, m=2)
@@ -72,7 +73,7 @@ def test_suppressed_rows_count_as_lost_entirely(table, epsilon):
 
 
 @given(tables(most=10))
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 def test_a_release_of_the_table_itself_loses_nothing(table):
     release, *_ = published(table, shoal.KAnonymity(k=1), "Mondrian()")
     if release.loss > 0:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from amount import examples
 from reference.pairing import differences, found_with, learned, shared_out
 from reference.queries import anatomy_count
 from shoal.datasets.census import census
@@ -42,7 +43,7 @@ def coded(groups: list[Any]) -> tuple[Any, Any, Any]:
     return starts, pairing.Slots.among(values, ends), bands
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.lists(group, min_size=1, max_size=6), st.sampled_from([0.5, 5.0]), st.data())
 def test_likings_and_shares_are_those_of_the_definition(groups, prior, data):
     groups = dense(groups)
@@ -71,7 +72,7 @@ def test_likings_and_shares_are_those_of_the_definition(groups, prior, data):
     assert not shares
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(st.lists(group, min_size=1, max_size=8))
 def test_a_column_counts_if_it_tells_more_than_chance(groups):
     groups = dense(groups)

@@ -74,6 +74,7 @@ def published(place: Path, *, form: str = "intervals", **said: Any) -> Path:
     return place
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("name", CASES)
 def test_parts_answer_what_the_whole_answers(name, tmp_path, monkeypatch):
     monkeypatch.setattr(queries, "TOGETHER", 0)  # so that means are read a part at a time too
@@ -88,6 +89,7 @@ def test_parts_answer_what_the_whole_answers(name, tmp_path, monkeypatch):
         assert shoal.count(answers, CONDITIONS[-1]) == pytest.approx(people()["w"].sum())
 
 
+@pytest.mark.long
 def test_means_in_parts_are_learned_from_as_in_one_file(tmp_path):
     draw = np.random.default_rng(3)
     age = draw.integers(18, 90, 3000)

@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from amount import examples
 from reference.pairing import learned, placed_count
 from shoal.audit.published import plain_text
 from shoal.utility import pairing
@@ -48,6 +49,7 @@ def boxes(release: shoal.Release) -> BoxTable:
     return answers
 
 
+@pytest.mark.few(1)
 @pytest.mark.parametrize("m", [5, 7])
 @pytest.mark.parametrize("seed", range(2))
 def test_means_are_ahead_of_intervals_where_values_go_with_places(m, seed):
@@ -62,6 +64,7 @@ def test_means_are_ahead_of_intervals_where_values_go_with_places(m, seed):
         assert found < 0.8 * asked.compare(plain).mean
 
 
+@pytest.mark.long
 def test_means_of_three_are_ahead_of_intervals_on_the_whole():
     """Of three rows all is known but which is which: one table of 150 queries decides little."""
     ratios = []
@@ -149,7 +152,7 @@ def tilted(groups: list[list[int]]) -> Tilted:
     return Tilted.of(*np.array(told, float).T)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(
     st.lists(cells, min_size=1, max_size=6), st.lists(st.integers(0, 31), min_size=4, max_size=4)
 )
@@ -176,7 +179,7 @@ def test_places_together_are_what_the_mean_says(groups, ends):
             assert before - 1e-9 <= (begin + end) / 2 <= until + 1e-9
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(
     st.lists(
         st.lists(

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from amount import examples
 from reference.queries import anatomy_count, expected_count
 from shoal.utility.queries import BoxTable, ExactTable
 from shoal.utility.sets import Numbers
@@ -141,7 +142,7 @@ def python(condition):
 
 
 @given(rows, conditions)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_a_count_is_the_sum_of_the_shares_of_points_for_which_the_condition_holds(
     published, condition
 ):
@@ -166,7 +167,7 @@ def test_the_original_is_counted_row_by_row(table, condition):
 
 
 @given(tables(), st.lists(conditions, min_size=2, max_size=4))
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 def test_answers_do_not_depend_on_what_is_held_for_the_next_query(table, asked):
     known = shoal.Schema(quasi=["age", "job"], sensitive="pay")
     original = frame({"age": table["age"], "job": table["job"], "pay": table["salary"]})
@@ -181,7 +182,7 @@ def test_answers_do_not_depend_on_what_is_held_for_the_next_query(table, asked):
 
 
 @given(tables(most=12), st.integers(1, 4), st.booleans(), st.integers(0, 10**6))
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 def test_releases_answer_from_memory_and_from_files_as_the_definition_says(
     tmp_path_factory, table, k, free, seed
 ):

@@ -57,6 +57,7 @@ def released(case: str, seed: int, place: Path) -> tuple[pl.DataFrame, dict[str,
     return table, shown(read_tables(place, manifest, lean=True), manifest)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("case", CASES)
 def test_counts_lie_between_what_cells_allow_and_are_estimated_as_by_count(

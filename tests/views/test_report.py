@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
+from amount import examples
 from reference import exposure as oracle
 from shoal.audit.identification import check_threshold, exposure, least_size
 from shoal.audit.published import as_read
@@ -39,7 +40,7 @@ def released(
         return None
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(tables(), st.sampled_from(ASKED), st.sampled_from(["1/11", "0.09", "0.2", "0.5", "1"]))
 def test_exposure_is_what_its_definition_says(
     table: dict[str, list], require: str, threshold: str
@@ -83,7 +84,7 @@ def test_threshold_asks_for_the_fewest_rows_that_keep_it(part: int, whole: int) 
     assert size == 1 or Fraction(1, size - 1) > limit
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(tables(), st.sampled_from([None, "Freeform()"]), st.integers(0, 2**32 - 1))
 def test_boxes_from_the_recoding_answer_as_the_published_text_does(
     table: dict[str, list], method: str | None, seed: int
@@ -104,7 +105,7 @@ DAYS = st.dates(dt.date(2019, 1, 1), dt.date(2021, 12, 31)).map(str)
 CODES = st.sampled_from(["100", "101", "110", "111", "205", "250"])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(st.lists(st.tuples(DAYS, CODES, st.integers(0, 9)), min_size=2, max_size=30), st.data())
 def test_dates_and_nodes_answer_as_the_published_text_does(
     rows: list[tuple[str, str, int]], data: st.DataObject
@@ -125,7 +126,7 @@ def test_dates_and_nodes_answer_as_the_published_text_does(
     )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(tables(), st.sampled_from([None, "Freeform()"]))
 def test_map_spreads_every_row_over_its_box(table: dict[str, list], method: str | None) -> None:
     labels = dict.fromkeys(("age", "zip"), "categorical")
@@ -174,7 +175,7 @@ def test_map_names_no_number_that_lies_inside_a_box() -> None:
 
 
 @given(st.lists(st.integers(-1000, 1000), min_size=400, max_size=400), st.integers(0, 99))
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 def test_map_of_many_numbers_keeps_all_rows_and_the_loss(values: list[int], start: int) -> None:
     """With squares that are intervals, sums over the map are those of the table."""
     data = pl.DataFrame({"x": values, "y": [start + place % 37 for place in range(400)]})

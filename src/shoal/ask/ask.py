@@ -16,6 +16,7 @@ from shoal.ask.options import (
     ENTRIES,
     FLAG,
     HOLDS,
+    LOOKING,
     NAMES,
     NUMBER,
     NUMBERS,
@@ -201,6 +202,10 @@ class AboutRun:
         "Time for the search; what is left of it is spent on losing less.", HOLDS, "NUMBER",
         kind=NUMBER, not_on_spark="How long each worker takes is not known to the others",
     )
+    engine: Engine | str | None = asked(
+        "Where to work, as 'Local(shard=500000)' or 'Spark()'; this machine else.",
+        RUNNING, "ENGINE", key=None,
+    )
     query: str | None = asked(
         "What to read from a database, as 'select * from people'.", READING, "SQL",
         key=None, public=False, not_on_spark="Spark reads files",
@@ -269,6 +274,19 @@ class AboutRun:
         "Private file that maps input rows to published rows.", WRITING, "FILE",
         key=None, public=False, not_on_spark="Rows are numbered by nobody",
     )
+    hold_out: str | float | None = asked(
+        "Keep back a control group, for example 5%, to measure attacks by; whole people.",
+        WRITING, "SHARE", kind=SHARE, fixed="hold_out", needs="hold_out_file",
+        not_on_spark="Nobody holds the people that it would keep back",
+    )
+    hold_out_file: str | Path | None = asked(
+        f"CSV file for the control group, private; for {named('hold_out')}.", WRITING, "FILE",
+        place=True, public=False,
+    )
+    odds: float | None = asked(
+        "Also give bounds for readers to whom some rows seem C times as likely as others.",
+        LOOKING, "C", kind=NUMBER, public=False,
+    )
     history: str | Path | None = asked(
         place=True, public=False, not_on_spark="Nobody holds the rows that it would remember"
     )
@@ -284,10 +302,6 @@ class AboutRun:
     least_real: int = asked(
         f"With {named('ledger')}: the least number of real people in a group.", WRITING, "NUMBER",
         kind=WHOLE, least=1, usual=1,
-    )
-    engine: Engine | str | None = asked(
-        "Where to work, as 'Local(shard=500000)' or 'Spark()'; this machine else.",
-        RUNNING, "ENGINE", key=None,
     )
     seed: int | None = asked(
         "For tests: a repeatable order of rows.", RUNNING, "NUMBER",

@@ -25,9 +25,9 @@ NUMBERS = "numbers"  # a number for each of some columns
 ENTRIES = "entries"  # texts, each under a name that is an option
 TUPLES, MAPS = {NAMES, SEVERAL}, {BY_NAME, NUMBERS, ENTRIES}
 
-COLUMNS, HOLDS = "Columns", "What must hold"
+COLUMNS, HOLDS, LOOKING = "Columns", "What must hold", "What to look at"
 READING, WRITING, RUNNING = "Reading", "Writing", "Running"
-PANELS = (COLUMNS, HOLDS, READING, WRITING, RUNNING)
+PANELS = (COLUMNS, HOLDS, LOOKING, READING, WRITING, RUNNING)
 OF_COLUMNS = "columns"  # the table of a schema file that says something of single columns
 
 
@@ -51,6 +51,7 @@ class Option:
     usual : what is done where nothing is said; `shown` where the help of a command says it.
     words : what it can be, where that is one of a few words.
     least : the least number that it can be.
+    needs : the field that says where it goes, which whoever repeats a run has to say too.
     entries : the names of its entries, with what the command line says of each.
     fixed : what a ledger calls it, which keeps it for all releases of a series.
     not_on_spark : why it cannot be had with Spark.
@@ -75,6 +76,7 @@ class Option:
     shown: bool = False
     words: tuple[str, ...] = ()
     least: int | None = None
+    needs: str = ""
     entries: dict[str, tuple[str, str]] = field(default_factory=dict, hash=False)
     fixed: str = ""
     not_on_spark: str = ""
@@ -145,6 +147,11 @@ class Flag:
     short: str = ""
     least: int | None = None
     default: Any = None
+
+    @property
+    def of_runs(self) -> bool:
+        """Whether it is for whoever publishes, not only for whoever looks at what there is."""
+        return self.panel != LOOKING
 
 
 def flags_of(asks: type) -> dict[str, Flag]:

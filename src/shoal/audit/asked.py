@@ -256,6 +256,12 @@ def _left_out(manifest: Told) -> Iterator[str]:
     about = requirements(manifest["require"], sensitive, files=False)
     needs = any(one.principle.population for one in about)
     found: Mapping[str, bool] = {
+        "hold_out": ("hold_out" in asked) != ("held_out" in manifest)
+        or (
+            "hold_out" in asked
+            and not people  # of whom some may have gone for missing cells
+            and manifest["held_out"] != int(read_share(asked["hold_out"]) * manifest["rows_in"])
+        ),
         "most_rows": "most_rows" in asked and not people,
         "batch": "batch" in asked and not series,
         "least_real": "least_real" in asked and not series,

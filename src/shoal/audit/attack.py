@@ -12,6 +12,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.audit.compared import MARGIN, Compared
+from shoal.audit.controlled import Sides, against_controls, without_controls
 from shoal.audit.covers import CellCover
 from shoal.audit.exposure import Vulnerability, vulnerability, widths
 from shoal.audit.guessing import Guessing, guess_in_groups, promised_widths
@@ -44,12 +46,15 @@ from shoal.table.reading import read_table, take_frame
 from shoal.table.settling import trimmed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
 
     from shoal.sampling import Sample
     from shoal.table.schema import Schema
+
+    Widths = Mapping[str, Sequence[float]]
+    Model = Callable[[Any, Sides, Widths, int | None], list[Compared]]
 
 
 MINIMALITY = (
@@ -90,12 +95,14 @@ class Attack:
     remarks: tuple[str, ...] = ()
     together: tuple[Together, ...] = ()
     differences: tuple[Difference, ...] = ()
+    controlled: tuple[Compared, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values; every entry has its sentence."""
         return {
             "vulnerability": [one.to_dict() for one in self.vulnerability],
             "guessing": [one.to_dict() for one in self.guesses],
+            "controlled": [one.to_dict() for one in self.controlled],
             "inference": [one.to_dict() for one in self.inferences],
             "linking": [one.to_dict() for one in self.links],
             "learning": [one.to_dict() for one in self.lessons],
@@ -107,37 +114,23 @@ class Attack:
         }
 
 
-def attack(
+def attack_releases(
     releases: Sequence[Any],
     schema: Schema | None = None,
     *,
     original: Any = None,
+    control: Any = None,
     group: str | None = None,
     epsilons: Sequence[float] | None = None,
     deltas: Sequence[float] | None = None,
     distance: Distance | str | None = None,
     seed: int | None = None,
     hierarchies: Mapping[str, Any] | None = None,
+    model: Model | None = None,
 ) -> Attack:
-    """Attack releases.
+    """Attack releases (see `shoal.attack`).
 
-    Parameters
-    ----------
-    releases : release directories, paths of tables, or frames.
-    schema : the quasi and sensitive columns, for plain tables; the person column of the original,
-        where several rows may be about one person: then people are linked, by their rows and by how
-        many there are, and nothing else is measured.
-    original : the path or frame of the original table, which the attacker links with; with it come
-        linking, learning and, for several releases, their intersections, two by two and all
-        together. How releases differ needs none.
-    group : the column that names the groups of plain tables.
-    epsilons, deltas : how near guesses are, and the grid of the vulnerability. By default guesses
-        are as near as the releases' own requirements say, or shares of the spread of a column.
-    distance : how far apart sensitive values are, all columns together, also in the notation.
-    seed : of the sample of people who are linked and intersected where they are more than 2,000;
-        by default nobody can tell which they are.
-    hierarchies : those that the owner listed, for releases whose manifests cannot say what a node
-        covers.
+    `model` guesses the values of members and controls by a model of all groups together.
     """
     if isinstance(distance, str):
         distance = Distance.read(distance)
@@ -156,8 +149,21 @@ def attack(
             )
             raise UsageError(msg)
     remarks: list[str] = []
+    controlled: tuple[Compared, ...] = ()
+    if control is not None:
+        original, controlled, sides = _with_control(
+            opened, original, control, whom, epsilons, seed, remarks
+        )
+        if model is not None:
+            models = zip(releases, sides, strict=True)
+            controlled += tuple(
+                one
+                for source, (laid, wanted) in models
+                for one in model(source, laid, wanted, seed)
+            )
     if whom is not None:
-        return _against_people(opened, original, whom, epsilons, seed)
+        found = _against_people(opened, original, whom, epsilons, seed)
+        return replace(found, remarks=(*found.remarks, *remarks), controlled=controlled)
     if epsilons is not None:
         remarks += _unused(opened, distance)
     options: Any = {"distance": distance, "epsilons": epsilons, "deltas": deltas}
@@ -182,8 +188,53 @@ def attack(
     grid = vulnerability(opened, covers=covers, sample=sample, **options)
     own = epsilons if distance is None or isinstance(distance, Absolute) else None
     inferences = tuple(told for cover in covers for told in infer_columns(cover, seed))
-    attacked = Attack(tuple(grid), guesses, inferences)
+    attacked = Attack(tuple(grid), guesses, inferences, controlled=controlled)
     return _against(covers, people, sample, own, attacked, remarks)
+
+
+def _with_control(
+    opened: list[Published],
+    original: Any,
+    control: Any,
+    person: str | None,
+    epsilons: Sequence[float] | None,
+    seed: int | None,
+    remarks: list[str],
+) -> tuple[pl.DataFrame, tuple[Compared, ...], list[tuple[Sides, Widths]]]:
+    """Attack members and controls; return the original without them, and the sides too."""
+    if original is None:
+        msg = (
+            "A control group is compared with the people in the release: name their table too. "
+            f"{option('original')}."
+        )
+        raise UsageError(msg)
+    people, controls = _read(original), _read(control)
+    for table in (people, controls):
+        if person is not None and person not in table.columns:
+            raise UnknownColumn(person, table.columns)
+    inside = without_controls(people, controls, person)
+    if inside.height < people.height:
+        remarks.append(
+            f"{people.height - inside.height:,} rows of the original are controls: they are not "
+            "attacked as members."
+        )
+    sides = [_known(table, opened, remarks) for table in (inside, controls)]
+    if person is not None:
+        sides = [side.drop_nulls(person) for side in sides]
+    found: list[Compared] = []
+    every: list[tuple[Sides, Widths]] = []
+    for one in opened:
+        members, others = (_as_known(side, one.schema) for side in sides)
+        laid = Sides.of(one, members, others, person)
+        wanted = {name: _near([one], name, epsilons) for name in one.schema.sensitive}
+        found += against_controls(laid, wanted, seed)
+        every.append((laid, wanted))
+    remarks.append(MARGIN)
+    return inside, tuple(found), every
+
+
+def _read(source: Any) -> pl.DataFrame:
+    return read_table(source) if isinstance(source, str | Path) else take_frame(source)
 
 
 def _against_people(
@@ -255,7 +306,7 @@ def _known(original: Any, releases: list[Published], remarks: list[str]) -> pl.D
 
     Their sensitive numbers are read as those of the first release.
     """
-    people = read_table(original) if isinstance(original, str | Path) else take_frame(original)
+    people = _read(original)
     sensitive = releases[0].schema.sensitive
     for name in (*sensitive, *(name for one in releases for name in one.schema.quasi)):
         if name not in people.columns:

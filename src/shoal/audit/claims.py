@@ -15,6 +15,7 @@ import polars as pl
 
 from shoal.audit.cells import cell_ncp, fills_domain, has_leaves, outer_cells
 from shoal.audit.forms import wrong_means
+from shoal.audit.identification import threshold_of
 from shoal.audit.reading import Stated
 from shoal.errors import UsageError
 from shoal.table.forms import TWO_TABLES, own_columns
@@ -53,6 +54,24 @@ def readings(manifest: dict[str, Any]) -> list[str]:
         if "type" in column
     ]
     return said
+
+
+def owner_states(manifest: dict[str, Any]) -> list[str]:
+    """Return what a manifest says that no file can show, so that the owner answers for it."""
+    told = [
+        f"the method {manifest['method']}",
+        f"the date {manifest['date']}",
+        f"the threshold {threshold_of(manifest)}",
+        *["that no seed was used"] * ("reproducible" not in manifest),
+        *["how many rows were left out and why"] * ("rows_in" in manifest),
+        *["the title"] * ("title" in manifest),
+        *["who publishes it and why"] * ("context" in manifest),
+        *["which columns no reader knows"] * any(c["said"] for c in manifest["exposed"]),
+    ]
+    return [
+        f"No file can show the following, so the owner answers for it: {', '.join(told[:-1])} and "
+        f"{told[-1]}."
+    ]
 
 
 def kinds_of(manifest: dict[str, Any]) -> dict[str, str]:
@@ -246,7 +265,7 @@ def check_rows_in(manifest: dict[str, Any]) -> list[str]:
     if "rows_in" not in manifest:
         return []  # the owner does not say
     parts = ["people" if "previous" in manifest else "rows", "suppressed", "dropped"]
-    parts += ["capped"] * ("capped" in manifest)
+    parts += [name for name in ("capped", "held_out") if name in manifest]
     wrong = []
     if manifest["rows_in"] != sum(manifest[part] for part in parts):
         named = f"{', '.join(parts[:-1])} and {parts[-1]}"
@@ -254,6 +273,14 @@ def check_rows_in(manifest: dict[str, Any]) -> list[str]:
     rows, people = manifest["suppressed"], manifest.get("suppressed_people", 0)
     if "people" in manifest and not min(rows, 1) <= people <= rows:
         wrong.append(f"The manifest says that {rows:,} rows of {people:,} people were suppressed.")
+    if "held_out" in manifest:
+        rows, people = manifest["held_out"], manifest.get("held_out_people")
+        if ("people" in manifest) != (people is not None) or not min(rows, 1) <= (
+            rows if people is None else people
+        ) <= rows:
+            wrong.append(
+                "The manifest says of how many people rows were held out, and of whom not."
+            )
     return wrong
 
 

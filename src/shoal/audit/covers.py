@@ -24,7 +24,7 @@ from shoal.table.coding import code_column
 from shoal.table.missing import MISSING_LABEL, is_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -311,11 +311,15 @@ class CellCover:
         self.cells = [column.cells[self.rows] for column in self.columns]
         self.unread = sum(column.unread for column in self.columns)
 
-    def matching(self, person: int) -> NDArray[np.bool_]:
-        """Return which descriptions (groups of equal cells) match a person."""
+    def matching(self, person: int, places: Sequence[int] | None = None) -> NDArray[np.bool_]:
+        """Return which descriptions (groups of equal cells) match a person.
+
+        Looked at are all columns, or those at some places.
+        """
         found = np.ones(len(self.rows), bool)
-        for column, cells in zip(self.columns, self.cells, strict=True):
-            found &= column.covering(int(column.values[person]))[cells]
+        for place in range(len(self.columns)) if places is None else places:
+            column = self.columns[place]
+            found &= column.covering(int(column.values[person]))[self.cells[place]]
         return found
 
     def candidates(self, person: int) -> NDArray[np.bool_]:
@@ -335,8 +339,8 @@ class CellCover:
             times[people] += 1
         return found, times
 
-    def matched(self) -> Iterator[tuple[int, NDArray[np.int64]]]:
-        """Yield every description and whom it matches.
+    def matched(self, some: Iterable[int] | None = None) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """Yield every description, or some of them, and whom it matches.
 
         People stand in the order of one column, the one in which intervals are narrowest, so that
         a description is compared with a run of them only.
@@ -344,7 +348,7 @@ class CellCover:
         lead = min(range(len(self.columns)), key=self.mean_run)
         order = np.argsort(self.columns[lead].values, kind="stable")
         values = [column.values[order] for column in self.columns]
-        for group in range(len(self.rows)):
+        for group in range(len(self.rows)) if some is None else some:
             run = self.columns[lead].run(int(self.cells[lead][group]), values[lead])
             inside = np.ones(run.stop - run.start, bool)
             for column, cells, own in zip(self.columns, self.cells, values, strict=True):

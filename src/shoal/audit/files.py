@@ -13,22 +13,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.asked import check_asked
 from shoal.audit.cells import as_text
 from shoal.audit.claims import (
-    check_linked,
-    check_manifest,
-    check_real,
     count_published,
     kinds_of,
     linked_whole,
     manifest_schema,
+    owner_states,
     readings,
-    uneven_weights,
 )
+from shoal.audit.gate import inconsistent, untrue
 from shoal.audit.manifest import read_manifest
 from shoal.audit.matches import audit_matches, published_among
-from shoal.audit.slices import AT_ONCE, audit_parts, check_codebook, check_done, is_sliced
+from shoal.audit.slices import AT_ONCE, audit_parts, check_codebook, is_sliced
 from shoal.audit.tables import (
     PartFiles,
     check_digests,
@@ -135,7 +132,9 @@ def audit_directory(
     of the population that says whom its rows are about. `look` returns what the tables show.
     """
     manifest = read_manifest(directory)
-    problems = check_digests(directory, manifest["digests"]) + check_asked(manifest)
+    odd = inconsistent(manifest)
+    problems = check_digests(directory, manifest["digests"]) + odd
+    look = None if odd else look
     try:
         found = (
             Audit(0, None, (), tuple(problems))
@@ -164,6 +163,7 @@ def audit_directory(
     return replace(
         found,
         reading=tuple(readings(manifest)),
+        stated=tuple(owner_states(manifest)),
         warnings=tuple(files_beside(directory, manifest["digests"])),
     )
 
@@ -188,9 +188,9 @@ def _measure(
     tables = read_tables(directory, manifest, lean=True)
     published, linked, beside = tables.rows, tables.linked, tables.people
     check_rows(published)
-    untrue = _untrue(directory, tables, manifest, schema)
-    problems = [*changed, *untrue]
-    seen = None if look is None or untrue else look(tables, manifest)
+    false = untrue(tables, manifest) + check_codebook(directory, manifest, schema)
+    problems = [*changed, *false]
+    seen = None if look is None or false else look(tables, manifest)
     del tables
     exposed = Exposed.of(manifest, asked)
     if not manifest.get("heterogeneous", False):
@@ -277,23 +277,6 @@ def _compared(
             f"rows, there are {found.alone}."
         )
     return replace(found, problems=(*found.problems, *problems))
-
-
-def _untrue(directory: Path, tables: Tables, manifest: dict[str, Any], schema: Schema) -> list[str]:
-    """Return a sentence for everything that a manifest says wrongly of its files."""
-    published, linked = tables.rows, tables.linked
-    problems = [*tables.problems, *check_manifest(published, manifest, linked)]
-    problems += check_linked(linked, manifest)
-    if tables.people is not None:
-        problems += uneven_weights(tables.people, manifest)
-    if "previous" in manifest:
-        parts = [one for one in (published, tables.people) if one is not None]
-        problems += check_real(parts, manifest.get("asked", {}))
-    problems += check_done(published, manifest["columns"])
-    for name, table in linked.items():
-        columns = manifest["tables"][name]["columns"]
-        problems += check_done(table, [one | {"name": f"{name}.{one['name']}"} for one in columns])
-    return problems + check_codebook(directory, manifest, schema)
 
 
 NOT_NEEDED = (

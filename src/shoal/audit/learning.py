@@ -64,6 +64,21 @@ class Lesson:
 
 def learn(cover: CellCover, original: pl.DataFrame, name: str) -> Lesson:
     """Train naive Bayes on a release and test it on the original."""
+    right, usual, classes = classify(cover, original, name)
+    return Lesson(
+        cover.published.name,
+        name,
+        classes,
+        len(right),
+        int(np.count_nonzero(right)) / len(right),
+        float(np.mean(usual)),
+    )
+
+
+def classify(
+    cover: CellCover, original: pl.DataFrame, name: str
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], int]:
+    """Return whose class naive Bayes names right, whose is the most frequent, and how many are."""
     numeric = cover.published.sensitive(name).numeric
     carried_column = cover.published.table[name]
     column, count = code_both(original[name], carried_column, numeric=numeric)
@@ -73,21 +88,14 @@ def learn(cover: CellCover, original: pl.DataFrame, name: str) -> Lesson:
     with np.errstate(divide="ignore"):  # a class that the release lacks is never named
         prior = np.log(sizes / len(taught))
     likelihoods = [np.log(_likelihood(one, taught, sizes)).T for one in cover.columns]
-    right = 0
+    right = np.zeros(count, bool)
     for begin in range(0, count, AT_A_TIME):
         some = slice(begin, begin + AT_A_TIME)
         scores = np.tile(prior, (len(truth[some]), 1))
         for one, likelihood in zip(cover.columns, likelihoods, strict=True):
             scores += likelihood[one.values[some]]
-        right += int(np.count_nonzero(scores.argmax(axis=1) == truth[some]))
-    return Lesson(
-        cover.published.name,
-        name,
-        len(sizes),
-        count,
-        right / count,
-        float(np.mean(truth == sizes.argmax())),
-    )
+        right[some] = scores.argmax(axis=1) == truth[some]
+    return right, truth == sizes.argmax(), len(sizes)
 
 
 def class_of(column: Column, taught: NDArray) -> NDArray[np.int64]:

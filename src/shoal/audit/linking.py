@@ -271,28 +271,13 @@ def link_people(
     release = candidates.cover.published
     numeric = release.sensitive(name).numeric
     column, count = code_both(original[name], release.table[name], numeric=numeric)
-    own, carried = column.codes[:count], column.codes[count:]
+    own = column.codes[:count]
     everybody = len(candidates.starts) - 1
     whom = np.empty(count, np.int64)
     whom[candidates.order] = np.repeat(np.arange(everybody), np.diff(candidates.starts))
     lasts = [windows(column, epsilon) for epsilon in epsilons]
-    order, starts = by_person(published)
-    hits = np.zeros(len(epsilons), np.int64)
-    found = np.zeros(len(sample), np.int64)
-    for place, person in enumerate(sample.places.tolist()):
-        some = candidates.find(person)
-        found[place] = len(some)
-        if not len(some):
-            continue
-        counts = np.diff(starts)[some]
-        rows = order[
-            np.repeat(starts[some] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        ]
-        members = np.repeat(np.arange(len(some)), counts)
-        mine = own[candidates.own(person)]
-        for width, last in enumerate(lasts):
-            low, high = _fullest(carried[rows], members, last)
-            hits[width] += bool(((low <= mine) & (mine <= high)).any())
+    found, right = guess_people(candidates, column.codes, count, published, lasts, sample.places)
+    hits = right.sum(axis=0)
     priors = []
     for last in lasts:
         low, high = _fullest(own, whom, last)
@@ -313,6 +298,45 @@ def link_people(
         )
         for epsilon, hit, prior in zip(epsilons, hits, priors, strict=True)
     ]
+
+
+def guess_people(
+    candidates: Candidates,
+    codes: NDArray[np.int32],
+    count: int,
+    published: NDArray[np.int64],
+    lasts: Sequence[NDArray[np.int64]],
+    people: NDArray[np.int64],
+    *,
+    otherwise: bool = False,
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Guess a value of some people, and return how many may be each, and which guesses are right.
+
+    `codes` are those of the original, `count` of them, and then those of the release, whose rows
+    are about `published`; `lasts` are the windows of each width. Of somebody whom nothing matches
+    the guess is wrong, or `otherwise` the best one of the whole release.
+    """
+    own, carried = codes[:count], codes[count:]
+    order, starts = by_person(published)
+    usual = [_fullest(carried, published, last) for last in lasts] if otherwise else None
+    found = np.zeros(len(people), np.int64)
+    right = np.zeros((len(people), len(lasts)), bool)
+    for place, person in enumerate(people.tolist()):
+        some = candidates.find(person)
+        found[place] = len(some)
+        mine = own[candidates.own(person)]
+        if len(some):
+            counts = np.diff(starts)[some]
+            begins = np.repeat(starts[some] - np.cumsum(counts) + counts, counts)
+            values = carried[order[begins + np.arange(counts.sum())]]
+            members = np.repeat(np.arange(len(some)), counts)
+            guesses = [_fullest(values, members, last) for last in lasts]
+        elif usual is not None:
+            guesses = usual
+        else:
+            continue
+        right[place] = [_within(guess, mine).any() for guess in guesses]
+    return found, right
 
 
 def _fullest(

@@ -12,6 +12,7 @@ import stat
 from collections import Counter
 from typing import TYPE_CHECKING, Any, get_args
 
+from shoal.audit.agreement import check_agreement
 from shoal.audit.asked import ASKED
 from shoal.audit.shapes import (
     Check,
@@ -29,17 +30,15 @@ from shoal.audit.shapes import (
 )
 from shoal.audit.verdict import VERDICTS
 from shoal.errors import InputError, UsageError
-from shoal.notation import parse
-from shoal.principles.requirement import requirements
-from shoal.release.statement import CONTEXT, COUNTS, LINE
+from shoal.release.statement import CONTEXT, COUNTS, HELD, LINE
 from shoal.table.dates import check_format, not_dates
 from shoal.table.ends import backwards
 from shoal.table.files import part_files, tables_named
-from shoal.table.forms import CODEBOOK, FORMS, MEANS, TWO_TABLES, own_columns, stems
+from shoal.table.forms import CODEBOOK, FORMS, stems
 from shoal.table.grid import REGIONS
 from shoal.table.linked import check_linked_name
 from shoal.table.missing import Missing
-from shoal.table.schema import KINDS, LABELS, NOBODY, NUMERIC, PERSON, PSEUDONYM, RESERVED
+from shoal.table.schema import KINDS, LABELS, NOBODY, NUMERIC, PSEUDONYM
 from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
@@ -83,102 +82,26 @@ def read_manifest(directory: Path) -> dict[str, Any]:
 def check_shape(manifest: Any) -> None:
     """Raise where a manifest says something that no manifest can say."""
     CHECK(manifest, "the manifest")
-    names = [column["name"] for column in manifest["columns"]]
-    own = [RESERVED, *own_columns(manifest)]
-    if len(set(names)) < len(names) or set(own) & set(names):
-        problem = f"'columns' has a name twice, or one that is called {' or '.join(map(repr, own))}"
-        raise Wrong(problem)
-    if "previous" in manifest and "people" not in manifest:
-        problem = "a release of a series has to say 'people'"
-        raise Wrong(problem)
-    if ("people" in manifest) is not ("rows_known" in manifest):
-        problem = "the manifest has to say both 'people' and 'rows_known', or neither"
-        raise Wrong(problem)
-    _check_counts(manifest)
-    if ("alone" in manifest) is not (manifest.get("rows_known") is False):
-        problem = "'alone' is there where 'rows_known' is false, and nowhere else"
-        raise Wrong(problem)
-    if not any(column["role"] == "quasi" for column in manifest["columns"]):
-        problem = "'columns' has no quasi column"
-        raise Wrong(problem)
-    alone = manifest.get("heterogeneous", False)
-    if alone is not (manifest["groups"] is None) or alone is not ("adversary" in manifest):
-        problem = (
-            "'groups' is null, and 'adversary' there, for a heterogeneous release and for no other"
-        )
-        raise Wrong(problem)
-    if "nodes" in manifest and (alone or manifest.keys() & {"people", "coarsened_from"}):
-        problem = "'nodes' go with neither people, a coarser release nor one without groups"
-        raise Wrong(problem)
     _check_digests(manifest)
-    _check_regions(manifest)
-    if alone and manifest["form"] in {MEANS, TWO_TABLES}:
-        problem = f"a heterogeneous release has no form {manifest['form']!r}"
-        raise Wrong(problem)
-    nodes = [c for c in manifest["columns"] if c["role"] == "quasi" and c["kind"] == "node"]
-    if nodes and manifest["form"] == TWO_TABLES:
-        problem = "'columns' has a node, and two tables have none"
-        raise Wrong(problem)
-    _check_terms(manifest)
-
-
-def _check_counts(manifest: dict[str, Any]) -> None:
-    """Raise where some numbers of rows that were left out are said, and others are not."""
-    of_people = {"suppressed_people", "capped"}
-    for place, told, needed in (
-        ("the manifest", manifest, {*COUNTS} - (set() if "people" in manifest else of_people)),
-        *(
-            (f"'tables', {name!r}", said, {*COUNTS} - {"suppressed_people"})
-            for name, said in manifest.get("tables", {}).items()
-        ),
-    ):
-        some = told.keys() & {*COUNTS}
-        if some != (needed if "rows_in" in manifest else set()):
-            problem = f"{place} has to say all of {', '.join(map(repr, sorted(needed)))}, or none"
-            raise Wrong(problem)
+    check_agreement(manifest)
 
 
 def _check_digests(manifest: dict[str, Any]) -> None:
     """Raise where a file that every release has goes without a digest."""
-    _check_linked(manifest)
-    digests = manifest["digests"]
+    digests, own = manifest["digests"], {REPORT, CODEBOOK}
     for stem in (*stems(manifest["form"]), *manifest.get("tables", {})):
         tables = [name for name in digests if name in tables_named(stem)]
-        tables += part_files(stem, digests)[:1]  # all parts are one table
-        if len(tables) != 1:
+        parts = part_files(stem, digests)
+        if len(tables) + bool(parts) != 1:  # all parts are one table
             problem = f"'digests' has to name one table {stem}"
             raise Wrong(problem)
+        own |= {*tables, *parts}
+    if strange := digests.keys() - own:
+        problem = f"'digests' names {min(strange)[:40]!r}, which is no file of a release"
+        raise Wrong(problem)
     if not {REPORT, CODEBOOK} <= digests.keys() or MANIFEST in digests:
         problem = f"'digests' has to name {REPORT} and {CODEBOOK}, and not {MANIFEST}"
         raise Wrong(problem)
-
-
-def _check_linked(manifest: dict[str, Any]) -> None:
-    """Raise where what is said of linked tables cannot be."""
-    if "tables" not in manifest:
-        return
-    if "people" not in manifest or "previous" in manifest or manifest["form"] == TWO_TABLES:
-        problem = "'tables' are linked by people, and neither in a series nor beside two tables"
-        raise Wrong(problem)
-    for name, said in manifest["tables"].items():
-        names = [column["name"] for column in said["columns"]]
-        if len(set(names)) < len(names) or {RESERVED, PERSON} & set(names):
-            problem = f"'tables', {name!r} has a name twice, or one that a release has of its own"
-            raise Wrong(problem)
-
-
-def _check_regions(manifest: dict[str, Any]) -> None:
-    """Raise where regions cannot be, or lack what says where they were cut."""
-    if "cells" not in manifest:
-        return
-    if manifest["groups"] is None or "previous" in manifest or manifest["form"] == TWO_TABLES:
-        problem = "'cells' go with groups, and neither with a series nor with two tables"
-        raise Wrong(problem)
-    for column in manifest["columns"]:
-        cut = column.get("kind") == "interval" and "never_mix" not in column
-        if cut and not {"step", "bounds"} <= column.keys():
-            problem = f"'columns' has to say step and bounds of {column['name']!r}"
-            raise Wrong(problem)
 
 
 def _table_name(value: str, place: str) -> None:
@@ -187,37 +110,6 @@ def _table_name(value: str, place: str) -> None:
     except UsageError:
         problem = f"{place} names {value[:40]!r}, which is no linked table"
         raise Wrong(problem) from None
-
-
-def _check_terms(manifest: dict[str, Any]) -> None:
-    """Raise where a term cannot be read, or would open a file in being read."""
-    sensitive = [c["name"] for c in manifest["columns"] if c["role"] == "sensitive"]
-    linked = [
-        [f"{name}.{c['name']}" for c in said["columns"] if c["role"] == "sensitive"]
-        for name, said in manifest.get("tables", {}).items()
-    ]
-    try:
-        requirements(manifest["require"], sensitive, *filter(None, linked), files=False)
-    except (UsageError, InputError) as problem:
-        raise _unread("'require'", problem) from None
-    terms = [("method", manifest["method"])]
-    terms += [
-        ("hierarchy", column["hierarchy"])
-        for column in manifest["columns"]
-        if "hierarchy" in column
-    ]
-    for key, notation in terms:
-        try:
-            term = parse(notation, files=False)
-        except (UsageError, InputError) as problem:
-            raise _unread(repr(key), problem) from None
-        if term.role != key:
-            other = f"{key!r} is a {term.role}"
-            raise Wrong(other)
-
-
-def _unread(key: str, problem: Exception) -> Wrong:
-    return Wrong(f"{key} cannot be read: {str(problem).removesuffix('.')}")
 
 
 # Columns
@@ -362,7 +254,7 @@ QUASI = shaped(
         "bounds": lambda _value, _place: None,  # checked by type
     },
 )
-SHARE = finite(least=0, most=1)
+SHARE, CHANCE = finite(least=0, most=1), finite(above=0, most=1)
 REQUIRED: dict[str, Check] = {
     "shoal": text(r"[0-9]+\.[0-9]+[\w.+-]{0,40}"),
     "id": text(r"[0-9a-f]{32}"),
@@ -379,20 +271,22 @@ REQUIRED: dict[str, Check] = {
         shaped({"column": text(), "alone": whole(null=True), "said": or_null(one_of(NOBODY))})
     ),
     "found": or_null(
-        shaped({"quasi": SHARE, "with_exposed": shaped({"largest": SHARE, "above": SHARE})})
+        shaped({"quasi": CHANCE, "with_exposed": shaped({"largest": CHANCE, "above": SHARE})})
     ),
     "inferred": or_null(mapped(shaped({"certain": SHARE, "likely": SHARE}))),
     "learned": or_null(listed(shaped({"principle": text(), "share": SHARE}))),
     "verdict": one_of(*VERDICTS),
     "loss": shaped({"gcp": SHARE, "ncp": mapped(SHARE)}),
     "date": text(r"[0-9]{4}-[0-9]{2}-[0-9]{2}"),
-    "threshold": finite(above=0, most=1),
+    "threshold": CHANCE,
     "asked": shaped({}, ASKED),
     "digests": mapped(text(DIGEST), names=_file_name),
 }
+HELD_OUT: dict[str, Check] = {name: whole() for name in HELD}
 LEFT_OUT: dict[str, Check] = {name: whole() for name in COUNTS} | {"rows_in": whole(least=1)}
 OPTIONAL: dict[str, Check] = {
     **LEFT_OUT,
+    **HELD_OUT,
     "people": whole(least=1),
     "rows_known": flag,
     "alone": whole(),

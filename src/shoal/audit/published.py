@@ -17,8 +17,7 @@ import polars as pl
 from shoal.audit.cells import as_text, without_escapes
 from shoal.audit.claims import kinds_of, manifest_schema
 from shoal.audit.forms import Tables
-from shoal.audit.manifest import read_manifest
-from shoal.audit.tables import read_published
+from shoal.audit.gate import open_stated, open_tables
 from shoal.audit.verify import alike, check_rows
 from shoal.errors import UnknownColumn, UsageError, option
 from shoal.principles.requirement import requirements
@@ -110,8 +109,8 @@ def open_published(
     if person is not None and not people:
         raise UsageError(PEOPLE)
     if path is not None and path.is_dir():
-        manifest = read_manifest(path)
-        table = read_published(path, manifest)
+        manifest = open_stated(path)
+        table = open_tables(path, manifest).rows
         check_rows(table)
         if "people" in manifest and person is None:
             table = _one_row_each(table)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.audit.claims import manifest_schema
-from shoal.audit.files import audit_directory
 from shoal.audit.manifest import MANIFEST, read_manifest
 from shoal.audit.nesting import Side, not_nested
 from shoal.audit.tables import digest_of, read_spelled
@@ -26,7 +25,7 @@ from shoal.table.forms import own_columns
 from shoal.table.schema import PERSON, REAL, RESERVED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from shoal.audit.forms import Tables
     from shoal.audit.verify import Audit
@@ -49,11 +48,11 @@ class Part:
     directory: Path
 
     @classmethod
-    def of(cls, directory: Path) -> Part:
+    def of(cls, directory: Path, measure: Callable[[Path], Audit]) -> Part:
         """Read and audit a release."""
         manifest = read_manifest(directory)
         digest = digest_of(directory / MANIFEST)
-        return cls(directory.name, manifest, digest, audit_directory(directory), directory)
+        return cls(directory.name, manifest, digest, measure(directory), directory)
 
     @cached_property
     def tables(self) -> Tables:
@@ -146,21 +145,17 @@ class SeriesAudit:
         }
 
 
-def audit_series(
-    releases: Sequence[str | Path], *, ledger: str | Path | None = None
+def audit_several(
+    releases: Sequence[str | Path],
+    measure: Callable[[Path], Audit],
+    ledger: str | Path | None = None,
 ) -> SeriesAudit:
-    """Audit several releases, the oldest first, or the finer one first.
-
-    Parameters
-    ----------
-    releases : release directories.
-    ledger : the owner's ledger of the series, which tells what public files cannot.
-    """
+    """Audit several releases, each of which is measured by `measure`."""
     for one in releases:
         if not Path(one).is_dir():
             msg = f"{Path(one).name!r} is no release directory, and several are audited together."
             raise UsageError(msg)
-    parts = [Part.of(Path(one)) for one in releases]
+    parts = [Part.of(Path(one), measure) for one in releases]
     problems: list[str] = []
     warnings: list[str] = []
     if all(map(_readable, parts)):

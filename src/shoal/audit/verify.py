@@ -93,6 +93,27 @@ def _counted(count: int, unit: str) -> str:
     return f"{count:,} {unit if count == 1 else several[unit]}"
 
 
+@dataclass(frozen=True)
+class Report:
+    """Whether the text of a report was compared with the files, and what to know if it was not.
+
+    One that is `untrue` says something else than they do.
+    """
+
+    compared: bool = True
+    because: str | None = None
+    untrue: bool = False
+
+    @classmethod
+    def false(cls, because: str) -> Report:
+        """Return that a report is not that of its release."""
+        return cls(because=because, untrue=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {"text": "compared" if self.compared else "not compared", "because": self.because}
+
+
 @dataclass(frozen=True, eq=False)
 class Audit(Shown):
     """What was measured on published rows, and what is wrong with the files, if anything.
@@ -107,7 +128,8 @@ class Audit(Shown):
     `reading` is what the manifest of a release says about how its cells are to be read; `warnings`
     is what else a reader of the files should know; `shown` is what its tables show by themselves,
     where that was looked at; `exposed` is what columns that are published unchanged add to what a
-    reader learns, None for a table without a manifest.
+    reader learns, None for a table without a manifest. `stated` is what no file can show, so that
+    only the owner knows it; `report` says whether the report was compared, where there is one.
     """
 
     rows: int
@@ -125,6 +147,8 @@ class Audit(Shown):
     rows_known: bool = True
     shown: dict[str, Any] | None = None
     exposed: Exposed | None = None
+    stated: tuple[str, ...] = ()
+    report: Report | None = None
 
     @property
     def holds(self) -> bool:
@@ -171,6 +195,8 @@ class Audit(Shown):
             "remarks": list(self.remarks),
             "reading": list(self.reading),
             "warnings": list(self.warnings),
+            "stated": list(self.stated),
+            "report": None if self.report is None else self.report.to_dict(),
         }
         if self.people is not None:
             facts |= {"people": self.people, "rows_known": self.rows_known, "alone": self.alone}

@@ -27,6 +27,13 @@ def attack(
         str | None,
         typer.Option(help="The original table: what the attacker knows of people. Owners only."),
     ] = None,
+    control: Annotated[
+        str | None,
+        typer.Option(
+            help="People of the same population who are not in the release: what chance and "
+            "general knowledge give. Needs --original."
+        ),
+    ] = None,
     group: Annotated[
         str | None, typer.Option(help="Column that names the groups of plain tables.")
     ] = None,
@@ -78,6 +85,7 @@ def attack(
             releases,
             chosen,
             original=people,
+            control=control and show.open_with(control, replace(ask, query=None)),
             group=group,
             epsilons=numbers("--epsilon", epsilon),
             deltas=numbers("--delta", delta, most=1),

@@ -13,7 +13,7 @@ from shoal.cli import show
 
 
 @show.asking(
-    *("schema", "quasi", "sensitive", "person", "rows", "require", "type", "hierarchy"),
+    *("schema", "quasi", "sensitive", "person", "rows", "require", "type", "hierarchy", "odds"),
     *show.READING,
 )
 def audit(
@@ -46,7 +46,6 @@ def audit(
         str | None,
         typer.Option(help="The ledger of a series, to check what its files cannot; owners only."),
     ] = None,
-    odds: show.Odds = None,
     engine: Annotated[
         str | None,
         typer.Option(help="Where to measure part files, as 'Spark()'; this machine else."),
@@ -62,7 +61,7 @@ def audit(
 
     if len(sources) > 1 or ledger is not None:
         given = (ask.require, ask.quasi, ask.sensitive, ask.schema)
-        alone = not any((*given, original, group, report, engine, odds))
+        alone = not any((*given, original, group, report, engine, ask.odds))
         audit_together(sources, ledger, alone=alone, quiet=quiet, json=json)
         return
     (source,) = sources
@@ -73,7 +72,7 @@ def audit(
     asked: Any = run.require or None
     released = Path(source).is_dir()
     levels = not released and not asked
-    if levels and odds is not None:
+    if levels and ask.odds is not None:
         msg = "--odds needs a release directory, or --require: there is no requirement to bound."
         raise shoal.UsageError(msg)
     if not levels and (group or report):
@@ -112,7 +111,7 @@ def audit(
             population=population,
             engine=engine,
         )
-    tell(found, odds, quiet=quiet, json=json)
+    tell(found, run.odds, quiet=quiet, json=json)
 
 
 def tell(found: Any, odds: float | None = None, *, quiet: bool, json: bool) -> None:
@@ -120,8 +119,7 @@ def tell(found: Any, odds: float | None = None, *, quiet: bool, json: bool) -> N
     from shoal.views.text import print_audit, print_odds
 
     at_odds = [] if odds is None else found.at_odds(odds)
-    if not found.holds:
-        show.settle(1)
+    show.settle(0 if found.holds else 1)
     for warning in found.warnings:
         show.note(f"Warning: {warning}", quiet=quiet)
     for remark in found.remarks:
@@ -148,8 +146,7 @@ def audit_together(
         msg = "Several releases are audited by what their manifests say, and by nothing else."
         raise shoal.UsageError(msg)
     found = shoal.audit_series(sources, ledger=ledger)
-    if not found.holds:
-        show.settle(1)
+    show.settle(0 if found.holds else 1)
     for warning in found.warnings:
         show.note(f"Warning: {warning}", quiet=quiet)
     show.print_json(found.to_dict()) if json else print_series_audit(

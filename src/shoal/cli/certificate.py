@@ -1,4 +1,4 @@
-"""`shoal certificate`: two pages to sign, measured from the files of a release."""
+"""`shoal certificate`: pages to sign, measured from the files of a release."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def certificate(
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
-    """Audit a release and write its certificate: two pages to print and sign.
+    """Audit a release and write its certificate: pages to print and sign.
 
     A release that does not hold what it promises gets a page that says so, and exit code 1.
     """
@@ -54,6 +54,6 @@ def certificate(
     for warning in found.warnings:
         show.note(f"Warning: {warning}", quiet=quiet)
     show.print_json(found.to_dict()) if json else print_audit(found)
-    show.note(f"Print {file} and sign it: two pages.", quiet=quiet)
+    show.note(f"Print {file} and sign it.", quiet=quiet)
     if not found.holds:
         raise typer.Exit(1)

@@ -36,10 +36,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Publish tables about people so that nobody's sensitive value can be nearly known.",
 )
-COMMANDS = (  # each in a module of its name, in the order of the help
+COMMANDS = (  # each in a module of its name but for those ELSEWHERE, in the order of the help
     *("inspect", "init", "anonymize", "coarsen", "plan", "audit", "report", "certificate"),
+    *("dossier", "show"),
     *("attack", "count", "estimate", "complete", "scripts", "compare", "tune", "demo", "serve"),
 )
+ELSEWHERE = {"show": "person"}  # `cli/show.py` is what commands share
 BARE = {"demo", "serve"}  # which go without any option
 
 
@@ -64,9 +66,20 @@ def commands(asked: str) -> Any:
     one = copy(app)
     one.registered_commands = []
     for name in [asked] if asked in COMMANDS else COMMANDS:
-        function = getattr(import_module(f"shoal.cli.{name}"), name)
+        function = getattr(import_module(f"shoal.cli.{ELSEWHERE.get(name, name)}"), name)
         one.command(cls=PanelledCommand, no_args_is_help=name not in BARE)(function)
     return typer.main.get_command(one)
+
+
+def with_room(function: Any, **options: Any) -> Any:
+    """Call a function."""
+    return function(**options)
+
+
+# Python keeps frames in pieces of 16 KiB. Where a loop calls across the end of one, each call has a
+# piece from the system and gives it back: at an unlucky depth a quarter of the time of a start. A
+# frame that asks for more is in a large piece, and so is all that it calls.
+with_room.__code__ = with_room.__code__.replace(co_stacksize=2**15)
 
 
 def main() -> None:
@@ -85,7 +98,7 @@ def main() -> None:
         sys.unraisablehook = unraisable
     try:
         command = commands(sys.argv[1] if len(sys.argv) > 1 else "")
-        code = command(prog_name="shoal", standalone_mode=False)
+        code = with_room(command, prog_name="shoal", standalone_mode=False)
         sys.stdout.flush()
     except SystemExit as end:  # Typer leaves by itself for a closed pipe (1) and completion (0)
         finish("", show.Settled.code or 0 if end.code in {None, 1} else int(end.code or 0))
@@ -143,6 +156,8 @@ def explain(problem: BaseException) -> tuple[str, int]:
     match problem:
         case ShoalError():
             return f"shoal: {as_typed(problem.sentence)}", problem.exit_code
+        case KeyboardInterrupt() | typer.Abort() if show.Settled.code is not None:
+            return f"shoal: interrupted. {_settled(show.Settled.code)}", show.Settled.code
         case KeyboardInterrupt() | typer.Abort():
             return INTERRUPTED, 130
         case BrokenPipeError():
@@ -150,10 +165,8 @@ def explain(problem: BaseException) -> tuple[str, int]:
         case MemoryError():
             return "shoal: this machine has too little memory for the table.", 2
         case OSError() if show.Settled.code is not None:
-            said = "complete" if show.Settled.code == 0 else "audited, and does not hold"
-            return f"shoal: cannot print: {problem.strerror}. The release is {said}.", (
-                show.Settled.code
-            )
+            code = show.Settled.code
+            return f"shoal: cannot print: {problem.strerror}. {_settled(code)}", code
         case OSError():
             return f"shoal: cannot write: {problem.strerror}.", 4
     if hasattr(problem, "format_message") and hasattr(problem, "exit_code"):  # bad usage
@@ -166,6 +179,11 @@ def explain(problem: BaseException) -> tuple[str, int]:
         f"shoal: an unforeseen {type(problem).__name__} stopped the work; nothing was left "
         "half-written. Run again with SHOAL_DEBUG=1 for details, and please report it."
     ), 2
+
+
+def _settled(code: int) -> str:
+    """Return what has become of a release, by the exit code that stands."""
+    return f"The release is {'complete' if code == 0 else 'audited, and does not hold'}."
 
 
 def finish(message: str, code: int) -> None:

@@ -12,7 +12,10 @@ OTHERS: dict[str, dict[str, str]] = {  # options of what is not asked of a run, 
     "Columns": {"group": "COLUMN"},
     "What must hold": {},
     "What to look at": {
+        "norm": "NAME",
         "original": "TABLE",
+        "row": "NUMBER",
+        "control": "TABLE",
         "epsilon": "NUMBER",
         "m": "NUMBER",
         "relative": "",
@@ -46,7 +49,12 @@ OTHERS: dict[str, dict[str, str]] = {  # options of what is not asked of a run, 
         "help": "",
     },
 }
-AFTER = {"group": "survey_weight", "report": "withhold_counts", "dry_run": "engine"}
+AFTER = {
+    "odds": "relative",
+    "group": "survey_weight",
+    "report": "withhold_counts",
+    "dry_run": "engine",
+}
 FOUND = {
     name: (panel, metavar)
     for panel, others in OTHERS.items()

@@ -11,7 +11,8 @@ from shoal.cli import show
 
 
 @show.asking(
-    *("table", "schema", "sensitive", "person", "rows", "linked", *show.WRITTEN, *show.READING),
+    *("table", "schema", "sensitive", "person", "rows", "linked", "odds"),
+    *(*show.WRITTEN, *show.READING),
     engine="Where to count, as 'Spark()'; this machine else.",
 )
 def plan(
@@ -25,7 +26,6 @@ def plan(
     require: Annotated[
         str | None, typer.Option(help="Any requirement to plan for instead.")
     ] = None,
-    odds: show.Odds = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
@@ -34,6 +34,8 @@ def plan(
     from shoal.views.text import print_known, print_plan
 
     run = shoal.Run.of_ask(ask)
+    # A file says it of requirements; whoever types it wants to be told that none is planned for.
+    odds = ask.odds if m is None and require is None else run.odds
     show.announce_compiling(quiet=quiet)
     if require is not None:
         known = run.plan(require=require, odds=odds)

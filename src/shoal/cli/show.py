@@ -15,7 +15,7 @@ import typer
 
 from shoal import Ask
 from shoal.views.commands import as_typed
-from shoal.views.terminal import plain, plain_json
+from shoal.views.terminal import plain, plain_json, plain_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,13 +46,6 @@ OptionalTables = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="TABLE", help=TABLE_HELP + " Else what --schema names.", show_default=False
-    ),
-]
-Odds = Annotated[
-    float | None,
-    typer.Option(
-        metavar="C",
-        help="Also give bounds for readers to whom some rows seem C times as likely as others.",
     ),
 ]
 Report = Annotated[
@@ -101,7 +94,8 @@ def asking(*names: str, asks: type[Ask] = Ask, **helps: str) -> Callable[[Any], 
     `table` stands for the argument; `helps` are options of which this command says something else.
     """
     flags = asks.flags()
-    chosen = [*names, *helps] if names else ["table", *flags]
+    every = ["table", *(name for name, one in flags.items() if one.of_runs)]
+    chosen = [*names, *helps] if names or helps else every
     made = [_parameter(flags[name], helps.get(name)) for name in chosen if name != "table"]
     if "table" in chosen:
         made.append(inspect.Parameter("table", BY_NAME, default=None, annotation=OptionalTables))
@@ -119,6 +113,11 @@ def asking(*names: str, asks: type[Ask] = Ask, **helps: str) -> Callable[[Any], 
         return typed
 
     return with_options
+
+
+def print_lines(text: str) -> None:
+    """Print text of several lines on stdout, without what would steer a terminal."""
+    sys.stdout.write(plain_lines(text) + "\n")
 
 
 def _parameter(flag: Any, text: str | None) -> inspect.Parameter:

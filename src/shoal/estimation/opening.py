@@ -14,8 +14,7 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.claims import manifest_schema, weighing
-from shoal.audit.manifest import read_manifest
-from shoal.audit.tables import read_tables
+from shoal.audit.gate import open_stated, open_tables
 from shoal.errors import InputError, UnknownColumn
 from shoal.table.coding import code_lenient
 from shoal.table.forms import TWO_TABLES
@@ -75,11 +74,10 @@ def open_release(source: Any) -> Analysable:
     if isinstance(source, Analysable):
         return source
     if isinstance(source, str | Path):
-        manifest = read_manifest(Path(source))
+        manifest = open_stated(Path(source))
         check_analysable(manifest)
-        tables = read_tables(Path(source), manifest)
-        if tables.problems or tables.people is None:
-            raise InputError(" ".join(tables.problems))
+        tables = open_tables(Path(source), manifest)
+        assert tables.people is not None
         people, values = tables.people, tables.rows
     elif hasattr(source, "manifest") and hasattr(source, "parts"):
         manifest = source.manifest

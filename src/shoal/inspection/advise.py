@@ -182,6 +182,8 @@ def whom_rows_are_about(name: str, distinct: int, filled: int) -> Advice | None:
     person, household, word = _speaks_of(name)
     if word is None or distinct < ENOUGH or filled < REPEATED * distinct:
         return None
+    if not lexicon().names.isdisjoint(words_of(name)):
+        return None  # two people may share a name, so it does not tell them apart
     if distinct < PER_PERSON * filled and (distinct <= FEW or not person):
         return None
     why = f"{distinct:,} values in {filled:,} rows: several rows are about one "

@@ -32,6 +32,7 @@ TOPICS = {  # of sensitive columns, as a sentence calls them
     "money": "money",
     "marks": "grades or performance",
 }
+LETTERS = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"})
 UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
 CERTAIN = 4  # letters from which a part of a word is taken for what it is, beside any other
 COMPANION = 3  # letters that the other parts of a word must have where it has fewer
@@ -61,11 +62,11 @@ class Lexicon:
     text: frozenset[str]
     persons: frozenset[str]
     households: frozenset[str]
+    names: frozenset[str]
     identifiers: frozenset[str]
     not_identifiers: frozenset[str]
     codes: frozenset[str]
     labels: frozenset[str]
-    given: frozenset[str]
     quasi: frozenset[str]
     core: frozenset[str]
     quasi_stems: frozenset[str]
@@ -94,11 +95,11 @@ def fold(text: str) -> str:
     >>> fold("Décédé"), fold("Straße"), fold("Größe")
     ('decede', 'strasse', 'grosse')
     """
-    plain = unicodedata.normalize("NFKD", text.lower().replace("ß", "ss"))
+    plain = unicodedata.normalize("NFKD", text.lower().translate(LETTERS))
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
 
 
-def _both(text: str) -> Iterator[str]:
+def spelled(text: str) -> Iterator[str]:
     """Yield every word of a list as it may be typed: umlauts also as two letters."""
     for word in text.split():
         if word.isascii():
@@ -122,7 +123,7 @@ def lexicon() -> Lexicon:
             entry: Any = one
             for key in keys:
                 entry = entry.get(key, {})
-            found.update(_both(entry or ""))
+            found.update(spelled(entry or ""))
         return frozenset(found)
 
     lists = ("words", "stems", "short", "maybe", "values")
@@ -136,13 +137,13 @@ def lexicon() -> Lexicon:
             for one in (
                 "persons",
                 "households",
+                "names",
                 "identifiers",
                 "not_identifiers",
                 "codes",
                 "labels",
             )
         },
-        given=listed("identifying", "given"),
         quasi=listed("quasi", "words"),
         core=listed("quasi", "core"),
         quasi_stems=listed("quasi", "stems"),

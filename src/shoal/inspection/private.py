@@ -6,7 +6,6 @@ addresses of mail, telephone numbers, given names, free text. Cells are looked a
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +21,7 @@ from shoal.inspection.lexicon import (
     words_in,
     words_of,
 )
+from shoal.inspection.naming import Named, what_cells_show
 from shoal.inspection.profile import Profile
 
 if TYPE_CHECKING:
@@ -37,31 +37,16 @@ LABELS = 2_000  # distinct cells of which the words are looked up, the most freq
 SHARE = {"health": 0.3, "death": 0.8}  # of the rows whose cells have words of a topic; else:
 USUAL = 0.5
 LEAST = 2  # different cells with words of a topic
-GIVEN = 5  # different cells with given names
-NAMED = 0.3  # of the rows whose cells have given names
 CODES = 10  # different codes from which they tell what they are codes of
 LETTERS = 3  # with which codes of diseases begin
 MOSTLY = 0.9
-TEXT_WORDS = 4  # of a cell of free text, on average
-TEXT_LENGTH = 25
 WHOLE = frozenset(["first", "last", "full", "middle", "given", "family", "birth", "number", "nr"])
-TEXT_DISTINCT = 0.3  # of the cells of free text that are different
 ICD10 = r"^[A-TV-Z][0-9][0-9AB](\.?[0-9A-Z]{1,4})?$"
 ICD9 = r"^([0-9]{3}(\.[0-9]{1,2})?|[VE][0-9]{2,3}(\.[0-9]{1,2})?)$"
 LETTERED = r"^[VE]"
 CURRENCY = r"^[-+]?\s*[€$£¥]\s?[0-9]|^[-+]?[0-9][0-9.,' ]*\s?(€|\$|£|¥|EUR|USD|GBP|CHF|SEK|PLN)$"
-REACHES = {
-    "e-mail addresses": r"^[^@\s]+@[^@\s]+\.[A-Za-z]{2,}$",
-    "web addresses": r"(?i)^(https?://|www\.)\S+$",
-    "telephone numbers": (
-        r"^\+[0-9][0-9\s()/.-]{6,}$|^\(?0[0-9]{2,5}\)?[\s/.-][0-9][0-9\s/.-]{3,}$"
-        r"|^\(?[0-9]{3}\)?[\s.-][0-9]{3}[\s.-][0-9]{4}$"
-    ),
-    "bank accounts": r"^[A-Z]{2}[0-9]{2}[A-Z0-9 ]{11,32}$",
-    "network addresses": r"^([0-9]{1,3}\.){3}[0-9]{1,3}$|^([0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}$",
-    "social security numbers": r"^[0-9]{3}-[0-9]{2}-[0-9]{4}$",
-    "random identifiers": r"^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$",
-}
+LONG_NUMBER = r"^[0-9]{6,}$"  # as of telephones and of files
+SEVERAL_WORDS = r"\S\s+\S+\s+\S"
 
 
 def sensitive_cells(profile: Profile, kind: Inferred) -> Meaning | None:
@@ -98,55 +83,33 @@ def is_money(profile: Profile) -> bool:
     return profile.numbers is None and bool(profile.distinct) and profile.mostly(CURRENCY)
 
 
-def names_people(profile: Profile) -> str | None:
-    """Return why the cells of a column name or reach people, None where they do not."""
-    if profile.numbers is not None or not profile.distinct:
-        return None
-    if reached := _reaches(profile):
-        return reached
-    shown = profile.most_frequent(LABELS)
-    words, counts = words_in([cell for cell, _ in shown]), np.array([one for _, one in shown])
-    named = np.array([bool(some & lexicon().given) for some in words])
-    plain = all(re.search(r"[0-9]", cell) is None for cell, _ in shown)
-    if plain and named.sum() >= GIVEN and counts[named].sum() >= NAMED * counts.sum():
-        return "its cells have given names of people"
-    return "its cells are free text, which may name anyone" if _free_text(profile) else None
+def says_names(name: str, labels: pl.Series, counts: NDArray[np.int64]) -> Named | None:
+    """Return why labels would give people away: by the header, or by what they are; None else.
 
-
-def _reaches(profile: Profile) -> str | None:
-    """Return what of a person the cells are by which she can be reached, None otherwise."""
-    if not profile.mostly(r"[0-9@]|www\."):  # none of them goes without
-        return None
-    for what, pattern in REACHES.items():
-        if profile.mostly(pattern):
-            return f"its cells are {what}"
-    return None
-
-
-def says_names(name: str, labels: pl.Series, counts: NDArray[np.int64]) -> str | None:
-    """Return why labels would give people's names away, or free text; None where nothing says so.
-
-    Sharper than what is proposed, because a release is refused for it: a name as `hospital_name`
-    is none of a person, and towns are called Charlotte.
+    A header says it where all its words do: `hospital_name` is none of a person. It has to be
+    borne out by cells that are no categories, and of free text by cells of several words.
     """
     profile = Profile(labels.alias(name), labels, counts)
-    if profile.distinct < ENOUGH or profile.filled < ENOUGH:
-        return None
+    return _headed(profile, name) or what_cells_show(name, labels, counts)
+
+
+def _headed(profile: Profile, name: str) -> Named | None:
+    """Return what a header says of people that the cells bear out."""
     known, said = lexicon(), words_of(name)
     word = word_among(name, known.people | known.identifying | known.text)
-    if word and (word == "".join(said) or {*said} <= {word, *known.persons, *WHOLE}):
-        return "its header says so"
-    if quasi_name(name) or sensitive_name(name):
-        return _reaches(profile)
-    return names_people(profile)
-
-
-def _free_text(profile: Profile) -> bool:
-    if profile.distinct < TEXT_DISTINCT * profile.filled or profile.distinct < CODES:
-        return False
-    lengths = profile.cells.str.len_chars().mean()
-    words = profile.cells.str.count_matches(r"\S+").mean()
-    return float(lengths or 0) >= TEXT_LENGTH and float(words or 0) >= TEXT_WORDS  # type: ignore[arg-type]
+    if word is None or profile.distinct < ENOUGH:
+        return None
+    if word != "".join(said) and not {*said} <= {word, *known.persons, *WHOLE}:
+        return None
+    if profile.numbers is not None and not profile.all_match(LONG_NUMBER):
+        return None
+    often = profile.distinct > min(PER_PERSON * profile.filled, FEW)
+    if word in known.text:
+        several = profile.count(profile.matching(SEVERAL_WORDS)) >= USUAL * profile.filled
+        return Named("free text", "its header says so") if often and several else None
+    if word in known.people or often:
+        return Named("names or addresses of people", "its header says so")
+    return None
 
 
 def identity(profile: Profile, kind: Inferred, name: str) -> str | None:
@@ -154,7 +117,10 @@ def identity(profile: Profile, kind: Inferred, name: str) -> str | None:
     if kind.kind in {"date", "latitude", "longitude", "boolean"}:
         return None
     why = _named_after(profile, name)
-    return names_people(profile) if why is None and profile.filled >= ENOUGH else why
+    if why is not None or profile.filled < ENOUGH:
+        return why
+    shown = what_cells_show(name, profile.cells, profile.counts)
+    return None if shown is None else f"its cells look like {shown.what} ({shown.why})"
 
 
 def unique(profile: Profile, kind: Inferred) -> str | None:

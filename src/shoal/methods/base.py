@@ -111,6 +111,10 @@ class Method(Term):
             )
             raise UsageError(msg)
 
+    def shows_nodes(self) -> bool:
+        """Return whether a release shows which part of the cuts each group comes from."""
+        return False
+
     def divides(
         self, task: Task, parts: Sequence[NDArray[np.int64]], check: Callable[[Task], None]
     ) -> bool:

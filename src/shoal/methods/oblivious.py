@@ -101,11 +101,15 @@ class Oblivious(Method):
         else:
             nodes = guarded(task, measure, self._blocks(len(task.coded)), cuts, ties)
         groups = Groups.of(nodes.labels())
-        if self.block is None:
+        if self.shows_nodes():
             groups = replace(groups, nodes=nodes.of_groups(groups))
         if not nodes.all_dealt and not task.holds(groups):
             raise self._refusal(task, nodes)
         return groups
+
+    def shows_nodes(self) -> bool:
+        """Return whether nodes are shown: blocks of one size hide them."""
+        return self.block is None
 
     def outcomes(self, task: Task) -> Iterator[tuple[Groups, Fraction]]:
         """Yield the groups for all orders that make a difference: for tables of a few rows."""

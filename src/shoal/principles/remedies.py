@@ -60,6 +60,9 @@ class Crowd:
     @property
     def text(self) -> str:
         """The sentence, without its full stop."""
+        if self.missing == self.count:
+            gone = percent(self.missing / self.whole, 1)
+            return f"{gone} of the {self.whom} have no {self.column}, which counts as one value"
         share = percent((self.count - self.missing) / self.whole, 1)
         low, high = (one if self.numeric else f"“{one}”" for one in (self.low, self.high))
         which = low if self.alone else f"from {low} to {high}"

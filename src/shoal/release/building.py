@@ -196,7 +196,10 @@ def with_mean_weights(source: pl.DataFrame, schema: Schema, found: Found) -> pl.
         )
         raise UsageError(msg)
     weights = weights_of(schema.read_numbers(source.select(name), "other")[name]).to_numpy()
-    means = np.bincount(found.labels, weights=weights) / np.bincount(found.labels)
+    # Sums are rounded, so they depend on the order of what is added: by size, not as rows came.
+    order = np.lexsort((weights, found.labels))
+    totals = np.bincount(found.labels[order], weights=weights[order])
+    means = totals / np.bincount(found.labels)
     spelled = pl.Series(name, means).cast(pl.String)
     if schema.decimal == ",":
         spelled = spelled.str.replace(".", ",", literal=True)

@@ -98,6 +98,7 @@ PRIVATE_FILES = {
     "owner-report": "The owner's report",
     "history": "The history of releases",
     "ledger": "The ledger",
+    "hold-out-file": "The control group",
 }
 
 

@@ -43,6 +43,8 @@ class ReleaseData:
     population : everybody who could be in the table, where a requirement is about them, private.
     settings : what the owner is told of how it was made, as the seconds of each phase, private.
     links : in a series, the input row that each coded row stands for, -1 for nobody, private.
+    kept : the input rows that the table has, where some were held out first, private.
+    held : the rows that were held out, as a control group, private.
     recast : whether it was made from published groups; what the table had been is not known.
     linked : what the linked tables are made of, by their names.
     """
@@ -58,6 +60,8 @@ class ReleaseData:
     settings: dict[str, Any] = field(default_factory=dict)
     recast: bool = False
     links: NDArray[np.int64] | None = None
+    kept: NDArray[np.int64] | None = None
+    held: pl.DataFrame | None = None
     linked: dict[str, LinkedRecoding] = field(default_factory=dict)
 
     @cached_property
@@ -88,6 +92,12 @@ class ReleaseData:
         """For each published row the input row it came from, -1 for none, private."""
         rows = self.coded.rows if self.links is None else self.links
         return rows[self.recoding.layout.carries]
+
+    @property
+    def origins(self) -> NDArray[np.int64]:
+        """The linkage by the rows that came in, those that were held out included, private."""
+        rows = self.linkage
+        return rows if self.kept is None else np.where(rows < 0, rows, self.kept[rows])
 
     @property
     def schema(self) -> Schema:

@@ -30,6 +30,14 @@ if TYPE_CHECKING:
 
 LINE = 200  # characters of a title, or of what is said of who publishes it
 CONTEXT = ("institution", "purpose", "recipients", "legal_basis", "review_date")
+ANSWERS = (  # what people answer for a dossier, in a schema file; no manifest has them
+    *("actual_knowledge", "adversaries", "availability", "contracts", "direct_identifiers"),
+    *("environment", "expert", "governance", "incident_plan", "intruder", "justification"),
+    *("other_releases", "outputs", "people", "population_size", "projects", "responsible"),
+    *("review", "safeguards", "testing", "transparency", "utility", "why_quasi"),
+)
+LONGEST = 4000  # characters of an answer
+HELD = ("held_out", "held_out_people")  # of a control group, where there is one
 COUNTS = ("rows_in", "dropped", "suppressed", "suppressed_people", "capped")  # of rows left out
 
 
@@ -42,8 +50,12 @@ def check_title(title: str | None) -> None:
 def check_context(context: Mapping[str, str]) -> None:
     """Raise where something is said of who publishes a release that cannot stand in its files."""
     for name, text in context.items():
+        if name in ANSWERS:
+            _check_answer(name, text)
+            continue
         if name not in CONTEXT:
-            msg = f"There is no {name!r} to be said of a release{nearest(name, CONTEXT)}"
+            known = (*CONTEXT, *ANSWERS)
+            msg = f"There is no {name!r} to be said of a release{nearest(name, known)}"
             raise UsageError(msg)
         _check_line(name, text)
     try:
@@ -64,12 +76,19 @@ def _check_line(name: str, text: str) -> None:
         raise UsageError(msg)
 
 
+def _check_answer(name: str, text: str) -> None:
+    """Raise where an answer cannot stand in a dossier; it may have several lines."""
+    if not text.strip() or len(text) > LONGEST or not text.replace("\n", " ").isprintable():
+        msg = f"{option(name)} is a printable text of 1 to {LONGEST:,} characters."
+        raise UsageError(msg)
+
+
 def withhold(manifest: dict[str, Any]) -> dict[str, Any]:
     """Take out of a manifest how many rows were left out and why, and return that.
 
     The loss is then that of the published rows alone: with the others it would tell how many.
     """
-    gone = {name: manifest.pop(name) for name in COUNTS if name in manifest}
+    gone = {name: manifest.pop(name) for name in (*COUNTS, *HELD) if name in manifest}
     for table in manifest.get("tables", {}).values():
         for name in COUNTS:
             table.pop(name, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from shoal.release.recoding import Recoding
 
 
+NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)  # sheets say when they were made: times are private
 EXCEL_TEXT = 32_767  # characters of a cell
 EXCEL_DIGITS = 10**15  # a sheet holds doubles and shows fifteen digits
 
@@ -104,6 +106,7 @@ def _write_excel(table: pl.DataFrame, path: Path, counted: Collection[str]) -> N
         if column.dtype == pl.String and (column.str.len_chars() > EXCEL_TEXT).any():
             raise _unfit(column.name)
     book = writer.Workbook(path, {"constant_memory": True, "tmpdir": str(path.parent)})
+    book.set_properties({"created": NO_TIME})
     sheet = book.add_worksheet("release")
     put = [sheet.write_number if c.dtype.is_numeric() else sheet.write_string for c in plain]
     for place, name in enumerate(plain.columns):

@@ -9,6 +9,7 @@ from shoal.ask.options import NAMES, OF_COLUMNS, is_said, listable, options_of
 from shoal.engines.base import is_spark
 from shoal.engines.local import engine_of
 from shoal.methods.choice import choose_method
+from shoal.release.statement import CONTEXT
 from shoal.table.grid import REGIONS
 from shoal.table.groupings import Listed
 from shoal.table.schema import BY_COLUMN
@@ -35,6 +36,7 @@ def asked(run: Run) -> dict[str, Any]:
         "linked": list(schema.linked),
         "method": method,
         "engine": _engine(engine_of(run.engine)),
+        "hold_out": None if run.withhold_counts else _plain(run.hold_out),
         "format": None,  # of the files, which is said where they are written
     }
     said = {}
@@ -50,8 +52,8 @@ def asked(run: Run) -> dict[str, Any]:
 def say_asked(manifest: dict[str, Any], run: Run) -> None:
     """Put the public part of what was asked into a manifest."""
     manifest["asked"] = asked(run)
-    if run.context:
-        manifest["context"] = dict(run.context)
+    if public := {name: run.context[name] for name in CONTEXT if name in run.context}:
+        manifest["context"] = public
 
 
 def _value(run: Run, tables: tuple[Schema, ...], name: str, option: Option) -> Any:

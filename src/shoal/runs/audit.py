@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from shoal.audit.files import audit_files
+from shoal.audit.series import audit_several
 from shoal.audit.survey import survey
 from shoal.engines.base import is_spark
 from shoal.engines.local import engine_of
@@ -14,8 +15,9 @@ from shoal.runs.report import Looking
 from shoal.showing import Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from shoal.audit.series import SeriesAudit
     from shoal.audit.survey import Survey
     from shoal.audit.verify import Audit
     from shoal.engines.base import Engine
@@ -28,6 +30,19 @@ def audited(what: Any, *given: Any, **options: Any) -> Audit:
     """Measure published files; of a release, the report is compared with the tables too."""
     look = Looking(what)
     return look.compared(audit_files(what, *given, **options, look=look))
+
+
+def audit_series(
+    releases: Sequence[str | Path], *, ledger: str | Path | None = None
+) -> SeriesAudit:
+    """Audit several releases, the oldest first, or the finer one first.
+
+    Parameters
+    ----------
+    releases : release directories.
+    ledger : the owner's ledger of the series, which tells what public files cannot.
+    """
+    return audit_several(releases, audited, ledger)
 
 
 @overload

@@ -1,7 +1,7 @@
 """What goes with a release: a certificate to sign, and programs that read it without Shoal.
 
-The certificate has two pages, measured from the release's files and nothing else. The programs are
-for R, pandas and Stata.
+The certificate is measured from the release's files and nothing else: two pages, or more where
+there are many columns. The programs are for R, pandas and Stata.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def certificate(
     person: str | None = None,
     threshold: float | str | None = None,
 ) -> Audit:
-    """Audit a release and write its certificate, an HTML page that prints on two pages to sign.
+    """Audit a release and write its certificate, an HTML file to print and sign.
 
     It lies outside the release, whose files are complete without it. A release that does not hold
     what it promises gets a page that says so.
@@ -87,11 +87,11 @@ def certificate(
     found = audited(directory, whose, original=original, population=population)
     from shoal.views.html import render_certificate
 
-    manifest = read_manifest(directory) | {"measured": found.measured()}
+    manifest = read_manifest(directory) | found.statement() | {"measured": found.measured()}
     if threshold is not None:
         manifest["threshold"] = upward(check_threshold(threshold))
     alike = None if manifest["groups"] is None else found.alike
-    page = render_certificate(facts(manifest, alike, found.shown or UNSEEN), found.complaints())
+    page = render_certificate(facts(manifest, alike, found.shown or UNSEEN), found)
     write_whole(path, page, force=False, mode=PUBLIC)
     return found
 

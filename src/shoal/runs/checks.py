@@ -11,6 +11,7 @@ from shoal.ask.ask import Ask
 from shoal.errors import UsageError, option
 from shoal.exact import read_share
 from shoal.methods.base import Method, Task
+from shoal.principles.base import check_odds
 from shoal.principles.requirement import asked_of, check_population, read_requirement
 from shoal.progress import Progress, silent
 from shoal.release.layout import Randomness
@@ -51,6 +52,8 @@ def checked_settings(path: str | Path, asks: type[Ask] = Ask) -> Settings:
             Method.read(str(ask.method))
     with said.blame("suppress"):
         read_share(ask.suppress)
+    with said.blame("odds"):
+        check_odds(1 if ask.odds is None else ask.odds)
     with said.blame("format"):
         check_format(ask.format or FORMATS[0])
     trees = {}
@@ -175,7 +178,11 @@ def check_places(run: Run) -> None:
     else:
         check_output(target, format=run.format or "csv", **how)
     place = None if is_outlet(target) else Path(os.path.realpath(target))
-    private = {"linkage": run.linkage, "owner-report": run.owner_report}
+    private = {
+        "linkage": run.linkage,
+        "owner-report": run.owner_report,
+        "hold-out-file": run.hold_out_file,
+    }
     for what, path in private.items():
         if path is not None:
             check_private(path, place, files, what=what, force=run.force)
@@ -186,8 +193,9 @@ def check_places(run: Run) -> None:
     private |= kept
     named = [os.path.realpath(path) for path in private.values() if path is not None]
     if len(set(named)) < len(named):
-        both = f"{option('linkage')} and {option('owner_report')}"
-        msg = f"{both} name the same file. Give each its own."
+        given = [name for name, path in private.items() if path is not None]
+        several = " and ".join(option(name.replace("-", "_")) for name in given)
+        msg = f"{several} name the same file. Give each its own."
         raise UsageError(msg)
 
 

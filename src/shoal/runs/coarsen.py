@@ -26,7 +26,7 @@ from shoal.principles.requirement import Require, asked_of, requirements
 from shoal.progress import Laps, Progress, silent
 from shoal.release.building import build_release
 from shoal.release.layout import Randomness, Suppression
-from shoal.release.statement import COUNTS, check_title, withhold
+from shoal.release.statement import COUNTS, HELD, check_title, withhold
 from shoal.runs.auditing import audited
 from shoal.runs.release import Release
 from shoal.table.coding import code_persons
@@ -114,7 +114,7 @@ def coarsen(
     release.manifest.update(
         columns=_columns(manifest, release.manifest),
         coarsened_from=digest_of(finer / MANIFEST),
-        **{name: manifest[name] for name in COUNTS if name in manifest},
+        **{name: manifest[name] for name in (*COUNTS, *HELD) if name in manifest},
     )
     if "rows_in" not in manifest:
         withhold(release.manifest)

@@ -25,6 +25,7 @@ from shoal.release.layout import Randomness
 from shoal.runs.asked import say_asked
 from shoal.runs.auditing import audited
 from shoal.runs.checks import prepare, reads_files
+from shoal.runs.holding import held_file, hold_out
 from shoal.runs.outlets import is_outlet
 from shoal.runs.percentiles import check_published
 from shoal.runs.refusing import check_columns
@@ -138,6 +139,10 @@ def release_here(
         with laps.timed("read", progress):
             given = Streamed(given, run.wanted)
     table = take_frame(given)
+    held = None
+    if run.hold_out is not None and not trial:
+        held = hold_out(run, table)
+        given = table = table[held.kept]
     with laps.timed("code", progress):
         table, settled = run.settled(table)
         prepared = prepare(settled, table, progress)
@@ -172,6 +177,9 @@ def release_here(
             progress=progress,
         )
     say_asked(release.manifest, run)
+    if held is not None:
+        held.state(release.manifest)
+        release = replace(release, kept=held.kept, held=held.table)
     changed: list[dict[str, str]] = []
     if len(task.coded) < len(prepared.task.coded):
         from shoal.runs.owner import what_changed
@@ -229,8 +237,9 @@ def go(run: Run, progress: Progress = silent, tell: Tell = unheard) -> Outcome:
     for one in release.remarks(named=named, escaped=escaped, seed=run.seed):
         remark(one)
     public = () if is_outlet(target) else sorted(Path(target).iterdir())
-    private = [Path(one) for one in (run.linkage, run.owner_report) if one is not None]
-    return Outcome(release, audit, tuple(said), (*public, *private), name_of(target))
+    private = (run.linkage, run.owner_report, run.hold_out_file)
+    own = [Path(one) for one in private if one is not None]
+    return Outcome(release, audit, tuple(said), (*public, *own), name_of(target))
 
 
 def _publish(run: Run, progress: Progress, tell: Tell) -> tuple[Release, Audit]:
@@ -249,11 +258,11 @@ def _publish(run: Run, progress: Progress, tell: Tell) -> tuple[Release, Audit]:
     history = History(run.history, take_frame(frame), run.schema, run.ledger)
 
     def warn(release: Release) -> None:
-        for said in history.warnings(release.linkage):
+        for said in history.warnings(release.origins):
             tell(Remark(said, warning=True))
 
     release, audit = written(replace(run, table=frame), progress, tell, warn)
-    history.add(release.linkage, release.manifest["require"], name_of(str(run.output)))
+    history.add(release.origins, release.manifest["require"], name_of(str(run.output)))
     return release, audit
 
 
@@ -267,11 +276,12 @@ def written(
         return republish(run, progress, tell, made)
     release = release_here(run, progress, tell)
     made(release)
-    return release, release.write(
-        str(run.output),
-        format=run.format or "csv",
-        linkage=run.linkage,
-        force=run.force,
-        threshold=run.threshold,
-        progress=progress,
-    )
+    with held_file(run, release.held):
+        return release, release.write(
+            str(run.output),
+            format=run.format or "csv",
+            linkage=run.linkage,
+            force=run.force,
+            threshold=run.threshold,
+            progress=progress,
+        )

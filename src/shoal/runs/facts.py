@@ -7,17 +7,18 @@ release directory computes the same.
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.audit.claims import kinds_of, manifest_schema
+from shoal.audit.gate import open_stated, open_tables, refuse
 from shoal.audit.identification import identification, least_size, threshold_of
-from shoal.audit.manifest import REPORT, read_manifest
-from shoal.audit.tables import check_digests, find_parts, read_tables
+from shoal.audit.manifest import REPORT
+from shoal.audit.tables import find_parts, read_tables
 from shoal.audit.verify import audit_table
-from shoal.errors import AuditFailed
 from shoal.table.columns import Handed
 from shoal.table.forms import RELEASE
 from shoal.utility.shown import shown
@@ -60,20 +61,17 @@ def facts(
 def facts_of(directory: str | Path) -> dict[str, Any]:
     """Return what the report of a release directory shows, from its tables and its manifest."""
     place = Path(directory)
-    manifest = read_manifest(place)
-    digests = {name: said for name, said in manifest["digests"].items() if name != REPORT}
-    if changed := check_digests(place, digests):
-        raise AuditFailed(" ".join(changed))
+    manifest = open_stated(place, but=(REPORT,))
     from shoal.audit.slices import AT_ONCE, audit_parts, is_sliced
 
     if is_sliced(place, manifest, ()):
         parts = find_parts(place, RELEASE, manifest["digests"])
         assert parts is not None
+        counted = audit_parts(parts, manifest, ())
+        refuse(place, list(counted.problems))
         tables = read_tables(place, manifest, lean=True, most=AT_ONCE)
-        return facts(manifest, audit_parts(parts, manifest, ()).alike, shown(tables, manifest))
-    tables = read_tables(place, manifest, lean=True)
-    if tables.problems:
-        raise AuditFailed(" ".join(tables.problems))
+        return facts(manifest, counted.alike, shown(tables, manifest))
+    tables = open_tables(place, manifest, lean=True)
     seen = shown(tables, manifest)
     if manifest["groups"] is None:
         return facts(manifest, None, seen)
@@ -92,12 +90,17 @@ def _plain(value: Any) -> Any:
     return float(f"{np.nan_to_num(value):.{DIGITS}g}") if isinstance(value, float) else value
 
 
-def same(one: Any, other: Any) -> bool:
-    """Return whether facts are the same, but for what two versions of Shoal do not both say."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return all(same(one[key], other[key]) for key in one.keys() & other.keys())
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE)
-    return bool(one == other)
+def same(told: Any, known: Any, *, whole: bool = False) -> bool:
+    """Return whether facts are the same, but for what two versions of Shoal do not both say.
+
+    With `whole`, everything that is known has to be told.
+    """
+    if isinstance(told, dict) and isinstance(known, dict):
+        if whole and not known.keys() <= told.keys():
+            return False
+        return all(same(told[key], known[key], whole=whole) for key in told.keys() & known.keys())
+    if isinstance(told, list) and isinstance(known, list):
+        return len(told) == len(known) and all(map(partial(same, whole=whole), told, known))
+    if isinstance(told, int | float) and isinstance(known, int | float):
+        return math.isclose(told, known, rel_tol=CLOSE, abs_tol=CLOSE)
+    return bool(told == known)

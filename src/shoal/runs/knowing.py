@@ -111,7 +111,7 @@ def knows_method(
     if isinstance(frame, str | Path):
         return knowing_release(frame, original, schema)
     asked = Run(schema=schema or Schema(), require=require, method=method, missing=missing)
-    _check_plain(asked.schema.person, asked.schema.never_mix)
+    check_plain(asked.schema.person, asked.schema.never_mix)
     table, run = asked.settled(take_frame(frame))
     task = run.prepare(table).task
     if len(task.coded) > ROWS:
@@ -125,7 +125,7 @@ def knows_method(
     return _measured(task, chosen)
 
 
-def _check_plain(person: str | None, never_mix: Sequence[str]) -> None:
+def check_plain(person: str | None, never_mix: Sequence[str]) -> None:
     """Raise where a table is searched in parts: then more is decided than a method decides."""
     said = {"person": person, "never_mix": never_mix}
     for name in (name for name, value in said.items() if value):
@@ -141,7 +141,7 @@ def knowing_release(directory: str | Path, original: Any, schema: Schema | None 
     manifest = read_manifest(Path(directory))
     stated = manifest_schema(manifest)
     kept = [one["name"] for one in manifest["columns"] if one.get("never_mix")]
-    _check_plain(stated.person, kept)
+    check_plain(stated.person, kept)
     known = Schema(
         quasi=stated.quasi,
         sensitive=stated.sensitive,
@@ -160,7 +160,7 @@ def _measured(task: Task, method: Method) -> Knowing:
     count = refused = 0
     for world, coded in _worlds(task.coded):
         count += 1
-        seen = _outcomes(method, replace(task, coded=coded))
+        seen = outcomes(method, replace(task, coded=coded))
         refused += not seen
         for labels, chance in seen:
             outputs[_shown(labels, world)][world] += chance
@@ -175,7 +175,7 @@ def _measured(task: Task, method: Method) -> Knowing:
         over = False
         for people, values in shown:
             for person in people:
-                distance = max(distance, _variation(beliefs[person], values))
+                distance = max(distance, variation(beliefs[person], values))
                 for close, allowed in limits:
                     risk = _risk(beliefs[person], close)
                     worst = max(worst, risk)
@@ -212,7 +212,7 @@ def _worlds(coded: Coded) -> Iterator[tuple[World, Coded]]:
         )
 
 
-def _outcomes(method: Method, task: Task) -> list[tuple[NDArray[np.int64], Fraction]]:
+def outcomes(method: Method, task: Task) -> list[tuple[NDArray[np.int64], Fraction]]:
     """Return the groups that a method may find, none where it refuses."""
     found = []
     try:
@@ -247,7 +247,7 @@ def _beliefs(
     return beliefs
 
 
-def _variation(belief: dict[int, Fraction], values: World) -> Fraction:
+def variation(belief: dict[int, Fraction], values: World) -> Fraction:
     """Return the total variation between a belief and the values of a group."""
     shares = {value: Fraction(values.count(value), len(values)) for value in values}
     return sum((max(belief.get(v, Fraction(0)) - s, Fraction(0)) for v, s in shares.items()),

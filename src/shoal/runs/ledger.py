@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.ask.options import options_of
+from shoal.ask.options import SHARE, options_of
 from shoal.audit.identification import release_groups
 from shoal.errors import InputError, NotAchievable, UsageError, option
+from shoal.exact import read_share
 from shoal.methods.choice import choose_method
 from shoal.principles.groups import renumber
 from shoal.principles.k_anonymity import KAnonymity
@@ -69,7 +70,9 @@ def fixed_by(run: Run, columns: list[str]) -> dict[str, Any]:
     for name, known in options_of(run.asks).items():
         if known.fixed:
             owner = run if hasattr(run, name) else run.schema
-            found[known.fixed] = _kept(now.get(name, getattr(owner, name)))
+            value = now.get(name, getattr(owner, name))
+            share = known.kind == SHARE and value is not None
+            found[known.fixed] = str(read_share(value)) if share else _kept(value)
     trims = {name: one.words for name, one in run.schema.trims.items()}
     return found | {"rounding_and_thresholds": trims}
 

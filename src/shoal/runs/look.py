@@ -89,12 +89,13 @@ def some_people(table: pl.DataFrame, person: str | None, most: int) -> pl.DataFr
     return table.filter(table[person].is_in(some.implode()))
 
 
-def rows_going(table: pl.DataFrame, schema: Schema, missing: str) -> dict[str, Any]:
+def rows_going(table: pl.DataFrame, schema: Schema, missing: str, least: int = 1) -> dict[str, Any]:
     """Return how many rows will not be published, and why, before anything is searched.
 
     `by` has for each column whose missing cells leave rows out how many it leaves out; `undecided`
     those about whose missing cells nothing was decided, and `gaps` how many rows have a gap.
-    `capped` are those that are more than one person may have.
+    `capped` are those that are more than one person may have, `lowered` those that go at least
+    because groups need `least` people with equally many.
     """
     gone, gaps = (np.zeros(table.height, bool) for _ in range(2))
     by: dict[str, int] = {}
@@ -108,7 +109,8 @@ def rows_going(table: pl.DataFrame, schema: Schema, missing: str) -> dict[str, A
             gone |= lacking
     counts = {"rows": table.height, "gone": int(gone.sum()), "gaps": int(gaps.sum())}
     kept = table.filter(~gone)
-    return counts | {"by": by, "undecided": undecided, "capped": beyond_the_cap(kept, schema)}
+    people = {"capped": beyond_the_cap(kept, schema), "lowered": lowered(kept, schema, least)}
+    return counts | {"by": by, "undecided": undecided} | people
 
 
 def beyond_the_cap(table: pl.DataFrame, schema: Schema) -> int:
@@ -117,6 +119,27 @@ def beyond_the_cap(table: pl.DataFrame, schema: Schema) -> int:
         return 0
     counts = table[schema.person].value_counts()["count"].to_numpy()
     return int(np.maximum(counts - schema.most_rows, 0).sum())
+
+
+def lowered(table: pl.DataFrame, schema: Schema, least: int) -> int:
+    """Return how many rows go at least, so that `least` people have each number of rows.
+
+    Where fewer have one, they are published with the next lower number that somebody has. A search
+    may have to lower more, for what values people have.
+    """
+    if schema.person is None or not schema.rows_known or not table.height:
+        return 0
+    counts = table[schema.person].value_counts()["count"].to_numpy()
+    if schema.most_rows is not None:
+        counts = np.minimum(counts, schema.most_rows)
+    numbers, people = np.unique(counts, return_counts=True)
+    gone = waiting = 0
+    for place in range(len(numbers) - 1, 0, -1):
+        waiting += int(people[place])
+        if waiting >= least:
+            waiting = 0
+        gone += waiting * int(numbers[place] - numbers[place - 1])
+    return gone
 
 
 def check_link(table: pl.DataFrame, name: str, person: str | None) -> None:
@@ -145,29 +168,42 @@ def codes(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def unique(coded: pl.DataFrame, names: Sequence[str]) -> float:
-    """Return the share of rows that no other row equals in some columns."""
+def unique(coded: pl.DataFrame, names: Sequence[str], whom: str | None = None) -> float:
+    """Return the share of rows that no other row equals in some columns.
+
+    With a column that says `whom` rows are about, the share of people who have such a row that no
+    other person has: their own rows do not hide them.
+    """
     if not names or not coded.height:
         return 0.0
-    counts = coded.lazy().group_by(list(names)).agg(pl.len().alias("#rows")).collect()["#rows"]
-    return int((counts == 1).sum()) / coded.height
+    rows = coded.lazy().group_by(list(names))
+    if whom is None:
+        counts = rows.agg(pl.len().alias("#rows")).collect()["#rows"]
+        return int((counts == 1).sum()) / coded.height
+    people = rows.agg(pl.col(whom).n_unique().alias("#"), pl.col(whom).first().alias("#who"))
+    alone = people.filter(pl.col("#") == 1).select(pl.col("#who").n_unique()).collect().item()
+    return int(alone) / coded[whom].n_unique()
 
 
-def uniqueness(coded: pl.DataFrame, names: Sequence[str]) -> dict[str, Any]:
+def uniqueness(
+    coded: pl.DataFrame, names: Sequence[str], whom: str | None = None
+) -> dict[str, Any]:
     """Return how unique people are by some columns, by all but one, and as more are left out.
 
     `falling` leaves out one column after the other, those first without which fewest are unique;
     it ends where nobody is.
     """
-    without = {name: unique(coded, [other for other in names if other != name]) for name in names}
+    without = {
+        name: unique(coded, [other for other in names if other != name], whom) for name in names
+    }
     order = sorted(names, key=lambda name: (without[name], -coded[name].n_unique()))
     falling: dict[str, float] = {}
     for place, name in enumerate(order[:-1]):
-        falling[name] = unique(coded, order[place + 1 :]) if place else without[name]
+        falling[name] = unique(coded, order[place + 1 :], whom) if place else without[name]
         if not falling[name]:
             break
     return {
-        "all": unique(coded, names),
+        "all": unique(coded, names, whom),
         "without": {name: without[name] for name in order},
         "falling": falling,
     }

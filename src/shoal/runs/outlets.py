@@ -104,7 +104,7 @@ def _into_database(
     release: Release, target: str, *, linkage: str | Path | None, force: bool, progress: Progress
 ) -> Audit:
     progress("write", 0.0)
-    private = linkage_file(linkage, release.linkage, force=force)
+    private = linkage_file(linkage, release.origins, force=force)
     with as_output_errors("the linkage"), private as place_linkage:
 
         def accepted(table: pl.DataFrame) -> Audit:
@@ -151,7 +151,7 @@ def _to_stdout(
     with (
         as_output_errors("the release"),
         tempfile.TemporaryDirectory(prefix="shoal-") as staged,
-        linkage_file(linkage, release.linkage, force=force) as place_linkage,
+        linkage_file(linkage, release.origins, force=force) as place_linkage,
     ):
         progress("write", 0.0)
         write_tables(release, Path(staged), format)

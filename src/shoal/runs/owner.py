@@ -23,6 +23,7 @@ from shoal.principles.base import OneDimensional
 from shoal.principles.dissimilarity import Dissimilarity
 from shoal.principles.guarantee import PATIENCE, guarantee
 from shoal.principles.planning import frontier
+from shoal.runs.person import most_exposed
 from shoal.runs.remarks import Counted, alike_outside, members
 from shoal.table.coding import code_lenient
 from shoal.table.forms import MEANS
@@ -70,6 +71,7 @@ def collect_owner(release: ReleaseData, audit: Audit, limit: Fraction) -> dict[s
             for one in cell_bias(plain_text(release), release.manifest)
         ],
         "queries": errors_by_selectivity(release, work=None),
+        "exposed": most_exposed(release),
     } | riskiest(release)
 
 

@@ -80,7 +80,7 @@ def write_release(
         with laps.timed("report", progress):
             write_report(release.manifest, found, staged, progress)
         release.settings["seconds"] = laps.seconds
-        with linkage_file(linkage, release.linkage, force=force) as place_linkage:
+        with linkage_file(linkage, release.origins, force=force) as place_linkage:
             place_linkage()
             if commit is not None:
                 commit(staged)

@@ -5,9 +5,10 @@ their group with their cells in it, and it has more than 50 values; a sensitive 
 are not taken to know, only where most of its values are words. A quasi column is refused where the
 release would publish sets of names or free texts: it has more than 50 labels, and over half of the
 rows have a label of words that at most one other person has. Codes, as those of places, are no
-words, and a hierarchy publishes its nodes instead of labels. A quasi or protected column whose name
-or cells say that it names or reaches people, or that it is free text, is refused however often its
-cells repeat. Nothing is refused of which the owner states that no reader knows it.
+words, and a hierarchy publishes its nodes instead of such labels. Every published column is refused
+whose header or cells say that it names or reaches people, or that it is free text, however often
+its cells repeat: as it is, as sets, as nodes, as values that are protected. Nothing is refused of
+which the owner states that no reader knows it.
 """
 
 from __future__ import annotations
@@ -18,16 +19,18 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.exposed import MANY, Everybody, ShownRows, are_words, count_columns
-from shoal.errors import Exposing, option
+from shoal.errors import Exposing, Naming, option
 from shoal.exact import percent, read_share
 from shoal.inspection.private import says_names
+from shoal.inspection.profile import Profile
 from shoal.principles.groups import Groups
 from shoal.release.carried import carried_text
 from shoal.release.forms import as_it_was
 from shoal.table.forms import TWO_TABLES
+from shoal.table.groupings import BETWEEN
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from shoal.runs.checks import Prepared
     from shoal.runs.run import Run
     from shoal.table.coded import Coded
+    from shoal.table.column import Column
     from shoal.table.schema import Schema
 
 FEW = 2  # people who share a label that hardly hides any of them
@@ -59,8 +63,6 @@ def check_columns(run: Run, table: pl.DataFrame, prepared: Prepared) -> None:
     coded, schema = prepared.task.coded, run.schema
     about = {name for one in run.asked for name in one.columns}
     check_labels(schema, coded, run.form, about)
-    if schema.most_rows is not None:  # which rows go is chance
-        return
     shown = [(table, schema, coded.rows, coded.people)]
     for each in coded.linked:
         linked = prepared.linked[each.name]
@@ -69,14 +71,14 @@ def check_columns(run: Run, table: pl.DataFrame, prepared: Prepared) -> None:
     names: list[str] = []
     secret: set[str] = set()
     for cells, own, rows, whom in shown:
-        known = {*about, *own.nobody_knows, schema.survey_weight}
-        some = [name for name in (*own.sensitive, *own.other) if name not in known]
+        some = shown_unchanged(own, {*about, schema.survey_weight})
         secret.update(own.sensitive)
         if some:
-            spelled = cells.select(carried_text(cells[name]) for name in some)
-            tables.append(ShownRows(spelled[rows], own, whom))
+            spelled = cells.select(carried_text(cells[name]) for name in some)[rows]
+            check_shown(spelled, some)
+            tables.append(ShownRows(spelled, own, whom))
             names += some
-    if not names:
+    if not names or schema.most_rows is not None:  # which rows go is chance
         return
     people = len(coded) if coded.people is None else int(coded.people.max()) + 1
     whole = Groups(np.zeros(people, np.int64))
@@ -110,61 +112,89 @@ def _exposing(names: Sequence[str], share: float, who: str) -> Exposing:
 
 
 def check_labels(schema: Schema, coded: Coded, form: str, about: Collection[str]) -> None:
-    """Raise where cells of a quasi or protected column are names or free text.
+    """Raise where cells of a quasi or protected column name or reach people, or are free text.
 
-    Of a quasi column, sets of them would be published; of a protected one, each beside a group.
+    Of a quasi column, sets of them or nodes above them would be published; of a protected one, each
+    beside a group.
     """
     for column in map(as_it_was, coded.quasi) if form == TWO_TABLES else coded.quasi:
-        if column.numeric or column.tree is not None or column.name in schema.nobody_knows:
+        if column.name in schema.nobody_knows:
             continue
         people = rows = np.bincount(column.codes, minlength=column.distinct)
         if coded.people is not None:
             pairs = np.unique(coded.people.astype(np.int64) * column.distinct + column.codes)
             people = np.bincount(pairs % column.distinct, minlength=column.distinct)
-        check_names(column.name, column.spellings, rows)
-        check_counted(column.name, column.spellings, people, rows)
+        check_quasi(column, people, rows)
     for column in (*coded.sensitive, *(one for each in coded.linked for one in each.sensitive)):
-        if column.name in about and not column.numeric and column.name not in schema.nobody_knows:
+        if column.name in about and column.name not in schema.nobody_knows:
             rows = np.bincount(column.codes, minlength=column.distinct)
-            check_names(column.name, column.spellings, rows, protected=True)
+            check_names(column.name, column.spellings, rows)
 
 
-def check_names(
-    name: str, labels: pl.Series, rows: NDArray[np.int64], *, protected: bool = False
-) -> None:
+def check_quasi(column: Column, people: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+    """Raise where labels of a quasi column, or nodes above them, would give people away.
+
+    So many people and rows have each label. A label stands for itself where a whole group has it,
+    so a hierarchy does not hide names.
+    """
+    check_names(column.name, column.spellings, rows)
+    if column.tree is not None and column.places is not None:
+        for above in column.tree.up[1:-1, column.places]:
+            nodes, which = np.unique(above, return_inverse=True)
+            counted = np.bincount(which, rows).astype(np.int64)
+            check_names(column.name, pl.Series([column.tree.names[n] for n in nodes]), counted)
+    if not column.numeric:
+        check_counted(column, people, rows)
+
+
+def check_names(name: str, labels: pl.Series, rows: NDArray[np.int64]) -> None:
     """Raise where labels name or reach people, however many share one, or are free text."""
     held = rows > 0
-    why = says_names(name, labels.filter(pl.Series(held)), rows[held])
-    if why is not None:
+    found = says_names(name, labels.filter(pl.Series(held)), rows[held])
+    if found is not None:
         msg = (
-            f"Column {name!r} looks like names of people or free text ({why}), and the release "
-            f"would publish its cells. {_instead(name, protected=protected)}"
+            f"Column {name!r} looks like {found.what} ({found.why}), and the release would publish "
+            f"them. Leave it out ({option('identifying', name)}). If it is something else, state "
+            f"that no reader knows it of a person: {option('nobody_knows', name)}."
         )
-        raise Exposing(msg, [name])
+        raise Naming(msg, [name])
 
 
-def check_counted(
-    name: str, labels: pl.Series, people: NDArray[np.int64], rows: NDArray[np.int64]
-) -> None:
-    """Raise where labels are names or free text, of which so many people and rows have each."""
+def shown_unchanged(schema: Schema, about: Collection[str | None]) -> list[str]:
+    """Return the columns published as they are that nothing is required of or stated about."""
+    known = {*about, *schema.nobody_knows, schema.survey_weight}
+    return [name for name in (*schema.sensitive, *schema.other) if name not in known]
+
+
+def check_shown(table: pl.DataFrame, names: Iterable[str]) -> None:
+    """Raise where columns that are published unchanged name or reach people, or are free text."""
+    for name in names:
+        profile = Profile.of(carried_text(table[name]))
+        check_names(name, profile.cells, profile.counts)
+
+
+def check_counted(column: Column, people: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+    """Raise where labels are names or free text, of which so many people and rows have each.
+
+    Nodes hide a label unless they are called after it, as `Anna..Zoe` is.
+    """
     held = rows > 0
     if int(held.sum()) <= MANY:
         return
-    rare = held & (people <= FEW) & are_words(labels).to_numpy()
+    rare = held & (people <= FEW) & are_words(column.spellings).to_numpy()
+    if column.tree is not None and column.places is not None:
+        own, nodes = {*column.spellings.filter(pl.Series(rare))}, column.tree.up[1, column.places]
+        called = {node: column.tree.names[node].split(BETWEEN) for node in np.unique(nodes)}
+        show = [node for node, ends in called.items() if len(ends) > 1 and not own.isdisjoint(ends)]
+        rare = held & np.isin(nodes, show)
     count, whole = int(rows[rare].sum()), int(rows.sum())
     if 2 * count <= whole:
         return
     msg = (
-        f"Column {name!r} looks like names or free text: {count:,} of {whole:,} rows have a text "
-        f"that at most one other person has, and the release would publish sets of such texts. "
-        f"{_instead(name)}"
+        f"Column {column.name!r} looks like names or free text: {count:,} of {whole:,} rows have a "
+        f"text that at most one other person has, and the release would publish such texts. Leave "
+        f"it out ({option('identifying', column.name)}), give it a {option('hierarchy')} whose "
+        f"nodes are not called after them, or state that no reader knows it: "
+        f"{option('nobody_knows', column.name)}."
     )
-    raise Exposing(msg, [name])
-
-
-def _instead(name: str, *, protected: bool = False) -> str:
-    coarser = "" if protected else f"give it a {option('hierarchy')}, "
-    return (
-        f"Leave it out ({option('identifying', name)}), {coarser}or state that no reader knows it: "
-        f"{option('nobody_knows', name)}."
-    )
+    raise Naming(msg, [column.name])

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from shoal.audit.seen import PersonView
     from shoal.audit.verify import Audit
     from shoal.runs.remarks import Remark
     from shoal.table.columns import Handed
@@ -225,6 +226,21 @@ class Release(ReleaseData, Shown):
         write_owner_report(
             self, path, threshold=threshold, tried=trials, force=force, progress=progress
         )
+
+    def person(self, row: int | None = None, *, original: Any = None) -> PersonView:
+        """Return what a stranger learns about one person, today and after the release; private.
+
+        It is computed as a stranger would, from the person's quasi values and the published table.
+
+        Parameters
+        ----------
+        row : the row of the original, counted from 0; None for the most exposed person.
+        original : the table that it was made from, where the release no longer holds it.
+        """
+        self._check_original("What a stranger learns is")
+        from shoal.runs.person import person_of
+
+        return person_of(self, row, original)
 
     def _check_original(self, what: str) -> None:
         """Raise where something is asked that only the original table can tell."""

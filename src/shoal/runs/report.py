@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.audit.manifest import REPORT, read_manifest
+from shoal.audit.verify import Report
 from shoal.errors import InputError
 from shoal.release.places import PUBLIC, write_whole
 from shoal.runs.facts import facts, facts_of, same
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from shoal.audit.forms import Tables
     from shoal.audit.verify import Audit
 
+FIRST = (0, 2)  # version, the first one whose manifests say what reports are made from
 FACTS = re.compile(r'<script type="application/json" id="facts">(.*?)</script>', re.DOTALL)
 
 
@@ -62,36 +64,48 @@ class Looking:
             return found
         directory = Path(self._release)
         manifest = read_manifest(directory)
-        untrue = [*self._untrue, *untrue_report(directory, manifest, found)]
-        unread: tuple[str, ...] = ()
-        if manifest["shoal"] != __version__:
-            unread = (
-                f"The release says that Shoal {manifest['shoal']} wrote it, and this is "
-                f"{__version__}. The numbers of {REPORT} were checked, its sentences were not: "
-                "audit it with that version, or make the report anew with shoal report.",
-            )
-        return replace(
-            found, problems=(*found.problems, *untrue), warnings=(*found.warnings, *unread)
-        )
+        known = facts(manifest, None if manifest["groups"] is None else found.alike, found.shown)
+        report = compare_report(directory, known)
+        untrue = (*self._untrue, *([report.because or ""] if report.untrue else []))
+        return replace(found, problems=(*found.problems, *untrue), report=report)
 
 
-def untrue_report(directory: Path, manifest: dict[str, Any], found: Audit) -> list[str]:
-    """Return a sentence where a report shows something else than the tables beside it."""
-    if found.shown is None:
-        return []
-    known = facts(manifest, None if manifest["groups"] is None else found.alike, found.shown)
+def compare_report(directory: Path, known: dict[str, Any]) -> Report:
+    """Say whether a report shows what is known of its release, in its facts and in its text.
+
+    The page of another version may say it in other words. Then only its facts are compared, which
+    every reader of the audit is told: whoever changes the text may change the version as well.
+    """
     try:
         page = (directory / REPORT).read_bytes().decode("utf-8")
         (text,) = FACTS.findall(page)
         told = read_json(text)
     except (OSError, ValueError, InputError):
-        return [f"{REPORT} does not hold its facts, so it cannot be compared with the tables."]
-    if not same(told, known):
-        return [f"{REPORT} shows other facts than the published tables and the manifest."]
-    if manifest["shoal"] != __version__:
-        return []
+        return Report.false(f"{REPORT} does not hold its facts, so nothing can be compared.")
+    whole = isinstance(told, dict) and known.keys() <= told.keys()
+    whole = whole and same(told["release"], known["release"], whole=True)
+    if not whole or not same(told, known):
+        return Report.false(
+            f"{REPORT} shows other facts than the published tables and the manifest."
+        )
     from shoal.views.html import render_report
 
-    if render_report(known) != page:
-        return [f"{REPORT} is not the page that Shoal {__version__} makes of this release."]
-    return []
+    if render_report(known) == page:
+        return Report()
+    version = known["release"]["shoal"]
+    if version == __version__:
+        return Report.false(
+            f"{REPORT} is not the page that Shoal {__version__} makes of this release."
+        )
+    if tuple(map(int, version.split(".", 2)[:2])) < FIRST:
+        return Report.false(
+            f"The manifest says that Shoal {version} wrote it, which wrote no such manifest, and "
+            f"{REPORT} is not the page that this version makes of the release."
+        )
+    return Report(
+        compared=False,
+        because=f"The text of {REPORT} was NOT compared with the files; only its numbers were. The "
+        f"release says that Shoal {version} wrote it, and this is {__version__}. Do not rely on "
+        "that text. Audit the release with that version, or read the report that shoal report "
+        "makes anew.",
+    )

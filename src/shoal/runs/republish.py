@@ -31,6 +31,7 @@ from shoal.release.ledger import (
 from shoal.runs.asked import say_asked
 from shoal.runs.checks import reads_files
 from shoal.runs.estimate import whole_run
+from shoal.runs.holding import Held, held_file, hold_out_in_series
 from shoal.runs.ledger import (
     Turn,
     as_before,
@@ -46,7 +47,7 @@ from shoal.runs.ledger import (
 )
 from shoal.runs.outlets import is_outlet
 from shoal.runs.publish import write_release
-from shoal.runs.refusing import check_labels
+from shoal.runs.refusing import check_labels, check_shown, shown_unchanged
 from shoal.runs.release import Release
 from shoal.runs.remarks import Remark, about_columns
 from shoal.runs.restored import add_to_log, check_begin, check_newest
@@ -85,7 +86,8 @@ def republish(
             tell(remark)
     written, target = run.format or "csv", Path(os.path.realpath(run.output))
     with locked(run.ledger):
-        memory, table, run = _memory(run, table)
+        height = table.height
+        memory, table, run, held = _memory(run, table)
         series = _Series(memory, run, Randomness(run.seed))
         series.settle()
         turn = (
@@ -93,29 +95,31 @@ def republish(
             if memory.pending
             else take_turn(memory, table, run, series.chance, progress)
         )
-        release = series.release(turn, table.height)
+        release = series.release(turn, height, held)
         say_asked(release.manifest, said)
         made(release)
-        audit = write_release(
-            release,
-            target,
-            format=written,
-            linkage=run.linkage,
-            force=run.force,
-            threshold=run.threshold,
-            commit=lambda staged: series.commit(staged, target, turn),
-            progress=progress,
-        )
+        with held_file(run, release.held):
+            audit = write_release(
+                release,
+                target,
+                format=written,
+                linkage=run.linkage,
+                force=run.force,
+                threshold=run.threshold,
+                commit=lambda staged: series.commit(staged, target, turn, held),
+                progress=progress,
+            )
         series.appeared()
     for note in turn.notes:
         tell(Remark(note))
     return release, audit
 
 
-def _memory(run: Run, table: pl.DataFrame) -> tuple[Ledger, pl.DataFrame, Run]:
+def _memory(run: Run, table: pl.DataFrame) -> tuple[Ledger, pl.DataFrame, Run, Held | None]:
     """Return the ledger of a run, begun where there is none, or raise where it says otherwise.
 
-    With it the table, rounded and cut off, and the run with what the first table has decided.
+    With it the table, without a control group, rounded and cut off, the run with what the first
+    table has decided, and the control group.
     """
     assert run.ledger is not None
     kept = {*run.schema.quasi, *run.schema.sensitive, *run.schema.other}
@@ -124,19 +128,33 @@ def _memory(run: Run, table: pl.DataFrame) -> tuple[Ledger, pl.DataFrame, Run]:
     ledger = Path(os.path.realpath(run.ledger))
     if not ledger.exists():
         check_begin(ledger)
+        memory = Ledger.begin(now, columns)
+        table, held = _without_held(run, table, memory)
         table, run = run.settled(table)
         decided = {
             "thresholds": thresholds_of(run.schema),
             "date_formats": dict(run.schema.date_formats),
         }
-        return Ledger.begin(now | decided, columns), table, run
+        memory.fixed |= decided
+        return memory, table, run, held
     memory = read_ledger(ledger)
     check_newest(ledger, memory, Path(os.path.realpath(str(run.output))))
     check_fixed(memory, now)
     check_types(memory, run.schema)
+    table, held = _without_held(run, table, memory)
     table, run = replace(run, schema=as_before(run.schema, memory)).settled(table)
     check_fixed(memory, {"date_formats": dict(run.schema.date_formats)})
-    return memory, table, run
+    return memory, table, run, held
+
+
+def _without_held(
+    run: Run, table: pl.DataFrame, memory: Ledger
+) -> tuple[pl.DataFrame, Held | None]:
+    """Return a table without the control group, where there is one, and that."""
+    if run.hold_out is None:
+        return table, None
+    held = hold_out_in_series(run, table, memory, check_people(table, run.schema))
+    return table[held.kept], held
 
 
 def foresee_next(run: Run, progress: Progress) -> dict[str, Any]:
@@ -147,7 +165,7 @@ def foresee_next(run: Run, progress: Progress) -> dict[str, Any]:
     _check(run)
     table = take_frame(run.frame(progress))
     run.schema.check(table.columns)
-    memory, table, run = _memory(run, table)
+    memory, table, run, _ = _memory(run, table)
     marks = memory.mark(check_people(table, run.schema))
     known, now = set(memory.rows[WHO].to_list()), set(marks)
     new = [r for r, mark in enumerate(marks) if mark not in known and mark not in memory.gone]
@@ -296,8 +314,8 @@ class _Series:
         facts = self.ledger.rounds[-1].facts
         return Turn(np.array(links, np.int64), facts["absent"], facts["dropped"], notes=[AGAIN])
 
-    def release(self, turn: Turn, height: int) -> Release:
-        """Return the release that the ledger says."""
+    def release(self, turn: Turn, height: int, held: Held | None) -> Release:
+        """Return the release that the ledger says, of a table of so many rows."""
         ledger = self.ledger
         _check_left(self.run, ledger.rows)
         run = replace(self.run, schema=without_person(self.run.schema, ledger.fixed["types"]))
@@ -306,6 +324,7 @@ class _Series:
         coded = run.coded(stored)
         about = {name for one in run.asked for name in one.columns}
         check_labels(run.schema, coded, run.form, about)
+        check_shown(stored, shown_unchanged(run.schema, about))
         here = ledger.rows[HERE].to_numpy()
         real = np.bincount(labels, weights=here).astype(np.int64)
         coded = replace(coded, people=np.arange(len(coded)))
@@ -325,8 +344,13 @@ class _Series:
         ledger.fixed["method"] = made.manifest["method"]
         layout = made.recoding.layout
         layout = replace(layout, numbers=numbers[layout.bears], real=real[layout.bears], nodes=None)
+        counts = {} if held is None else held.counts
+        if ledger.pending:
+            counts = {name: ledger.rounds[-1].facts[name] for name in counts}
+            height = int(here.sum()) + turn.absent + turn.dropped + counts.get("held_out", 0)
         made.manifest.update(
-            rows_in=int(here.sum()) + turn.absent + turn.dropped if ledger.pending else height,
+            counts,
+            rows_in=height,
             dropped=turn.dropped,
             people=int(here.sum()),
             suppressed_people=turn.absent,
@@ -338,10 +362,12 @@ class _Series:
                 recoding=replace(made.recoding, layout=layout),
                 recast=True,
                 links=turn.links,
+                kept=None if held is None else held.kept,
+                held=None if held is None else held.table,
             )
         )
 
-    def commit(self, staged: Path, target: Path, turn: Turn) -> None:
+    def commit(self, staged: Path, target: Path, turn: Turn, held: Held | None) -> None:
         """Write the ledger of a release that is about to appear, and who is to be told of."""
         manifest = read_manifest(staged)
         changed = 0
@@ -359,6 +385,7 @@ class _Series:
         counted = self.ledger.rows.group_by(GROUP).agg(pl.col(HERE).sum())
         reals = {int(group): int(real) for group, real in counted.iter_rows()}
         facts = {"absent": turn.absent, "dropped": turn.dropped}
+        facts |= {} if held is None else held.counts
         done = Round(digest_of(staged / MANIFEST), reals, str(target), facts)
         if self.ledger.pending:
             self.ledger.rounds.pop()

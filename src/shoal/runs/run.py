@@ -41,6 +41,7 @@ from shoal.runs.checks import (
     reads_files,
 )
 from shoal.runs.doing import Outcome, go, release_of
+from shoal.runs.holding import check_hold_out, hold_out
 from shoal.runs.percentiles import check_percentiles, offered_rows
 from shoal.runs.refusing import check_columns
 from shoal.runs.remarks import AlsoPeople, Tell, about_columns, about_whom, unheard
@@ -181,6 +182,7 @@ class Run(AboutRun):
         check_linked(self)
         check_alone(self)
         check_cells(self)
+        check_hold_out(self)
         choose_method(self.method, self.asked)
         read_share(self.suppress)
         check_percentiles(self)
@@ -283,7 +285,10 @@ class Run(AboutRun):
         from shoal.principles.planning import largest_share
         from shoal.runs.estimate import search_seconds, whole_run
 
-        task, left, chosen = self.ready(self.read(progress, tell))
+        frame = take_frame(self.read(progress, tell))
+        if self.hold_out is not None:
+            frame = frame[hold_out(self, frame).kept]
+        task, left, chosen = self.ready(frame)
         search = search_seconds(chosen, left, clock=time.perf_counter)
         if task.seconds is not None and type(chosen).refine is not Method.refine:
             search = task.seconds  # what the search leaves of them is spent on losing less

@@ -18,6 +18,7 @@ from shoal.exact import percent, tidy
 from shoal.inspection.advise import weighing
 from shoal.inspection.inspect import inspect
 from shoal.release.places import PUBLIC, write_whole
+from shoal.runs.look import beyond_the_cap, lowered
 from shoal.runs.losing import SAMPLE
 from shoal.runs.proposal import DEAR, propose, protecting, requirement_for
 from shoal.table.databases.access import is_address, to_keep
@@ -75,7 +76,7 @@ def proposed_schema(
     how = {name: said for name, said in (reading or {}).items() if said is not None}
     lines = [
         *_head(found, source, how, file),
-        *_run(found, schema, choices, others),
+        *_run(found, schema, choices, others, _people_going(table, schema, least)),
         *_columns(found, schema),
     ]
     return "\n".join(lines) + "\n", bool(choices)
@@ -187,6 +188,7 @@ def _run(
     schema: Schema,
     choices: Sequence[Proposal],
     others: Mapping[str, str | None],
+    going: str,
 ) -> list[str]:
     quasi, identifying = schema.quasi, schema.identifying
     said = [
@@ -215,7 +217,7 @@ def _run(
         said += [line for name, text in others.items() for line in _comment(_for_one(name, text))]
     said += [
         "",
-        *_person(found, schema),
+        *_person(found, schema, going),
         *_comment("Columns that identify a person. Shoal does not publish them."),
         f"identifying = {_list(identifying)}",
         "",
@@ -245,7 +247,15 @@ def usual_rows(whom: pl.Series) -> int:
     return max(int(counts.quantile(0.95, "lower") or 1), 1)
 
 
-def _person(found: Inspection, schema: Schema) -> list[str]:
+def _people_going(table: pl.DataFrame, schema: Schema, least: int) -> str:
+    """Say how many rows of people with many go, before anything is searched."""
+    gone = beyond_the_cap(table, schema) + lowered(table, schema, least)
+    share = percent(gone / table.height, 1) if gone else ""
+    said = f"At least {gone:,} of {table.height:,} rows ({share}) go, so that {least} people have "
+    return f"{said}each number of rows." if gone else "No row goes for it."
+
+
+def _person(found: Inspection, schema: Schema, going: str) -> list[str]:
     """Return whom rows are about, and how many rows of one are published."""
     if schema.person is None:
         return []
@@ -255,8 +265,9 @@ def _person(found: Inspection, schema: Schema) -> list[str]:
         *_comment(f"Whom rows are about: {why}. People are counted; it is not published."),
         f"person = {quoted(schema.person)}",
         *_comment(
-            f"95 in 100 have at most {most} rows; of the others so many are published, drawn at "
-            "random, because nobody can be taken for somebody with another number of rows."
+            f"95 in 100 people have at most {most} rows. Of the others, {most} rows are published, "
+            "drawn at random: a reader who knows how many rows a person has must find several "
+            f"people with as many. {going}"
         ),
         f"most_rows = {most}",
         "",

@@ -34,7 +34,7 @@ from shoal.runs.asked import say_asked
 from shoal.runs.checks import check_named, reads_files
 from shoal.runs.outlets import is_outlet
 from shoal.runs.publish import say_when, write_codebook, write_report
-from shoal.runs.refusing import check_audited, check_counted, check_names
+from shoal.runs.refusing import check_audited, check_names, check_quasi, check_shown
 from shoal.runs.remarks import Remark, about_columns, unheard
 from shoal.showing import Shown
 from shoal.table.databases.access import is_address
@@ -185,6 +185,10 @@ class SpreadRelease(Shown):
         return float(self.manifest["loss"]["gcp"])
 
     @property
+    def squared_error(self) -> None:
+        """What the means lose is not measured here: it needs the rows themselves."""
+
+    @property
     def form(self) -> str:
         """How the release spells groups."""
         return str(self.manifest["form"])
@@ -332,18 +336,20 @@ def _made(work: Work, threshold: float | str) -> SpreadRelease:
 
 
 def _check_labels(work: Work, scan: Scan) -> None:
-    """Raise where cells of a quasi or protected column are names or free text."""
-    about = {name for one in work.requirements for name in one.columns}
-    protected = [one for one in scan.domains.sensitive if one.column.name in about]
-    for one in (*scan.domains.quasi, *protected):
-        column, name = one.column, one.column.name
-        if column.numeric or column.tree is not None or name in work.schema.nobody_knows:
-            continue
-        with work.phase("code"):
+    """Raise where published cells name or reach people, or are free text."""
+    unknown = {*work.schema.nobody_knows, work.schema.survey_weight}
+    with work.phase("code"):
+        for one in (*scan.domains.quasi, *scan.domains.sensitive):
+            name = one.column.name
+            if name in unknown:
+                continue
             labels, people, rows = scan.labels(name)
-            check_names(name, labels, rows, protected=one in protected)
-            if one not in protected:
-                check_counted(name, labels, people, rows)
+            if one in scan.domains.quasi:
+                check_quasi(one.column, people, rows)
+            else:
+                check_names(name, labels, rows)
+        if others := [name for name in scan.carried.other if name not in unknown]:
+            check_shown(scan.some(others), others)
 
 
 def written_spread(

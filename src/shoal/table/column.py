@@ -7,17 +7,19 @@ are spelled, and the tree over them. Missing numbers have the rank after all num
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from decimal import Decimal
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from shoal.table.decimals import first_alike
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.placing import place
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from numpy.typing import NDArray
 
     from shoal.table.groupings import Hierarchy
@@ -25,17 +27,6 @@ if TYPE_CHECKING:
 
 
 INTEGER = r"^-?(0|[1-9][0-9]*)$"
-WRITTEN = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
-# Of a number: no blanks or plus, no zeros that say nothing, no point that nothing follows.
-PLAIN = (
-    (r"^\s*\+?", ""),
-    (r"\s+$", ""),
-    (r"^(-?)0*([0-9])", "${1}${2}"),
-    (r"^(-?)\.", "${1}0."),
-    (r"(\.[0-9]*?)0+$", "$1"),
-    (r"\.$", ""),
-    (r"^-0$", "0"),
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,24 +76,14 @@ class Domain:
     def alike(self) -> NDArray[np.int32] | None:
         """For each label the first one that writes the same number; None where no two do.
 
-        `5`, `05`, `+5` and `5.0` are one number to a reader. An order that was given tells them
-        apart.
+        `5`, `05`, `+5`, `5.0` and `5,0` are one number to a reader. An order that was given tells
+        them apart.
         """
         if self.values is not None or self.ordered:
             return None
-        at = self.spellings.str.contains(WRITTEN).arg_true()
-        keys = self.spellings.gather(at)
-        powers = keys.str.contains("[eE]").arg_true()
-        if len(powers):  # as doubles, so that no power is long
-            exact = [f"{Decimal(repr(float(text))):f}" for text in keys.gather(powers)]
-            keys = keys.scatter(powers, exact)
-        for pattern, instead in PLAIN:
-            keys = keys.str.replace(pattern, instead)
-        firsts = pl.DataFrame({"key": keys, "at": at}).select(pl.col("at").min().over("key"))["at"]
-        if firsts.equals(at):
+        found = first_alike(self.spellings)
+        if found is None:
             return None
-        found = np.arange(self.distinct, dtype=np.int32)
-        found[at.to_numpy()] = firsts.to_numpy()
         return frozen(found)
 
     @property

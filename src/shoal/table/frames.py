@@ -249,7 +249,10 @@ def _only_used(column: Any) -> Any:
 
 
 def give_arrow(table: pl.DataFrame, like: Any, carried: Collection[str], rows: NDArray) -> Any:
-    """Return a PyArrow table; carried columns are the rows of `like`, with their metadata."""
+    """Return a PyArrow table; carried columns are the rows of `like`.
+
+    Metadata stay behind: they are about the table as it was, and may hold any of it.
+    """
     import pyarrow as pa
 
     fields, columns = [], []
@@ -266,9 +269,7 @@ def give_arrow(table: pl.DataFrame, like: Any, carried: Collection[str], rows: N
             field = _bare(known.with_type(pa.large_string() if kept else pa.string()))
         columns.append(made.cast(field.type))
         fields.append(field)
-    # What pandas noted there is about the index and the columns as they were.
-    said = {key: value for key, value in (like.schema.metadata or {}).items() if key != b"pandas"}
-    return pa.table(columns, schema=pa.schema(fields, metadata=said or None))
+    return pa.table(columns, schema=pa.schema(fields))
 
 
 def _taken(column: Any, rows: Any) -> Any:
@@ -290,9 +291,8 @@ def _lists(kind: Any) -> bool:
 
 
 def _bare(field: Any) -> Any:
-    """Return a field without what Polars notes there: every label of a column, used or not."""
-    said = {k: v for k, v in (field.metadata or {}).items() if not k.startswith(b"_PL_")}
-    return field.with_type(_bare_type(field.type)).with_metadata(said or None)
+    """Return a field without metadata, where Polars notes every label of a column, used or not."""
+    return field.with_type(_bare_type(field.type)).remove_metadata()
 
 
 def _bare_type(kind: Any) -> Any:

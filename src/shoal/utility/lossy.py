@@ -22,10 +22,9 @@ import polars as pl
 
 from shoal.audit.claims import manifest_schema
 from shoal.audit.files import code_original
-from shoal.audit.manifest import read_manifest
+from shoal.audit.gate import open_stated, open_tables
 from shoal.audit.published import plain_text
 from shoal.audit.regularity import MatchGraph, whole_boxes
-from shoal.audit.tables import read_published
 from shoal.audit.verify import alike
 from shoal.errors import InputError
 from shoal.kernels.freeform.coverage import spread_density
@@ -63,8 +62,8 @@ class Measured:
     ) -> Measured:
         """Take a release or its directory; a release knows its original and its hierarchies."""
         if isinstance(source, str | Path):
-            manifest = read_manifest(Path(source))
-            published = read_published(Path(source), manifest)
+            manifest = open_stated(Path(source))
+            published = open_tables(Path(source), manifest).rows
             boxes = BoxTable.of(published, manifest, manifest_schema(manifest))
         else:
             published, manifest = plain_text(source), source.manifest

@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import covers_missing, interval_ends, read_set
+from shoal.audit.gate import open_stated, open_tables
 from shoal.audit.manifest import read_manifest
-from shoal.audit.tables import read_tables
 from shoal.errors import InputError, UnknownColumn
 from shoal.table.coding import NUMBER
 from shoal.table.dates import date_parts, not_dates
@@ -260,10 +260,8 @@ def read(directory: str | Path) -> Any:
     if is_address(str(directory)) or not place.is_dir():
         msg = f"{place.name!r} is no release directory."
         raise InputError(msg)
-    manifest = read_manifest(place)
-    tables = read_tables(place, manifest)
-    if tables.problems:
-        raise InputError(" ".join(tables.problems))
+    manifest = open_stated(place)
+    tables = open_tables(place, manifest)
     if tables.people is not None:
         people = _with_types(tables.people, manifest)
         sensitive = [c["name"] for c in manifest["columns"] if c["role"] == "sensitive"]

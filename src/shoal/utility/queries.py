@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from shoal.audit.cells import cell_codes
 from shoal.audit.claims import manifest_schema
-from shoal.audit.manifest import read_manifest
-from shoal.audit.tables import find_parts, read_tables
+from shoal.audit.gate import open_stated, open_tables
+from shoal.audit.tables import find_parts
 from shoal.audit.verify import alike, check_rows
 from shoal.errors import InputError, UnknownColumn
 from shoal.kernels.queries import BLOCK, box_counts, count_rows, spread_count
@@ -386,19 +386,12 @@ def open_answers(source: Any) -> Answers:
     if isinstance(source, ExactTable | BoxTable | TwoTables | PartsTable):
         return source
     if isinstance(source, str | Path):
-        manifest = read_manifest(Path(source))
+        manifest = open_stated(Path(source))
         parts = find_parts(Path(source), RELEASE, manifest["digests"])
         if parts and (manifest["form"] != MEANS or parts.rows > TOGETHER):
             return PartsTable(parts, manifest)
-        tables, schema = read_tables(Path(source), manifest), manifest_schema(manifest)
-        if tables.problems:
-            msg = f"The tables are not what the manifest says. {tables.problems[0]}"
-            raise InputError(msg)
+        tables, schema = open_tables(Path(source), manifest), manifest_schema(manifest)
         if tables.people is None:
-            own = () if manifest["groups"] is None else (RESERVED,)
-            for name in (*own, *schema.published):
-                if name not in tables.rows.columns:
-                    raise UnknownColumn(name, tables.rows.columns)
             return BoxTable.of(tables.rows, manifest, schema)
         secret = tables.rows.select(RESERVED, *schema.sensitive)
         return TwoTables.of(tables.people, secret, schema)

@@ -27,6 +27,7 @@ from shoal.views.charts.release import (
 from shoal.views.charts.strips import strip_chart
 from shoal.views.commands import as_typed, flag
 from shoal.views.pages import comparison_values, frontier_values, render
+from shoal.views.person import person_values
 from shoal.views.tables import level_name, level_value
 from shoal.views.words import CONTEXT, figure, people, plural, why_necessary
 
@@ -139,6 +140,11 @@ def may_publish(facts: dict[str, Any]) -> str:
     stands = verdict.public(release)
     if stands is not None and stands.meets:
         return "Yes, subject to what is marked Important and to the limitations below."
+    if release["threshold"] > verdict.USUAL:
+        return (
+            "To readers under an agreement, yes, subject to the limitations below. For everybody, "
+            "judge it by the usual threshold first: the owner chose a higher one."
+        )
     found = release["found"]
     if release["form"] != TWO_TABLES and found is not None and found["quasi"] >= 1:
         return (
@@ -178,8 +184,9 @@ def counted(facts: dict[str, Any]) -> str:
     return "Counts have a certain range and an estimate. Both follow from the published cells."
 
 
-def render_certificate(facts: dict[str, Any], complaints: list[str]) -> str:
-    """Return the certificate of a release as HTML: two pages to sign."""
+def render_certificate(facts: dict[str, Any], audit: Audit) -> str:
+    """Return the certificate of a release as HTML: two pages to sign, by its audit."""
+    complaints = audit.complaints()
     release = facts["release"]
     digests = list(release["digests"].items())
     files = digests if len(digests) <= DIGESTS else [one for one in digests if "/" not in one[0]]
@@ -188,6 +195,9 @@ def render_certificate(facts: dict[str, Any], complaints: list[str]) -> str:
         files.append(("part files", f"{plural(parts, 'file')}; manifest.json has their digests"))
     said = _shared(facts) | {"files": files, "complaints": complaints}
     said["judged"] = judged(release, complaints)
+    if audit.report is not None and not audit.report.compared:
+        said["important"] = [*said["important"], audit.report.because]
+    said["stated"] = audit.stated
     return render("certificate.html", **said)
 
 
@@ -219,6 +229,7 @@ def render_owner(
         "owner.html",
         **said,
         own=own | {"strips": strips},
+        person=person_values(own["exposed"][0]),
         before=[one["risk_before"] for one in asked],
         learn_sentence=learn_sentence(facts["release"], own),
         bearing=groups,

@@ -29,7 +29,11 @@ COMPARED = 0.5  # the share of groups in breach whose lines are laid over one an
 
 def attack_page(facts: dict[str, Any]) -> str:
     """Return an attack as HTML, the vulnerability of every release as a picture."""
-    from shoal.views.charts.attack import shared_contour_chart, vulnerability_chart
+    from shoal.views.charts.attack import (
+        controlled_chart,
+        shared_contour_chart,
+        vulnerability_chart,
+    )
 
     charts = [drawn(vulnerability_chart, one["grid"]) for one in facts["vulnerability"]]
     together: dict[str, dict[str, Any]] = {}
@@ -41,9 +45,19 @@ def attack_page(facts: dict[str, Any]) -> str:
         for column, grids in together.items()
         if len(grids) > 1
     ]
+    releases: dict[str, list[dict[str, Any]]] = {}
+    for one in facts["controlled"]:
+        releases.setdefault(one["release"], []).append(one)
+    controlled = [(name, drawn(controlled_chart, some)) for name, some in releases.items()]
     said = {"without_draw": without_draw, "draws": draws(facts), "attacks": ATTACKS}
     return render(
-        "attack.html", facts=facts, charts=charts, compared=compared, share=COMPARED, **said
+        "attack.html",
+        facts=facts,
+        charts=charts,
+        compared=compared,
+        controlled=controlled,
+        share=COMPARED,
+        **said,
     )
 
 

@@ -36,12 +36,17 @@ TRUE_OF_ALL: Said = (
     "What is true of everybody.",
     "A reader can learn what is common to a group, also about people who are not in the table.",
 )
-ISOLATING: Said = (
-    "Isolating some person.",
+ISOLATING = (
     "The size of a group limits the chance of finding a given person by the columns that others "
-    "may know. It does not rule out a description that fits exactly one row. The ends of a cell "
-    "are values that somebody in the group has, so “in this group, at this end of the cell” "
-    "describes one person in most groups (Cohen and Nissim, PNAS 2020).",
+    "may know. It does not rule out a description that fits exactly one row."
+)
+TIGHT_ENDS = (
+    " The ends of a cell are values that somebody in the group has, so “in this group, at this end "
+    "of the cell” describes one person in most groups (Cohen and Nissim, PNAS 2020)."
+)
+CUT_ENDS = (
+    " The cells of this release are regions between cuts, so nobody needs to have the values at "
+    "their ends."
 )
 CONDITION: Said = (
     "The assumption.",
@@ -157,6 +162,7 @@ def left_out(release: Mapping[str, Any]) -> list[tuple[int, str]]:
         (release.get("dropped"), "missing values"),
         (release.get("suppressed"), "so that the requirements hold, or the others lose less"),
         (release.get("capped"), "people with more rows than are published of one person"),
+        (release.get("held_out"), "kept back at random as a control group, to measure attacks"),
     )
     return [(number, why) for number, why in reasons if number]
 
@@ -173,13 +179,19 @@ def at_odds(release: Mapping[str, Any]) -> str:
     )
 
 
+def isolating(release: Mapping[str, Any]) -> Said:
+    """Say what the size of groups does not limit, and what the ends of cells add to that."""
+    ends = CUT_ENDS if "cells" in release else "" if release["form"] == TWO_TABLES else TIGHT_ENDS
+    return ("Isolating some person.", ISOLATING + ends)
+
+
 def limits(release: Mapping[str, Any]) -> list[Said]:
     """Return what the requirements do not cover."""
     protected = [one["name"] for one in release["columns"] if one["role"] == "sensitive"]
     known = "The numbers are about readers who know the columns marked “may be known”."
     if protected:
         known += f" A reader who knows a person’s exact {several(protected)} can find the row."
-    said: list[Said] = [("Readers who know more.", known), ISOLATING]
+    said: list[Said] = [("Readers who know more.", known), isolating(release)]
     if release["groups"] is None:
         said += [("The assumption.", one) for one in release.get("adversary", ())]
     else:
@@ -214,13 +226,15 @@ def columns(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
         bounds = [r["bound"] for r in asked if name in r["columns"] and r["chance"]]
         guarded = any(name in r["columns"] for r in asked)
         entry: dict[str, Any] = {"name": name, "role": ROLES[role], "lost": None, "strip": None}
-        if role == "quasi":
+        if role == "quasi" and name not in widths:  # its table cannot be read as is stated
+            entry |= {"done": "not measured", "cell": ""}
+        elif role == "quasi":
             wide = widths[name]
             exact = apart or wide["exact"] >= 1
             entry |= {
                 "done": "published exactly" if exact else "made coarser",
                 "cell": spans(wide, apart=apart) if apart or not exact else "every cell is exact",
-                "lost": lost[name],
+                "lost": lost.get(name),
                 "strip": wide if wide["whole"] else None,
             }
         elif role == "sensitive":

@@ -227,6 +227,8 @@ def print_audit(audit: Audit) -> None:
     console = terminal_console()
     seen = _counted(facts) if facts["rows"] else "no rows could be read"
     console.print(f"Audit: {seen}")
+    if facts["report"] is not None and facts["report"]["text"] != "compared":
+        heading(console, facts["report"]["because"])
     for sentence in facts["reading"]:
         console.print(sentence, markup=False)
     print_measured(facts["measured"])
@@ -237,6 +239,8 @@ def print_audit(audit: Audit) -> None:
         console.print(complaint, markup=False)
     if "verdict" in facts:
         print_verdict(facts)
+        for sentence in facts["stated"]:
+            console.print(sentence, markup=False)
         console.print()
     else:
         console.print("Everything holds.\n" if audit.holds else "NOT everything holds.\n")
@@ -297,6 +301,9 @@ def print_series_audit(facts: dict[str, Any], complaints: list[str]) -> None:
         groups = "" if one["groups"] is None else f"{one['groups']:,}"
         table.add_row(one["release"], f"{one['rows']:,}", groups, verdict.says(one))
     console.print(table)
+    for one in facts["releases"]:
+        if one["report"] is not None and one["report"]["text"] != "compared":
+            heading(console, f"{one['release']}: {one['report']['because']}")
     for complaint in complaints:
         console.print(complaint, markup=False)
     heading(console, f"Verdict: {verdict.says(facts)}\n")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from shoal.ask.usual import THRESHOLD
 from shoal.errors import option
 from shoal.exact import percent, upward, written
 from shoal.views.words import several
@@ -20,6 +21,7 @@ SAYS = {
     "does-not-hold": "Does not hold",
 }
 HOLDS, OPEN, BROKEN = SAYS
+USUAL = upward(Fraction(THRESHOLD))
 TOLERATED = 0.05  # of people, whom readers of exposed columns may find
 
 
@@ -43,8 +45,10 @@ def open_columns(facts: dict[str, Any]) -> list[str]:
 
 
 def stated_columns(facts: dict[str, Any]) -> list[str]:
-    """Return the exposed columns of which the owner states that no reader knows them."""
-    return [one["column"] for one in facts["exposed"] if one["said"] is not None]
+    """Return the columns of which the owner states that no reader knows them, exposed or not."""
+    exposed = [one["column"] for one in facts["exposed"] if one["said"] is not None]
+    others = [one["name"] for one in facts.get("columns", ()) if one.get("said")]
+    return [*dict.fromkeys([*exposed, *others])]
 
 
 def says(facts: dict[str, Any]) -> str:
@@ -130,7 +134,8 @@ class Public:
 def public(facts: dict[str, Any]) -> Public | None:
     """Say how a release stands to the threshold; None where that is not known.
 
-    It is met only where the verdict is that it holds.
+    It is met only where the verdict is that it holds, and never where the owner chose a threshold
+    above the usual one: a threshold of 1 would be met by every table.
     """
     found = facts["found"]
     if found is None or facts["verdict"] == BROKEN:
@@ -142,14 +147,24 @@ def public(facts: dict[str, Any]) -> Public | None:
             "Does not meet the threshold for public release. A person in the table is found by the "
             f"quasi-identifiers with a chance of up to {share(quasi)} {limit}."
         )
+    elif threshold > USUAL:
+        said = (
+            f"Whether it meets the threshold for public release was not judged. The owner chose "
+            f"the threshold {chance(threshold)}, which is above the usual "
+            f"{chance(USUAL)}. A person in the table is found by the quasi-identifiers with a "
+            f"chance of at most {share(quasi)}."
+        )
     elif facts["verdict"] == OPEN:
         said = "Whether it meets the threshold for public release depends on the open questions."
     else:
+        stated = statement(facts)
+        such = ", if this statement is true: t" + stated[1:] if stated else "."
         said = (
-            "Meets the threshold for public release. A person in the table is found by the "
+            f"Meets the threshold for public release{such} A person in the table is found by the "
             f"quasi-identifiers with a chance of at most {share(quasi)} {limit}."
         )
-    return Public(facts["verdict"] == HOLDS and quasi <= threshold, said)
+    meets = facts["verdict"] == HOLDS and quasi <= threshold <= USUAL
+    return Public(meets, said)
 
 
 def shown(facts: dict[str, Any]) -> list[dict[str, Any]]:

@@ -209,6 +209,7 @@ FILTERS = {
 
 ATTACKS = (  # what an attack is called, and its key
     ("Guessing, where the group is known", "guessing"),
+    ("Members and controls", "controlled"),
     ("Inference of quasi-identifiers", "inference"),
     ("Linking", "linking"),
     ("Learning", "learning"),

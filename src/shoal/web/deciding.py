@@ -198,6 +198,8 @@ async def answers(request: Request) -> Response:
         draft.answered.update(columns or unexplained(table))
     elif answer == "unchanged":
         draft.unchanged.update(columns)
+    elif answer == "withdraw":
+        draft.withdraw(columns)
     elif answer == "protect":
         await protect(shelf, table, columns)
     for name, value in said.items():

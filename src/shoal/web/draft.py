@@ -55,6 +55,7 @@ class Draft:
     rows_chosen: bool = False
     answered: set[str] = field(default_factory=set)
     unchanged: set[str] = field(default_factory=set)
+    beyond: set[str] = field(default_factory=set)
     linked: dict[str, tuple[str, list[int]]] = field(default_factory=dict)
     places: int = 0  # that were ever used
 
@@ -135,11 +136,20 @@ class Draft:
         if role in SINGLE:
             for other in self.named(role):
                 self.roles[other] = "drop"
+        if self.roles.get(column) != role:
+            self.withdraw([column])  # a statement was about the column as it was to be published
         self.roles[column] = role
 
     def unknown(self, columns: list[str]) -> None:
         """Take the owner's statement that no reader knows some columns of a person."""
         self.rest[SAID_BY_OWNER] = [*dict.fromkeys([*self.rest.get(SAID_BY_OWNER, ()), *columns])]
+
+    def withdraw(self, columns: list[str]) -> None:
+        """Take such a statement back."""
+        left = [name for name in self.rest.get(SAID_BY_OWNER, ()) if name not in columns]
+        self.rest = {key: said for key, said in self.rest.items() if key != SAID_BY_OWNER}
+        if left:
+            self.rest[SAID_BY_OWNER] = left
 
     def listed(self, text: str) -> list[str]:
         """Return the columns that a remedy names, with a comma between two."""

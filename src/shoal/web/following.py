@@ -90,3 +90,5 @@ async def protect(shelf: Shelf, table: Table, columns: list[str]) -> None:
         shelf, table, "protect", texts=draft.require, **known, **known_roles(table)
     )
     draft.require, draft.own = made, True
+    known = {"texts": draft.require, "tables": draft.protected}
+    draft.beyond |= {*columns} & {*await ask_desk(shelf, table, "lacking", **known)}

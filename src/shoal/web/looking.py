@@ -141,8 +141,9 @@ async def draw(shelf: Shelf, table: Table) -> None:
 async def _unique(request: Request, table: Table) -> dict[str, Any]:
     shelf: Shelf = request.app.state.shelf
     names = table.asked.known_by
-    facts = await ask_desk(shelf, table, "unique", path=str(table.path), names=names)
-    return facts | {"names": names}
+    whom = next(iter(table.asked.named("person")), None)
+    facts = await ask_desk(shelf, table, "unique", path=str(table.path), names=names, whom=whom)
+    return facts | {"names": names, "people": whom is not None}
 
 
 def card(table: Table, place: int) -> dict[str, Any]:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 TICK = 0.15  # seconds between two looks at a run
 SECOND = 1.0  # after which the time that has passed is shown anew
 MOST_SECONDS = 10**9  # whoever gives a search more does not count them
+MOST_DIGITS = 12  # of the number of a row
 STATUS = 5.0  # seconds between two sentences that a screen reader speaks
 
 
@@ -127,7 +128,7 @@ async def _shown(request: Request, job: Job) -> dict[str, Any]:
     return {
         "job": job,
         "table": table,
-        "exposing": job.problem is not None and job.problem.kind == EXPOSING,
+        "exposing": job.problem is not None and job.problem.kind in EXPOSING,
         "tables": shelf.read,
         "left": left(job),
         "secrets": _protected(job),
@@ -308,6 +309,32 @@ async def folder(request: Request) -> Response:
     return HTMLResponse(fill("part_saved.html", place=said))
 
 
+async def person(request: Request) -> Response:
+    """Show what a stranger learns about one person; nothing of it is kept, or in an address."""
+    shelf: Shelf = request.app.state.shelf
+    job = release_of(request)
+    table = shelf.tables.get(job.about)
+    if table is None:
+        raise HTTPException(404)
+    async with request.form(max_files=0, max_fields=1) as form:
+        said = str(form.get("row", "")).strip()
+    if said and not (said.isdecimal() and len(said) < MOST_DIGITS):
+        refusal = Refusal("A row is a whole number. The first row of your table is row 0.")
+        return page("part_error.html", refusal=refusal)
+    known: dict[str, Any] = {
+        "file": str(job.folder / "shoal.toml"),
+        "path": str(table.path),
+        "folder": str(job.release),
+        "row": int(said) if said else None,
+        "encoding": table.encoding,
+        "delimiter": table.delimiter,
+    }
+    try:
+        return HTMLResponse(await run_in_threadpool(shelf.bench.call, "person", **known))
+    except Refused as refused:
+        return page("part_error.html", refusal=refused.refusal)
+
+
 ROUTES = [
     Route("/tables/{table}/publish", publish, methods=["POST"]),
     Route("/runs/{job}", run_page),
@@ -323,4 +350,5 @@ ROUTES = [
     Route("/runs/{job}/shoal.toml", schema),
     Route("/runs/{job}/hierarchy-{place:place}.csv", hierarchy),
     Route("/runs/{job}/folder", folder, methods=["POST"]),
+    Route("/runs/{job}/person", person, methods=["POST"]),
 ]

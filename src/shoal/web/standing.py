@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from shoal.web.worker import Refusal
 
 ALLOWS = "this table does not allow"
-EXPOSING = "Exposing"  # the kind of refusal of columns that tell people apart
+EXPOSING = ("Exposing", "Naming")  # the kinds of refusal of columns that tell people apart
 NOT_ACHIEVABLE = 3  # the exit code of what a table does not allow, or a search did not reach
 MOST_GOING = 0.01  # the share of rows above which the owner says that they may go
 
@@ -40,6 +40,8 @@ async def bar(shelf: Shelf, table: Table) -> dict[str, Any]:
         "secrets": draft.named("sensitive"),
         "exposed": exposed(table),
         "unprotected": unprotected(table),
+        "beyond": sorted(draft.beyond.intersection(unprotected(table))),
+        "stated": [one for one in draft.rest.get(SAID_BY_OWNER, ()) if one in draft.used],
         "unexplained": unexplained(table),
         "foreseen": None if unpriceable(table) else foreseen(table),  # each has said its own
         "going": table.going,
@@ -57,7 +59,7 @@ def questions(table: Table) -> list[str]:
     found += [f"{one['text']} cannot be required" for one in table.considered if "problem" in one]
     found += [f"{ALLOWS} {text}" for text in not_allowed(table)]
     if not found and (refusal := foreseen(table)) and refusal.exit_code == NOT_ACHIEVABLE:
-        exposing = refusal.kind == EXPOSING
+        exposing = refusal.kind in EXPOSING
         found.append("a column identifies people" if exposing else f"{ALLOWS} all of it together")
     elif not found and table.refused == draft.toml():
         found.append(f"{ALLOWS} what is required")

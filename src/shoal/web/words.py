@@ -276,6 +276,11 @@ def label(name: str, value: str) -> str:
     return known.format(value).replace(" 1 rows", " 1 row")
 
 
+def not_names(columns: str) -> str:
+    """Return what a button says that states that a column is not what it looks like."""
+    return f"{columns} does not name or describe people, and no reader knows it of a person"
+
+
 def remedy(one: Mapping[str, Any]) -> str:
     """Return what a button says that changes a requirement.
 

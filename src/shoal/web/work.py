@@ -36,6 +36,7 @@ from shoal.views.pages import (
     survey_page,
     write_page,
 )
+from shoal.views.person import as_html
 from shoal.views.sentences import promised
 
 if TYPE_CHECKING:
@@ -119,7 +120,8 @@ class Hand:
         """Return how many rows will go as a schema file says, and why."""
         run = Run.load(file, table=self.tables[path])
         table = run.schema.read_numbers(self.tables[path], "quasi", "sensitive")
-        return rows_going(table, run.schema, run.missing)
+        least = max((one.principle.least for one in run.asked), default=1)
+        return rows_going(table, run.schema, run.missing, least)
 
     def ready(self, path: str, file: str, linked: dict[str, str]) -> None:
         """Raise where a run would be refused before its search."""
@@ -135,9 +137,10 @@ class Hand:
         """Return how far the columns of a whole table reach: a sample may reach less far."""
         return reach_of(self.tables[path], Run.load(file, table=self.tables[path]))
 
-    def unique(self, path: str, names: list[str]) -> dict[str, Any]:
+    def unique(self, path: str, names: list[str], whom: str | None) -> dict[str, Any]:
         """Return how unique people are by some columns, and by all but one of them."""
-        return uniqueness(self.codes[path], names)
+        coded = self.codes[path]
+        return uniqueness(coded, names, whom if whom in coded.columns else None)
 
     def consider(self, path: str, file: str, linked: dict[str, str]) -> list[dict[str, Any]]:
         """Return for each requirement of a schema file what it says and how far it can go."""
@@ -252,6 +255,18 @@ class Hand:
         partial.unlink(missing_ok=True)
         shoal.certificate(folder, partial)
         partial.replace(page)
+
+    def person(self, file: str, path: str, folder: str, row: int | None, **how: Any) -> str:
+        """Return what a stranger learns about one person, as a piece of a page; kept nowhere."""
+        asked = Run.load(file, table=[path], **how)
+        found = shoal.person(
+            folder,
+            row,
+            original=asked.frame(self.progress),
+            person=asked.schema.person,
+            hierarchies=asked.said.ask.hierarchies,
+        )
+        return as_html(found, alone=False)
 
     def attack(self, folders: list[str], page: str, original: str | None) -> None:
         """Write a page about what an attacker learns from releases."""

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from shoal.table.coded import Coded
     from shoal.table.schema import Schema
 
+SOME = 20_000  # rows that tell what the cells of a column are
 MOST = 2**25  # distinct cells, or combinations of them, that a driver holds
 
 
@@ -82,6 +83,14 @@ class Scan:
             for one in ("people", "rows")
         )
         return cells.column.spellings, people, rows
+
+    def some(self, names: Sequence[str]) -> pl.DataFrame:
+        """Return columns of some rows, drawn at random; of all rows where these are few."""
+        raw = {self.carried.raw(self.carried.names.index(name)): name for name in names}
+        rows = self.frame.select(*raw)
+        if self.rows > SOME:
+            rows = rows.sample(SOME / self.rows, 1)
+        return hold_times(pl.DataFrame(pl.from_arrow(rows.toArrow()))).rename(raw)
 
     def people(self) -> Coded:
         """Return rows about people as many, with as many rows and the values, as there are."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shoal.exact import percent
-from shoal.views.charts.base import BLUE, PALETTE, draw
+from shoal.views.charts.base import BLUE, ORANGE, PALETTE, draw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -216,6 +216,52 @@ def shared_contour_chart(grids: dict[str, list[dict[str, float]]], level: float)
             ],
         },
         height=300,
+    )
+
+
+def controlled_chart(entries: list[dict[str, Any]]) -> str:
+    """Draw how often each attack succeeds on members and on controls, with their intervals."""
+    names = {"members": "people in the table", "controls": "people who are not in it"}
+    points = [
+        one[side] | {"attack": one["title"], "who": name}
+        for one in entries
+        for side, name in names.items()
+        if one[side] is not None
+    ]
+    x = {"type": "quantitative", "title": "success, and its 95% interval", "axis": {"format": "~%"}}
+    titles = list(dict.fromkeys(one["title"] for one in entries))
+    return draw(
+        {
+            "data": {"values": points},
+            "encoding": {
+                "y": {
+                    "field": "attack",
+                    "type": "nominal",
+                    "title": None,
+                    "sort": titles,
+                    "axis": {"labelLimit": 200},
+                },
+                "yOffset": {"field": "who", "type": "nominal", "sort": list(names.values())},
+                "color": {
+                    "field": "who",
+                    "type": "nominal",
+                    "title": None,
+                    "sort": list(names.values()),
+                    "scale": {"domain": list(names.values()), "range": [ORANGE, BLUE]},
+                },
+            },
+            "layer": [
+                {
+                    "mark": {"type": "rule", "strokeWidth": 2.5},
+                    "encoding": {"x": x | {"field": "low"}, "x2": {"field": "high"}},
+                },
+                {
+                    "mark": {"type": "point", "filled": True, "size": 70},
+                    "encoding": {"x": x | {"field": "share"}},
+                },
+            ],
+        },
+        height=60 * max(len(titles), 2),
     )
 
 

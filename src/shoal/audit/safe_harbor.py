@@ -1,0 +1,200 @@
+"""HIPAA Safe Harbor by rule: which published columns show one of the 18 kinds of identifiers.
+
+The kinds are those of 45 CFR 164.514(b)(2)(i), (A) to (R). A column is found by its name or by its
+published cells. A rule sees names and cells and not what people know, so a kind without a finding
+still needs a person's eye; the second condition, that the entity has no actual knowledge, is for
+people alone.
+
+ZIP codes: only the first three digits, and 000 where 20,000 people or fewer live in all ZIP codes
+that begin with them. The 17 prefixes are those of the guidance of the Department of Health and
+Human Services (26 November 2012), from the census of 2000. The guidance asks to use more current
+data where they were published.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from shoal.audit.cells import interval_ends, read_set
+from shoal.inspection.lexicon import said_by
+from shoal.table.coding import NUMBER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SMALL_ZIP3 = (
+    *("036", "059", "063", "102", "203", "556", "692", "790", "821", "823", "830", "831", "878"),
+    *("879", "884", "890", "893"),
+)
+SOURCE = (
+    "17 ZIP prefixes of 20,000 people or fewer: HHS guidance on de-identification, 26 November "
+    "2012, from the census of 2000. Use more current data where they were published."
+)
+OLDEST = 89
+KINDS: dict[str, tuple[str, str]] = {  # letter: what it is, and words of column names
+    "A": ("Names", "name surname forename firstname lastname fullname maidenname nickname vorname "
+          "nachname"),
+    "B": ("Geographic subdivisions smaller than a state", "zip zipcode postal postcode plz city "
+          "town village municipality county district address street precinct birthplace place lat "
+          "lon latitude longitude ort strasse adresse"),
+    "C": ("Dates but for the year, and ages over 89", ""),
+    "D": ("Telephone numbers", "phone telephone tel mobile cellphone telefon handy"),
+    "E": ("Fax numbers", "fax"),
+    "F": ("Email addresses", "email mail"),
+    "G": ("Social security numbers", "ssn"),
+    "H": ("Medical record numbers", "mrn recordnumber"),
+    "I": ("Health plan beneficiary numbers", "beneficiary policynumber memberid"),
+    "J": ("Account numbers", "account accountnumber iban konto"),
+    "K": ("Certificate and license numbers", "licence license certificate driverslicense"),
+    "L": ("Vehicle identifiers", "vin plate licenseplate kennzeichen"),
+    "M": ("Device identifiers and serial numbers", "serial imei deviceid device"),
+    "N": ("Web addresses", "url website homepage"),
+    "O": ("IP addresses", "ip ipaddress"),
+    "P": ("Biometric identifiers", "fingerprint fingerprints voiceprint iris biometric"),
+    "Q": ("Full-face photographs and comparable images", "photo photograph image portrait"),
+    "R": ("Any other unique identifying number, characteristic or code", ""),
+}  # fmt: skip
+PATTERNS = {
+    "D": r"^\+?[0-9][0-9 ()/.-]{8,18}[0-9]$",
+    "F": r"^[^@\s]+@[^@\s]+\.[A-Za-z]{2,}$",
+    "G": r"^[0-9]{3}-[0-9]{2}-[0-9]{4}$",
+    "N": r"^(https?://|www\.)",
+    "O": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$",
+}
+ZIPS = frozenset(["zip", "zipcode", "zipcodes", "postal", "postcode", "postalcode", "plz"])
+AGES = frozenset(["age", "ages", "alter"])
+DATED = frozenset(["date", "dob", "birthday", "birthdate", "datum", "born"])
+DATE = r"""(^|[\["\s])[0-9]{4}-[0-9]{2}|^[0-9]{1,2}[./][0-9]{1,2}[./][0-9]{2,4}"""
+YEAR = re.compile(r"[0-9]{4}|\*")
+MOSTLY = 0.5
+PSEUDONYM = (
+    "It is a pseudonym. A code must not be derived from information about the person (164.514(c)); "
+    "people have to check how the key is kept."
+)
+
+
+@dataclass(frozen=True)
+class HarborFinding:
+    """What a rule found of one kind: columns with a sentence each, or none."""
+
+    letter: str
+    kind: str
+    found: tuple[tuple[str, str], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "letter": self.letter,
+            "kind": self.kind,
+            "found": [list(one) for one in self.found],
+        }
+
+
+def safe_harbor(
+    cells: Mapping[str, pl.Series], columns: Sequence[Mapping[str, Any]]
+) -> list[HarborFinding]:
+    """Compare the published cells of columns with each of the 18 kinds."""
+    found: dict[str, list[tuple[str, str]]] = {letter: [] for letter in KINDS}
+    for column in columns:
+        for letter, said in _of_column(column, cells[column["name"]].cast(pl.String)):
+            found[letter].append((column["name"], said))
+    return [HarborFinding(letter, KINDS[letter][0], tuple(found[letter])) for letter in KINDS]
+
+
+def _of_column(column: Mapping[str, Any], every: pl.Series) -> list[tuple[str, str]]:
+    """Return the kinds that a column shows, with a sentence each."""
+    rows, cells, words = len(every), every.drop_nulls(), set(said_by(column["name"]))
+    different = cells.unique()
+    found = []
+    for letter, (_, named) in KINDS.items():
+        meant = sorted(words & set(named.split()))
+        if letter == "B" and words & ZIPS:
+            found += [(letter, said) for said in zip_findings(different)]
+        elif meant:
+            found.append((letter, f"The column name suggests it ({meant[0]}). Check it."))
+        elif letter in PATTERNS and _share(cells, PATTERNS[letter]) > MOSTLY:
+            found.append((letter, "Most published cells look like it."))
+    if column.get("type") == "date" or words & DATED or _share(cells, DATE) > MOSTLY:
+        found += [("C", said) for said in date_findings(different)]
+    if words & AGES:
+        found += [("C", said) for said in age_findings(different)]
+    if column.get("role") != "quasi" and rows > 1 and len(different) == rows:
+        found.append(("R", "No two published cells are equal, so it may identify rows."))
+    if column.get("role") == "pseudonym":
+        found.append(("R", PSEUDONYM))
+    return found
+
+
+def _share(cells: pl.Series, pattern: str) -> float:
+    return float(cells.str.contains(pattern).mean() or 0) if len(cells) else 0.0  # type: ignore[arg-type]
+
+
+def zip_findings(different: pl.Series) -> list[str]:
+    """Say what published ZIP cells show beyond what is allowed.
+
+    >>> zip_findings(pl.Series(["123**", "000**"]))
+    []
+    >>> len(zip_findings(pl.Series(["036**", "12345"])))
+    2
+    """
+    finer = small = 0
+    for cell in different:
+        digits = re.fullmatch(r"([0-9]{0,3})\**", cell)
+        if digits is None:
+            finer += 1
+        elif digits[1] in SMALL_ZIP3:
+            small += 1
+    said = []
+    if finer:
+        said.append(
+            f"{finer:,} different cells show more than the first three digits of a ZIP code, or a "
+            "range of codes."
+        )
+    if small:
+        said.append(
+            f"{small:,} different cells begin with a prefix under which 20,000 people or fewer "
+            "live. It must read 000."
+        )
+    return said
+
+
+def date_findings(different: pl.Series) -> list[str]:
+    """Say whether published dates show more than the year.
+
+    >>> date_findings(pl.Series(["2020", "*"])), len(date_findings(pl.Series(["2020-01-01"])))
+    ([], 1)
+    """
+    finer = 0
+    for cell in different:
+        parts = read_set(cell) or [cell]
+        finer += not all(YEAR.fullmatch(str(part)) for part in parts if part)
+    if not finer:
+        return []
+    return [f"{finer:,} different cells show more of a date than the year."]
+
+
+def age_findings(different: pl.Series) -> list[str]:
+    """Say whether published ages over 89 stand in one category of 90 or older.
+
+    >>> age_findings(pl.Series(["[20, 89]", "[90, 104]"]))
+    []
+    >>> len(age_findings(pl.Series(["[85, 93]"])))
+    1
+    """
+    lows, highs = interval_ends(different)
+    ends = pl.DataFrame({"low": lows, "high": highs}).filter(
+        pl.col("low").str.contains(NUMBER) & pl.col("high").str.contains(NUMBER)
+    )
+    old = ends.filter(pl.col("high").cast(pl.Float64) > OLDEST)
+    low, high = (pl.col(name).cast(pl.Float64) for name in ("low", "high"))
+    mixed = old.filter((low <= OLDEST) | ((low == high) & (low > OLDEST + 1)))
+    if not old.height or (not mixed.height and old.height == 1):
+        return []
+    return [
+        f"{old.height:,} different cells show ages over {OLDEST}. Such ages may stand only in one "
+        "category of 90 or older."
+    ]

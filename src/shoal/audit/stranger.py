@@ -1,0 +1,451 @@
+"""What a stranger learns about one person: from what the stranger knows, and the published files.
+
+The stranger knows a person's quasi values, and how many rows the person has where people have
+several. Everything published that fits is a candidate, whichever group it stands in, and all
+candidates are equally likely. Nothing is taken from the search's groups or from the linkage: the
+stranger has neither. A requirement bounds guesses in one group. Where several groups fit, the best
+guess over all of them may be right more often, so the number that comes out is what is said.
+
+In two tables the stranger looks the person up in `people` and reads the values of the groups of all
+lines that fit. In a series some rows of a group stand for nobody, and a group with r real people in
+n rows counts r / n for each of them. A candidate whose value is missing counts as near to every
+guess, as it does for requirements.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.audit.claims import kinds_of, manifest_schema
+from shoal.audit.covers import CellCover
+from shoal.audit.fullest import fullest, whole_weights
+from shoal.audit.guessing import bounded
+from shoal.audit.linking import Candidates
+from shoal.audit.published import Published
+from shoal.audit.seen import Guess, Learned, PersonView
+from shoal.distances.bands import band_of_column, relative_band_of_column
+from shoal.errors import InputError, UnknownColumn, UsageError, option
+from shoal.notation import exact
+from shoal.principles.base import GuessBound
+from shoal.principles.requirement import requirements
+from shoal.sampling import draw
+from shoal.table.coding import code_lenient, code_persons
+from shoal.table.forms import TWO_TABLES
+from shoal.table.missing import is_missing
+from shoal.table.people import by_person
+from shoal.table.schema import PERSON, REAL, RESERVED
+from shoal.table.settling import as_settled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from shoal.audit.forms import Tables
+    from shoal.principles.requirement import Requirement
+    from shoal.sampling import Sample
+    from shoal.table.column import Column
+    from shoal.table.schema import Schema
+
+EXACT = GuessBound(0, Fraction(1), Fraction(1))  # of a column that no requirement bounds
+LINKED = "Tables that are published beside it are not part of this picture."
+PLACEHOLDERS = "Some of these rows stand for nobody. A reader cannot tell which."
+FEWER = (
+    "The release publishes at most some of a person's rows, so people with fewer rows than this "
+    "person has are candidates too where nobody has more."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitting:
+    """What fits a person: published rows, the candidate that each is about, and their weights."""
+
+    lines: int  # rows, or lines of `people`, that fit
+    rows: NDArray[np.int64]
+    members: NDArray[np.int64]  # of each row, under `candidates`
+    weights: NDArray[np.int64]  # of each candidate
+    groups: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Stranger:
+    """A reader who has the published tables, and knows of people what the original has of them.
+
+    `original` has the rows as they are, of which `whom` says whom each is about.
+    """
+
+    published: Published
+    original: pl.DataFrame
+    whom: NDArray[np.int64] | None
+    people: pl.DataFrame | None = None  # of two tables
+    rows_known: bool = True
+    remarks: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        tables: Tables,
+        manifest: Mapping[str, Any],
+        original: pl.DataFrame,
+        *,
+        person: str | None = None,
+        hierarchies: Mapping[str, Any] | None = None,
+    ) -> Stranger:
+        """Make one of published tables and of the original table, whose owner alone has it.
+
+        `person` names the column that says whom rows of the original are about, where people have
+        several; `hierarchies` are those that the owner listed.
+        """
+        stated = dict(manifest)
+        nodes = [c["name"] for c in stated["columns"] if c.get("kind") == "node"]
+        owned = {name: said for name, said in (hierarchies or {}).items() if name in nodes}
+        schema = manifest_schema(stated, owned)
+        several = PERSON in tables.rows.columns and (
+            tables.rows[PERSON].n_unique() < tables.rows.height
+        )
+        if several and person is None:
+            msg = (
+                "People have several rows in this release. Name the column that says whom the rows "
+                f"of the original are about: {option('person')}."
+            )
+            raise UsageError(msg)
+        for name in (*schema.quasi, *schema.sensitive, *((person,) if several and person else ())):
+            if name not in original.columns:
+                raise UnknownColumn(name, original.columns)
+        mixed = bool(stated.get("heterogeneous", False))
+        published = Published(
+            "release",
+            tables.rows,
+            schema,
+            None if mixed else RESERVED,
+            mixed,
+            kinds_of(stated),
+            stated["form"],
+            PERSON if several else None,
+            tuple(requirements(stated["require"], *schema.protected)),
+        )
+        known = bool(stated.get("rows_known", True))
+        remarks = [LINKED] * bool(stated.get("tables"))
+        remarks += [PLACEHOLDERS] * (REAL in tables.rows.columns)
+        whom = code_persons(original[person]) if several and person else None
+        people = tables.people if stated["form"] == TWO_TABLES else None
+        return cls(published, original, whom, people, known, tuple(remarks))
+
+    @property
+    def schema(self) -> Schema:
+        """The roles of the published columns."""
+        return self.published.schema
+
+    @cached_property
+    def _known(self) -> pl.DataFrame:
+        """What is known of people, read and rounded as the release has it."""
+        found = as_settled(self.original, self.schema)
+        assert found is not None
+        return found
+
+    @cached_property
+    def _cover(self) -> CellCover:
+        if self.people is None:
+            return CellCover(self.published, self._known)
+        return CellCover(replace(self.published, table=self.people), self._known)
+
+    @cached_property
+    def _candidates(self) -> Candidates:
+        assert self.whom is not None
+        return Candidates.of(self._cover, self.whom, self._about)
+
+    @cached_property
+    def _about(self) -> NDArray[np.int64]:
+        """Whom each published row is about."""
+        table = self.published.table
+        if self.published.person is None:
+            return np.arange(table.height)
+        return code_persons(table[self.published.person])
+
+    @cached_property
+    def _own(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        whom = np.arange(self.original.height) if self.whom is None else self.whom
+        return by_person(whom)
+
+    @cached_property
+    def _published_people(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return by_person(self._about)
+
+    @cached_property
+    def _as_it_is(self) -> NDArray[np.int64]:
+        """A number for each combination of quasi values as the original has them."""
+        labels = np.zeros(self.original.height, np.int64)
+        plain = self.schema.read_numbers(self.original, "quasi")
+        for name in self.schema.quasi:
+            numbers = self.published.kinds.get(name) == "interval"
+            kind = self.schema.types.get(name) if numbers else "categorical"
+            codes = code_lenient(plain[name], kind=kind).codes.astype(np.int64)
+            _, labels = np.unique(
+                labels * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True
+            )
+        return labels
+
+    @cached_property
+    def _kinds_of_people(self) -> NDArray[np.int64]:
+        """A number for each person, the same for those whose rows all have the same values."""
+        if self.whom is None:
+            return self._as_it_is
+        order, starts = self._own
+        seen: dict[tuple[int, ...], int] = {}
+        labels = self._as_it_is[order]
+        return np.array(
+            [
+                seen.setdefault(tuple(sorted(labels[a:b].tolist())), len(seen))
+                for a, b in pairwise(starts.tolist())
+            ],
+            np.int64,
+        )
+
+    def alike_today(self) -> NDArray[np.int64]:
+        """Count who share each description in the original table: people, or rows."""
+        return np.bincount(self._kinds_of_people)
+
+    def own(self, row: int) -> tuple[int, NDArray[np.int64]]:
+        """Return whom a row of the original is about, and all rows of that person."""
+        person = row if self.whom is None else int(self.whom[row])
+        order, starts = self._own
+        return person, order[starts[person] : starts[person + 1]]
+
+    def view(self, row: int) -> PersonView:
+        """Return what is learned about the person of a row of the original, counted from 0."""
+        height = self.original.height
+        if not 0 <= row < height:
+            msg = f"Rows of the original are counted from 0 to {height - 1:,}. Got {row}."
+            raise InputError(msg)
+        person, mine = self.own(row)
+        kinds = self._kinds_of_people
+        alike = np.flatnonzero(kinds == kinds[person])
+        order, starts = self._own
+        today = np.concatenate([order[starts[one] : starts[one + 1]] for one in alike])
+        found = self.fitting(row)
+        texts = self.original.select(
+            pl.col([*self.schema.quasi, *self.schema.sensitive]).cast(pl.String)
+        )
+        capped = self.whom is not None and len(found.rows) > 0
+        capped = capped and self.rows_known and len(found.rows) < len(mine) * len(found.weights)
+        return PersonView(
+            row=row,
+            known={name: tuple(_texts(texts[name], mine)) for name in self.schema.quasi},
+            own_rows=len(mine),
+            several=self.whom is not None,
+            today_rows=len(today),
+            today_people=len(alike),
+            rows=found.lines,
+            people=len(found.weights) if self.whom is not None else found.lines,
+            groups=found.groups,
+            two_tables=self.people is not None,
+            columns=tuple(
+                self._learned(name, _texts(texts[name], today), _texts(texts[name], mine), found)
+                for name in self.schema.sensitive
+            ),
+            remarks=(*self.remarks, *[FEWER] * capped),
+        )
+
+    def fitting(self, row: int) -> Fitting:
+        """Return what fits the person of a row of the original."""
+        if self.people is not None:
+            return self._looked_up(row)
+        if self.whom is None:
+            matching = self._cover.matching(row)
+            rows = np.flatnonzero(matching[self.published.by_cells.labels])
+            return self._weighed(len(rows), rows, np.arange(len(rows)))
+        person, mine = self.own(row)
+        if self.rows_known:
+            some = self._candidates.find(person)
+        else:
+            fits = np.any([self._cover.matching(int(one)) for one in mine], axis=0)
+            some = np.flatnonzero(fits[self._candidates.description])
+        rows, members = self._rows_of(some)
+        return self._weighed(len(rows), rows, members)
+
+    def _rows_of(self, some: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the published rows of some people, and which of these each is about."""
+        order, starts = self._published_people
+        parts = [order[starts[one] : starts[one + 1]] for one in some.tolist()]
+        rows = np.concatenate([*parts, np.zeros(0, np.int64)])
+        return rows, np.repeat(np.arange(len(some)), [len(part) for part in parts])
+
+    def _weighed(self, lines: int, rows: NDArray[np.int64], members: NDArray[np.int64]) -> Fitting:
+        table, count = self.published.table, int(members.max(initial=-1)) + 1
+        weights = np.ones(count, np.int64)
+        groups = None
+        if not self.published.heterogeneous:
+            groups = len(np.unique(self.published.groups.labels[rows]))
+        if REAL in table.columns and len(rows):
+            first = np.unique(members, return_index=True)[1]
+            of_group = self.published.groups.labels[rows[first]]
+            sizes = self._people_of_groups[of_group].tolist()
+            real = table[REAL].gather(rows[first]).cast(pl.Int64).to_list()
+            weights = whole_weights([Fraction(r, n) for r, n in zip(real, sizes, strict=True)])
+        return Fitting(lines, rows, members, weights, groups)
+
+    @cached_property
+    def _people_of_groups(self) -> NDArray[np.int64]:
+        """How many people each group has."""
+        order, starts = self._published_people
+        return np.bincount(self.published.groups.labels[order[starts[:-1]]])
+
+    def _looked_up(self, row: int) -> Fitting:
+        """Look a person up in `people`, and return the values of all groups that fit."""
+        assert self.people is not None
+        _, mine = self.own(row)
+        lines = self._cover.candidates(int(mine[0]))
+        counted = self.people[RESERVED].cast(pl.String).filter(lines).value_counts()
+        groups = dict(counted.iter_rows())
+        if not groups:
+            return Fitting(0, np.zeros(0, np.int64), np.zeros(0, np.int64), np.ones(0, np.int64), 0)
+        order, starts = self._published_people
+        firsts, counts = order[starts[:-1]], np.diff(starts)
+        names = self.published.table[RESERVED].cast(pl.String).gather(firsts)
+        inside = names.is_in(list(groups)).to_numpy()
+        if self.whom is not None and self.rows_known:
+            inside &= counts <= len(mine)
+            inside &= counts == counts[inside].max(initial=0)
+        some = np.flatnonzero(inside)
+        theirs = names.gather(some).to_list()
+        each = {name: theirs.count(name) for name in set(theirs)}
+        rows, members = self._rows_of(some)
+        weights = whole_weights([Fraction(groups[name], each[name]) for name in theirs])
+        return Fitting(int(lines.sum()), rows, members, weights, len(each))
+
+    @cached_property
+    def _columns(self) -> dict[str, Column]:
+        return {name: self.published.sensitive(name) for name in self.schema.sensitive}
+
+    def _learned(
+        self, name: str, today: Sequence[str | None], own: Sequence[str | None], found: Fitting
+    ) -> Learned:
+        """Return what is learned about one protected column."""
+        column = self._columns[name]
+        codes = _as_read(column)[found.rows]
+        total = int(found.weights.sum())
+        held = np.unique(np.stack([codes, found.members], axis=1), axis=0)
+        kinds, which = np.unique(held[:, 0], return_inverse=True)
+        sums = np.zeros(len(kinds), np.int64)
+        np.add.at(sums, which, found.weights[held[:, 1]])
+        spellings = column.spellings.gather(kinds).to_list()
+        missing = column.missing
+        values = [
+            (None if code == missing else text, Fraction(int(weight), total))
+            for code, text, weight in zip(kinds.tolist(), spellings, sums.tolist(), strict=True)
+        ]
+        numbers: list[float | None] = [None] * len(values)
+        if column.numeric:
+            numbers = [
+                None if code == missing else float(column.numbers[code]) for code in kinds.tolist()
+            ]
+        bounds = {
+            (one.principle.guess.width, one.principle.guess.relative): one
+            for one in bounded(self.published, name)
+            if one.principle.guess is not None
+        }
+        return Learned(
+            name,
+            column.numeric,
+            column.dates,
+            tuple(own),
+            tuple(today),
+            tuple(values),
+            tuple(numbers),
+            tuple(
+                self._guess(column, one, found, codes)
+                for one in (bounds.values() if bounds else [None])
+            )
+            if total
+            else (),
+        )
+
+    def _guess(
+        self, column: Column, one: Requirement | None, found: Fitting, codes: NDArray[np.int64]
+    ) -> Guess:
+        """Return the best guess over everything that fits."""
+        bound = EXACT if one is None else one.principle.guess
+        assert bound is not None
+        every: NDArray[Any] = np.arange(column.distinct)
+        first = last = ends = every
+        if column.numeric and bound.width:
+            width = exact(bound.width)
+            band = (
+                relative_band_of_column(column, width)
+                if bound.relative
+                else band_of_column(column, width, width)
+            )
+            first, last = band.first, band.last
+            ends = band_of_column(column, exact(0), 2 * width).last
+        gone = np.unique(found.members[codes == column.missing])  # near to every guess
+        rest = ~np.isin(found.members, gone)
+        some, whose = codes[rest], found.members[rest]
+        total, sure = int(found.weights.sum()), int(found.weights[gone].sum())
+        listed, value = fullest(some, whose, found.weights, first, last)
+        begins = np.arange(column.distinct)
+        wherever, _ = fullest(some, whose, found.weights, begins, ends)
+        return Guess(
+            bound.width,
+            bound.relative,
+            None if one is None else repr(one),
+            Fraction(sure + listed, total),
+            column.spellings[value] if len(some) else None,
+            None if bound.relative else Fraction(sure + wherever, total),
+            None if one is None else bound.listed,
+            None if one is None else bound.any,
+        )
+
+    def most_exposed(self, most: int, seed: int | None = None) -> tuple[int, Sample]:
+        """Return the row of the person about whom most is learned, among some drawn at random.
+
+        That is whose value is guessed with the largest chance; of several, who has the fewest
+        candidates; of several still, who comes first. People whom nothing fits are left aside
+        where anybody else is there.
+        """
+        order, starts = self._own
+        sample = draw(len(starts) - 1, most, seed)
+        worst: tuple[bool, Fraction, int] | None = None
+        chosen = 0
+        for person in sample.places.tolist():
+            row = int(order[starts[person]])
+            found = self.fitting(row)
+            chance = max(
+                (
+                    self._chance(name, found)
+                    for name in self.schema.sensitive
+                    if int(found.weights.sum())
+                ),
+                default=Fraction(0),
+            )
+            key = (len(found.weights) > 0, chance, -len(found.weights))
+            if worst is None or key > worst:
+                worst, chosen = key, row
+        return chosen, sample
+
+    def _chance(self, name: str, found: Fitting) -> Fraction:
+        column = self._columns[name]
+        codes = _as_read(column)[found.rows]
+        asked: list[Requirement | None] = [*bounded(self.published, name)] or [None]
+        guesses = [self._guess(column, one, found, codes) for one in asked]
+        return max(one.chance for one in guesses)
+
+
+def _as_read(column: Column) -> NDArray[np.int64]:
+    """Return the codes of a column; labels that write one number are one to a reader."""
+    codes = column.codes if column.alike is None else column.alike[column.codes]
+    return codes.astype(np.int64)
+
+
+def _texts(column: pl.Series, rows: NDArray[np.int64]) -> list[str | None]:
+    """Return some cells as text, None where they are missing."""
+    some = column.gather(rows)
+    return [
+        None if gone else text for text, gone in zip(some.to_list(), is_missing(some), strict=True)
+    ]

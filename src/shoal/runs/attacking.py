@@ -1,0 +1,66 @@
+"""Attacks on releases, with everything that a reader can do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shoal.audit.attack import Attack, attack_releases
+from shoal.estimation.attacking import guess_by_model
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from shoal.distances.base import Distance
+    from shoal.table.schema import Schema
+
+
+def attack(
+    releases: Sequence[Any],
+    schema: Schema | None = None,
+    *,
+    original: Any = None,
+    control: Any = None,
+    group: str | None = None,
+    epsilons: Sequence[float] | None = None,
+    deltas: Sequence[float] | None = None,
+    distance: Distance | str | None = None,
+    seed: int | None = None,
+    hierarchies: Mapping[str, Any] | None = None,
+) -> Attack:
+    """Attack releases.
+
+    Parameters
+    ----------
+    releases : release directories, paths of tables, or frames.
+    schema : the quasi and sensitive columns, for plain tables; the person column of the original,
+        where several rows may be about one person: then people are linked, by their rows and by how
+        many there are, and nothing else is measured.
+    original : the path or frame of the original table, which the attacker links with; with it come
+        linking, learning and, for several releases, their intersections, two by two and all
+        together. How releases differ needs none.
+    control : the path or frame of people of the same population who are not in the releases.
+        Singling out, linking and inference are tried on both sides, and only the difference comes
+        from being in a release. Controls who are in the original, by their person or row by row,
+        are taken out of it. Of a release in two tables, the model of `estimate` guesses too.
+    group : the column that names the groups of plain tables.
+    epsilons, deltas : how near guesses are, and the grid of the vulnerability. By default guesses
+        are as near as the releases' own requirements say, or shares of the spread of a column.
+    distance : how far apart sensitive values are, all columns together, also in the notation.
+    seed : of the sample of people who are linked and intersected where they are more than 2,000;
+        by default nobody can tell which they are.
+    hierarchies : those that the owner listed, for releases whose manifests cannot say what a node
+        covers.
+    """
+    return attack_releases(
+        releases,
+        schema,
+        original=original,
+        control=control,
+        group=group,
+        epsilons=epsilons,
+        deltas=deltas,
+        distance=distance,
+        seed=seed,
+        hierarchies=hierarchies,
+        model=guess_by_model,
+    )

@@ -1,0 +1,232 @@
+"""The dossier of a release: what a norm asks, filled where that can be computed.
+
+The public part is a function of the release and of the answers that stand in the schema file under
+`[context]`. What is computed from the original table goes into a private annex, a file of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.ask.ask import Ask
+from shoal.audit.claims import manifest_schema
+from shoal.audit.dominance import dominance, group_sizes
+from shoal.audit.identification import identification, threshold_of
+from shoal.audit.manifest import read_manifest
+from shoal.audit.safe_harbor import safe_harbor
+from shoal.audit.sampled import population_risk
+from shoal.audit.stranger import Stranger
+from shoal.audit.tables import read_tables
+from shoal.errors import AuditFailed, OutputError, ShoalError, UsageError, option
+from shoal.release.places import PRIVATE, PUBLIC, as_output_errors, whole_file
+from shoal.release.statement import check_context
+from shoal.runs.attacking import attack
+from shoal.runs.audit import audited
+from shoal.runs.checks import checked_settings
+from shoal.runs.facts import facts, facts_of
+from shoal.runs.person import PEOPLE
+from shoal.table.reading import read_table, take_frame
+from shoal.table.schema import Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from shoal.audit.forms import Tables
+
+FORMATS = (".html", ".docx")
+
+
+@dataclass(frozen=True)
+class Dossier:
+    """What was written: two files, and how many fields of the public part are of which kind."""
+
+    norm: str
+    public: Path
+    annex: Path
+    computed: int
+    answered: int
+    open: int
+    holds: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "norm": self.norm,
+            "public": str(self.public),
+            "annex": str(self.annex),
+            "computed": self.computed,
+            "answered": self.answered,
+            "open": self.open,
+            "holds": self.holds,
+        }
+
+
+def dossier(
+    directory: str | Path,
+    output: str | Path,
+    *,
+    norm: str,
+    schema: str | Path | None = None,
+    original: Any = None,
+    person: str | None = None,
+) -> Dossier:
+    """Write what a norm asks of a release, filled where that can be computed.
+
+    Places where people must answer stay empty and marked, unless the schema file answers them. It
+    does not say that a release is anonymous or compliant: it states what was measured, and who has
+    to decide.
+
+    Parameters
+    ----------
+    directory : the release.
+    output : the file to write, HTML or DOCX by its name; the private annex stands beside it, with
+        `-private` in its name, readable by its owner alone.
+    norm : `ema`, `hipaa`, `iso27559`, `gdpr`, `ico`, `nist` or `fivesafes`.
+    schema : the schema file, whose answers under `[context]` become public.
+    original : the path or frame of the original table; without it the annex is empty and marked.
+    person : the column that says whom rows of the original are about, where people have several.
+    """
+    from shoal.views.dossier import annex, public, read_norm, written
+
+    asked = read_norm(norm)
+    place, path = Path(directory), Path(output)
+    if not place.is_dir():
+        msg = f"{place.name!r} is no release directory, and a dossier is about one."
+        raise UsageError(msg)
+    beside = path.with_name(f"{path.stem}-private{path.suffix}")
+    _check_places(place, path, beside)
+    said = Ask() if schema is None else checked_settings(schema).ask
+    check_context(said.context)
+    manifest = read_manifest(place)
+    answers = {**manifest.get("context", {}), **said.context}
+    tables = read_tables(place, manifest)
+    known, complaints = _known(place, manifest)
+    shown = public(asked, known | _measured(tables, manifest), answers, complaints)
+    own = None
+    if original is not None:
+        table = read_table(original) if isinstance(original, str | Path) else take_frame(original)
+        whose = person or said.person
+        own = _private(place, tables, manifest, table.fill_nan(None), whose, said, answers)
+    private = annex(asked, known, own)
+    pages = [written(one, path.suffix) for one in (shown, private)]
+    _write(path, pages[0], PUBLIC)
+    _write(beside, pages[1], PRIVATE)
+    kinds = [one["kind"] for section in shown["sections"] for one in section["fields"]]
+    computed, answered, left = (kinds.count(kind) for kind in ("computed", "answered", "open"))
+    return Dossier(norm, path, beside, computed, answered, left, holds=not complaints)
+
+
+def _write(path: Path, page: bytes, mode: int) -> None:
+    """Write a file whole or not at all."""
+    with (
+        as_output_errors(path.name),
+        whole_file(path, lambda file: file.write(page), force=False, mode=mode) as put,
+    ):
+        put()
+
+
+def _check_places(directory: Path, *paths: Path) -> None:
+    """Raise before any work is done where a file could not be written, or should not."""
+    for path in paths:
+        if path.suffix not in FORMATS:
+            msg = f"A dossier is a file such as dossier.html or dossier.docx. Got {path.name!r}."
+            raise UsageError(msg)
+        place = Path(os.path.realpath(path))
+        if Path(os.path.realpath(directory)) in place.parents:
+            msg = (
+                "A dossier lies outside the release, whose files are complete. Choose another "
+                f"{option('output')}."
+            )
+            raise UsageError(msg)
+        if os.path.lexists(path):
+            msg = f"{path.name!r} exists. Choose another {option('output')}."
+            raise OutputError(msg)
+        if not place.parent.is_dir():
+            msg = f"Cannot write {path.name!r}: its directory does not exist."
+            raise OutputError(msg)
+
+
+def _known(place: Path, manifest: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return what the files of a release show, measured again where that takes nothing else."""
+    schema = manifest_schema(manifest)
+    from shoal.principles.requirement import requirements
+
+    outside = any(
+        one.principle.population for one in requirements(manifest["require"], *schema.protected)
+    )
+    if manifest["groups"] is None or outside:  # which takes the original, or a population
+        return facts_of(place), []
+    found = audited(place)
+    if found.shown is None:
+        raise AuditFailed(" ".join(found.complaints()))
+    return facts(manifest | {"measured": found.measured()}, found.alike, found.shown), (
+        found.complaints()
+    )
+
+
+def _measured(tables: Tables, manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return what norms ask and no report shows: Safe Harbor, thresholds and dominance."""
+    rows, columns = tables.rows, manifest["columns"]
+    people = rows if tables.people is None else tables.people
+    cells = {
+        one["name"]: (people if one["role"] == "quasi" else rows)[one["name"]]
+        for one in columns
+        if one["name"] in (people if one["role"] == "quasi" else rows).columns
+    }
+    shown = [one for one in columns if one["name"] in cells]
+    for name, table in tables.linked.items():  # under both names
+        more = [
+            one | {"name": f"{name}.{one['name']}"} for one in manifest["tables"][name]["columns"]
+        ]
+        shown += more
+        cells |= {one["name"]: table[one["name"]] for one in more}
+    grouped = manifest["groups"] is not None
+    sensitive = [one["name"] for one in columns if one["role"] == "sensitive"]
+    return {
+        "harbor": [one.to_dict() for one in safe_harbor(cells, shown)],
+        "group_sizes": group_sizes(rows) if grouped else None,
+        "dominance": [dominance(rows, name) for name in sensitive] if grouped else [],
+        "distinct": {name: int(column.n_unique()) for name, column in cells.items()},
+    }
+
+
+def _private(
+    place: Path,
+    tables: Tables,
+    manifest: dict[str, Any],
+    table: pl.DataFrame,
+    person: str | None,
+    said: Ask,
+    answers: Mapping[str, str],
+) -> dict[str, Any]:
+    """Return what the original table adds: for the owner alone."""
+    stranger = Stranger.of(tables, manifest, table, person=person, hierarchies=said.hierarchies)
+    sizes = stranger.alike_today()
+    chosen, sample = stranger.most_exposed(PEOPLE)
+    size = answers.get("population_size", "").replace(",", "").replace("_", "").strip()
+    whole = int(size) if size.isdecimal() and int(size) >= int(sizes.sum()) else None
+    return {
+        "initial": identification(sizes, sizes, threshold_of(manifest))
+        | {"people": int(sizes.sum()), "several": stranger.whom is not None},
+        "population": None if whole is None else population_risk(sizes, whole),
+        "person": stranger.view(chosen),
+        "among": None if sample.complete else len(sample),
+        "attack": _attacked(place, table, person if stranger.whom is not None else None, said),
+        "removed": [*said.identifying],
+    }
+
+
+def _attacked(
+    place: Path, table: pl.DataFrame, person: str | None, said: Ask
+) -> dict[str, Any] | str:
+    """Return what attacks reach, or why they cannot be made."""
+    whom = None if person is None else Schema(person=person)
+    try:
+        return attack([place], whom, original=table, hierarchies=said.hierarchies).to_dict()
+    except ShoalError as problem:
+        return str(problem)

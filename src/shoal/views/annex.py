@@ -1,0 +1,154 @@
+"""What fills the private annex of a dossier: facts that take the original table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shoal.audit.guessing import how_near
+from shoal.audit.sampled import KNOWN_ERROR, MODEL
+from shoal.exact import percent
+from shoal.views import person, sentences
+from shoal.views.answers import Answer, said
+from shoal.views.commands import flag
+from shoal.views.words import chance, people, plural
+
+
+def initial(_: dict[str, Any], own: dict[str, Any]) -> Answer:
+    """Say how likely people were found in the table as it was."""
+    was = own["initial"]
+    whom = people(was["people"]) if own["initial"]["several"] else plural(was["people"], "row")
+    return said(
+        f"{percent(was['unique'])} of {whom} are the only ones with their quasi-identifiers. "
+        f"Largest risk: {chance(was['largest_risk'])}. Average risk: {chance(was['average_risk'])}."
+    )
+
+
+def removed(_: dict[str, Any], own: dict[str, Any]) -> Answer:
+    """List the direct identifiers that a schema file names."""
+    if not own["removed"]:
+        return (
+            f"The schema file names no identifying columns, or none was given ({flag('schema')})."
+        )
+    return said(head=["Column", "Technique"], rows=[(name, "removed") for name in own["removed"]])
+
+
+def population(known: dict[str, Any], own: dict[str, Any]) -> Answer:
+    """Say what is estimated of the population."""
+    found = own["population"]
+    if found is None:
+        return (
+            "Not computed: the size of the population is not known. Say it under [context], for "
+            'example population_size = "83000". It is at least the number of people in the table.'
+        )
+    if found["unique_matches"] is None:
+        first = (
+            "No description is unique in the table, so the risk in the population is at most that "
+            f"in the table: {chance(found['largest'])}."
+        )
+    else:
+        first = (
+            f"Before the release: when somebody of the population of {found['population']:,} has "
+            f"the quasi-identifiers of one of the {found['unique']:,} people who are unique in the "
+            f"table, it is that person with a chance of {percent(found['unique_matches'])}."
+        )
+    seen = known["exposure"]
+    after = "" if seen is None else (
+        "After the release: at most the risk in the table, "
+        f"{chance(seen['largest_risk'])}, because everybody in the table is in the population."
+    )  # fmt: skip
+    return said(
+        first,
+        after,
+        f"Estimated by the model of {MODEL}, for a table drawn at random: "
+        f"{percent(found['fraction'])} of the population. {KNOWN_ERROR}",
+    )
+
+
+def kmap(known: dict[str, Any], _: dict[str, Any]) -> Answer:
+    """Say what was counted in a population that was given."""
+    found = [one for one in sentences.asked_for(known["release"]) if one["population"]]
+    if not found:
+        return (
+            "Not computed: no requirement was measured against a population. Require "
+            f"KMap(k=11) and name the table of everybody: {flag('population')}."
+        )
+    return said(*(f"{one['promise']} Measured: {chance(one['risk'])}." for one in found))
+
+
+def _of_attack(own: dict[str, Any], kind: str, lacking: str) -> Answer:
+    found = own["attack"]
+    if isinstance(found, str):
+        return f"Not measured: {found}"
+    return said(*(one["sentence"] for one in found[kind])) if found[kind] else lacking
+
+
+def linking(_: dict[str, Any], own: dict[str, Any]) -> Answer:
+    """Say how often guesses are right that link people by their quasi-identifiers."""
+    return _of_attack(own, "linking", "Not measured: no sensitive column is published.")
+
+
+def inference(_: dict[str, Any], own: dict[str, Any]) -> Answer:
+    """Say how often a known column is inferred from the others."""
+    return _of_attack(own, "inference", "Not measured for people with several rows.")
+
+
+def guessing(_: dict[str, Any], own: dict[str, Any]) -> Answer:
+    """Say how often guesses are right where the group is known."""
+    return _of_attack(own, "guessing", "Not measured: no requirement bounds guesses.")
+
+
+def controls(_: dict[str, Any], __: dict[str, Any]) -> Answer:
+    """Say that control people are needed."""
+    return (
+        "Not measured: people of the same population who are not in the release were not given. "
+        "The sentences above give the success of a guess without the release beside each attack."
+    )
+
+
+def intruder(_: dict[str, Any], own: dict[str, Any]) -> Answer:
+    """Say how many targets were drawn, and how many guesses were right."""
+    found = own["attack"]
+    if isinstance(found, str):
+        return f"Not measured: {found}"
+    if not found["linking"]:
+        return "Not measured: no sensitive column is published."
+    rows = [
+        (
+            f"{one['column']} {how_near(one['epsilon'])}",
+            f"{one['people']:,} of {one['people_in_all']:,}",
+            f"{round(one['hits'] * one['people']):,}",
+            percent(one["hits"], 1),
+            "exact" if one["error"] is None else f"± {100 * one['error']:.1f} points",
+            percent(one["prior"], 1),
+        )
+        for one in found["linking"]
+    ]
+    head = ["Guess of", "Targets drawn", "Hits", "Share", "95% interval", "Without the release"]
+    return said(head=head, rows=rows)
+
+
+def most_exposed(_: dict[str, Any], own: dict[str, Any]) -> Answer:
+    """Say what a stranger learns about the most exposed person."""
+    view = own["person"]
+    among = "everybody" if own["among"] is None else f"{own['among']:,} people drawn at random"
+    return said(
+        f"Row {view.row:,} of the original (the first row is row 0), the most exposed person of "
+        f"{among}.",
+        f"Today, in the original table: {person.fits(view.today_rows, view.today_people, view)}.",
+        f"After the release: {person.fits_after(view)}.",
+        *(text for one in view.columns for text in person.told(one, view)),
+    )
+
+
+PRIVATE_FACTS = {
+    "initial": initial,
+    "removed": removed,
+    "population": population,
+    "kmap": kmap,
+    "linking": linking,
+    "inference": inference,
+    "guessing": guessing,
+    "controls": controls,
+    "intruder": intruder,
+    "most_exposed": most_exposed,
+}

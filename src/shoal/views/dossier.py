@@ -1,0 +1,157 @@
+"""A dossier as a norm asks for it: sections of fields, computed, answered, or open.
+
+A norm is a file in `norms`: what it asks, and which fact or which answer of people is in its place.
+One template shows all of them, and one writer makes documents to edit.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import UsageError, nearest
+from shoal.views import verdict
+from shoal.views.annex import PRIVATE_FACTS
+from shoal.views.answers import PUBLIC_FACTS
+from shoal.views.commands import flag
+from shoal.views.pages import render
+from shoal.views.words import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+NORMS = ("ema", "hipaa", "iso27559", "gdpr", "ico", "nist", "fivesafes")
+DISCLAIMER = (
+    "This dossier does not say that the release is anonymous, or that it complies with a law or a "
+    "norm. It states what was measured, and which decisions people have to take."
+)
+NO_ORIGINAL = f"Not computed: the original table was not given ({flag('original')})."
+PRIVATE = (
+    "Private annex. Do not publish it, and do not send it with the public part. It was computed "
+    "from the original table."
+)
+
+
+def read_norm(name: str) -> dict[str, Any]:
+    """Return what a norm asks."""
+    if name not in NORMS:
+        msg = f"There is no norm {name!r}{nearest(name, NORMS)} Known are {', '.join(NORMS)}."
+        raise UsageError(msg)
+    place = resources.files("shoal.views") / "norms" / f"{name}.toml"
+    return {"name": name} | tomllib.loads(place.read_text("utf-8"))
+
+
+def public(
+    norm: Mapping[str, Any],
+    known: dict[str, Any],
+    answers: Mapping[str, str],
+    complaints: Sequence[str],
+) -> dict[str, Any]:
+    """Return the public part: a function of the release and of what people answered."""
+    release = known["release"] | ({"verdict": verdict.BROKEN} if complaints else {})
+    known = known | {"release": release}
+    sections: list[dict[str, Any]] = [
+        {
+            "title": f"{place} {section['title']}",
+            "fields": [_field(one, known, answers) for one in section["field"]],
+        }
+        for place, section in enumerate(norm["section"], 1)
+    ]
+    kinds = [one["kind"] for section in sections for one in section["fields"]]
+    told = kinds.count("answered")
+    return {
+        "annex": False,
+        "norm": norm["title"],
+        "source": norm["source"],
+        "title": release.get("title") or f"Release of {plural(release['rows'], 'row')}",
+        "date": release["date"],
+        "shoal": release["shoal"],
+        "says": verdict.says(release),
+        "complaints": list(complaints),
+        "lead": (
+            f"Shoal computed {kinds.count('computed')} of {len(kinds)} fields from the published "
+            f"files. The schema file answers {told}."
+        ),
+        "missing": kinds.count("open"),
+        "sections": sections,
+        "elsewhere": [one["asks"] for one in norm["annex"]],
+        "disclaimer": DISCLAIMER,
+    }
+
+
+def annex(
+    norm: Mapping[str, Any], known: dict[str, Any], own: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Return the private annex; without the original table all of its fields are open."""
+    release, fields = known["release"], []
+    for one in norm["annex"]:
+        found: Any = NO_ORIGINAL if own is None else PRIVATE_FACTS[one["fact"]](known, own)
+        fields.append(_shown(one["asks"], found, "original table"))
+    return {
+        "annex": True,
+        "norm": norm["title"],
+        "source": norm["source"],
+        "title": f"Annex: {release.get('title') or plural(release['rows'], 'row')}",
+        "date": release["date"],
+        "shoal": release["shoal"],
+        "warning": PRIVATE,
+        "missing": [one["kind"] for one in fields].count("open"),
+        "sections": [{"title": "Risk before, population and attacks", "fields": fields}],
+        "disclaimer": DISCLAIMER,
+    }
+
+
+def _field(
+    one: Mapping[str, Any], known: dict[str, Any], answers: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return a field: what is asked, what is said, and where that comes from."""
+    if "fact" in one:
+        return _shown(one["asks"], PUBLIC_FACTS[one["fact"]](known), "published files")
+    keys = ", ".join(one["answer"])
+    several = len(one["answer"]) > 1
+    given = [
+        f"{key.replace('_', ' ').capitalize()}: {line}" if several and not place else line
+        for key in one["answer"]
+        for place, line in enumerate(answers.get(key, "").splitlines())
+    ]
+    lacking = [key for key in one["answer"] if key not in answers]
+    if lacking:
+        said = f"{one['hint']} Key under [context]: {', '.join(lacking)}."
+        return {
+            "asks": one["asks"],
+            "kind": "open",
+            "said": [*given, said],
+            "who": one["who"],
+            "table": None,
+        }
+    return {
+        "asks": one["asks"],
+        "kind": "answered",
+        "said": given,
+        "who": f"[context] {keys}",
+        "table": None,
+    }
+
+
+def _shown(asks: str, found: Any, source: str) -> dict[str, Any]:
+    """Return a field that is computed; a bare text says why it could not be."""
+    if isinstance(found, str):
+        who = "not computed"
+        return {"asks": asks, "kind": "open", "said": [found], "who": who, "table": None}
+    return {
+        "asks": asks,
+        "kind": "computed",
+        "said": found["said"],
+        "who": source,
+        "table": found.get("table"),
+    }
+
+
+def written(shown: dict[str, Any], suffix: str) -> bytes:
+    """Return a dossier, or its annex, as the bytes of a file."""
+    if suffix == ".docx":
+        from shoal.views.documents import document
+
+        return document(shown)
+    return render("dossier.html", **shown).encode()

@@ -1,0 +1,233 @@
+"""`shoal dossier`: every norm is filled from facts, marked where it is not, and claims nothing."""
+
+import csv
+import importlib.util
+import re
+import stat
+from collections import Counter
+from html import unescape
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.release.statement import ANSWERS, CONTEXT
+from shoal.views.annex import PRIVATE_FACTS
+from shoal.views.answers import PUBLIC_FACTS
+from shoal.views.dossier import NORMS, read_norm
+from system.shell import run
+
+SCHEMA = """
+quasi = ["age", "town"]
+sensitive = "pay"
+identifying = ["name"]
+[context]
+purpose = "Research on wages"
+recipients = "everybody"
+utility = \"\"\"Wages by age.
+Not for single towns.\"\"\"
+population_size = "120"
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dossier")
+    frame = pl.DataFrame(
+        {
+            "name": [f"n{n}" for n in range(60)],
+            "age": [20 + n * n % 17 for n in range(60)],
+            "town": [["Aalen", "Bonn", "Celle"][n % 3] for n in range(60)],
+            "pay": [1000 + 137 * (n * 11 % 60) for n in range(60)],
+        }
+    )
+    frame.write_csv(folder / "people.csv")
+    (folder / "schema.toml").write_text(SCHEMA)
+    schema = shoal.Schema(quasi=["age", "town"], sensitive="pay", identifying=["name"])
+    release = shoal.anonymize(frame, schema, require="EpsilonM(epsilon=200, m=4)")
+    release.write(folder / "out")
+    return folder
+
+
+def text_of(page):
+    plain = re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", unescape(plain).replace("\xa0", " "))
+
+
+def write(place, norm, name, **how):
+    shoal.dossier(place / "out", place / name, norm=norm, **how)
+    private = name.replace(".html", "-private.html")
+    return (place / name).read_text(), (place / private).read_text()
+
+
+def fields_of(norm):
+    asked = read_norm(norm)
+    return [one for section in asked["section"] for one in section["field"]], asked["annex"]
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_a_norm_is_a_file_that_asks_for_what_there_is(norm):
+    shown, annex = fields_of(norm)
+    for one in shown:
+        assert ("fact" in one) != ("answer" in one)
+        if "fact" in one:
+            assert one["fact"] in PUBLIC_FACTS
+        else:
+            assert {*one["answer"]} <= {*ANSWERS, *CONTEXT}
+            assert one["who"]
+            assert one["hint"]
+    assert {one["fact"] for one in annex} <= set(PRIVATE_FACTS)
+
+
+def test_every_answer_is_asked_for():
+    asked = {key for norm in NORMS for one in fields_of(norm)[0] for key in one.get("answer", ())}
+    assert asked | {"population_size"} == {*ANSWERS, *CONTEXT}
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_the_public_part_is_a_function_of_release_and_answers(place, norm):
+    said = {"schema": place / "schema.toml"}
+    with_it, annex = write(place, norm, f"{norm}-1.html", original=place / "people.csv", **said)
+    without, empty = write(place, norm, f"{norm}-2.html", **said)
+    assert with_it == without
+    assert annex != empty
+    assert empty.count('data-kind="open"') == len(fields_of(norm)[1])
+    assert "the original table was not given" in empty
+    for page in (annex, empty):
+        assert "Private annex. Do not publish it" in page
+    mode = (place / f"{norm}-1-private.html").stat().st_mode
+    assert stat.S_IMODE(mode) == 0o600
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_nothing_is_claimed(place, norm):
+    pages = write(place, norm, f"{norm}-3.html", original=place / "people.csv")
+    for page in map(text_of, pages):
+        plain = page.lower().replace("this dossier does not say that the release is anonymous", "")
+        plain = plain.replace("or that it complies with a law or a norm", "")
+        assert not re.search(r"\bis (now )?(anonymous|safe|compliant)\b|\bcomplies\b", plain)
+        assert "This dossier does not say" in page
+        assert "<script" not in page
+
+
+def test_figures_come_from_the_files(place):
+    page = text_of(write(place, "ema", "figures.html", schema=place / "schema.toml")[0])
+    with (place / "out" / "release.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    sizes = Counter((row["age"], row["town"]) for row in rows)
+    largest = max(1 / size for size in sizes.values())
+    assert f"Largest risk: 1 in {min(sizes.values())} ({100 * largest:g}%)" in page
+    assert f"60 rows in {len({row['group'] for row in rows})} groups" in page
+    manifest = shoal.audit(place / "out").to_dict()
+    assert manifest["holds"]
+    assert "Wages by age." in page
+    assert "Not for single towns." in page
+    assert "Shoal computed 9 of 17 fields" in page
+
+
+def test_the_annex_counts_the_original(place):
+    _, annex = write(
+        place, "ema", "annex.html", schema=place / "schema.toml", original=place / "people.csv"
+    )
+    page = text_of(annex)
+    with (place / "people.csv").open(newline="") as file:
+        alike = Counter((row["age"], row["town"]) for row in csv.DictReader(file))
+    alone = sum(count == 1 for count in alike.values())
+    assert f"{100 * alone / 60:.1f}".rstrip("0").rstrip(".") + "% of 60 rows are the only" in page
+    once, twice, share = alone, sum(count == 2 for count in alike.values()), 60 / 120
+    chance = share * once / (share * once + 2 * (1 - share) * twice)
+    assert f"with a chance of {100 * chance:.1f}" in page
+    assert "name removed" in page
+
+
+def test_names_of_columns_that_are_not_published_stay_private(place):
+    for norm in NORMS:
+        page, _ = write(
+            place,
+            norm,
+            f"{norm}-4.html",
+            schema=place / "schema.toml",
+            original=place / "people.csv",
+        )
+        rows = re.findall(r'<th scope="row">([^<]*)</th>', page)
+        assert "name" not in rows
+
+
+def test_what_is_refused(place, tmp_path):
+    asked = ("dossier", place / "out", "--norm")
+    for arguments, said in (
+        (("gpdr", "--output", tmp_path / "a.html"), "gdpr"),
+        (("gdpr", "--output", tmp_path / "a.pdf"), "dossier.html or dossier.docx"),
+        (("gdpr", "--output", place / "out" / "a.html"), "outside the release"),
+        (("gdpr",), "--output dossier.html"),
+    ):
+        done = run(*asked, *arguments)
+        assert done.code == 2
+        assert said in done.said
+    (tmp_path / "b.html").write_text("")
+    assert run(*asked, "gdpr", "--output", tmp_path / "b.html").code == 4
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b.html"]
+
+
+def test_answers_may_stand_in_a_schema_file_that_publishes(place, tmp_path):
+    text = (
+        f'table = "{place / "people.csv"}"\noutput = "out"\nrequire = "KAnonymity(k=3)"\n{SCHEMA}'
+    )
+    (tmp_path / "schema.toml").write_text(text)
+    assert run("anonymize", "--schema", tmp_path / "schema.toml").code == 0
+    stated = (tmp_path / "out" / "manifest.json").read_text()
+    assert "Research on wages" in stated
+    assert "Wages by age" not in stated
+
+
+def test_a_release_that_was_changed_does_not_hold(place, tmp_path):
+    import shutil
+
+    shutil.copytree(place / "out", tmp_path / "out")
+    file = tmp_path / "out" / "release.csv"
+    file.write_text(file.read_text().replace("1000", "1001"))
+    done = run("dossier", tmp_path / "out", "--norm", "gdpr", "--output", tmp_path / "d.html")
+    assert done.code == 1
+    page = tmp_path / "d.html"
+    assert not page.exists() or "Does not hold" in page.read_text()
+
+
+def test_without_the_library_a_document_is_refused_in_a_sentence(place, tmp_path):
+    done = run("dossier", place / "out", "--norm", "nist", "--output", tmp_path / "d.docx")
+    if importlib.util.find_spec("docx") is None:
+        assert done.code == 2
+        assert "shoal[dossier]" in done.said
+        assert not any(tmp_path.iterdir())
+        return
+    import docx
+
+    texts = [one.text for one in docx.Document(str(tmp_path / "d.docx")).paragraphs]
+    assert any("This dossier does not say" in text for text in texts)
+    assert sum(text.startswith("To be answered") for text in texts) == 4
+
+
+@pytest.mark.parametrize("form", ["means", "two-tables"])
+def test_other_forms_and_people(form, tmp_path):
+    frame = pl.DataFrame(
+        {
+            "who": [n // 2 for n in range(48)],
+            "age": [20 + n // 2 for n in range(48)],
+            "pay": [1000 + 137 * (n * 11 % 48) for n in range(48)],
+        }
+    )
+    schema = shoal.Schema(quasi="age", sensitive="pay", person="who")
+    release = shoal.anonymize(frame, schema, require="EpsilonM(epsilon=100, m=3)", form=form)
+    release.write(tmp_path / "out")
+    for norm in NORMS:
+        path = tmp_path / f"{norm}.html"
+        shoal.dossier(tmp_path / "out", path, norm=norm, original=frame, person="who")
+        assert "24 people" in text_of(path.read_text()) or norm == "fivesafes"
+
+
+def test_a_release_without_groups(tmp_path):
+    frame = pl.DataFrame({"age": range(20, 50), "pay": range(30)})
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    release = shoal.anonymize(frame, schema, require="KAnonymity(k=3)", method="Freeform()")
+    release.write(tmp_path / "out")
+    shoal.dossier(tmp_path / "out", tmp_path / "d.html", norm="nist", original=frame)
+    assert "has no groups" in (tmp_path / "d.html").read_text()

@@ -1,0 +1,37 @@
+"""What a report says of the ends of cells is true of the cells that it is about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import shoal
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TABLE = pl.DataFrame({"age": [n % 20 for n in range(40)], "pay": [100 * n for n in range(40)]})
+
+
+@pytest.mark.parametrize(
+    ("asked", "held", "cut"),
+    [
+        ({}, True, False),
+        ({"cells": "regions"}, False, True),
+        ({"form": "two-tables"}, False, False),
+    ],
+)
+def test_only_tight_cells_are_said_to_end_at_values_that_somebody_has(
+    tmp_path: Path, asked: dict[str, Any], *, held: bool, cut: bool
+) -> None:
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    release = shoal.anonymize(TABLE, schema, require="EpsilonM(epsilon=150, m=3)", **asked)
+    release.write(tmp_path / "out")
+    shoal.certificate(tmp_path / "out", tmp_path / "sheet.html")
+    for path in (tmp_path / "out" / "report.html", tmp_path / "sheet.html"):
+        page = path.read_text("utf-8")
+        assert "a description that fits exactly one row" in page
+        assert ("values that somebody in the group has" in page) == held
+        assert ("nobody needs to have the values at their ends" in page) == cut
