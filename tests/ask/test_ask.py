@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import pytest
@@ -88,10 +88,30 @@ def test_a_schema_file_asks_for_what_was_asked(
     name: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     ask = Ask(**{name: data.draw(values(name, options_of(Ask)[name]))})
+    assert Ask.from_toml(ask.toml()) == ask
     path = tmp_path_factory.mktemp("asked") / "shoal.toml"
     path.write_text(ask.toml(), "utf-8")
     found = getattr(read_settings(path).ask, name)
     assert found == beside(name, getattr(ask, name), path)
+
+
+@settings(max_examples=15)
+@given(data=st.data())
+def test_what_is_asked_together_says_itself_together(data: st.DataObject) -> None:
+    known = {name: one for name, one in options_of(Ask).items() if one.panel and one.key}
+    chosen = data.draw(st.lists(st.sampled_from([*known]), min_size=2, max_size=5, unique=True))
+    ask = Ask(**{name: data.draw(values(name, known[name])) for name in chosen})
+    assert Ask.from_toml(ask.toml()) == ask
+    line = Command("anonymize", ("TABLE",), tuple(ask.options())).line
+    found = typed(shlex.split(line)[2:])
+    assert found == replace(ask, table=("TABLE",), threshold=found.threshold)
+
+
+def test_a_key_that_there_is_not_is_refused_with_the_nearest() -> None:
+    with pytest.raises(shoal.UsageError, match=r"no key 'quassi'\. Did you mean 'quasi'"):
+        Ask.from_toml("quassi = ['age']")
+    with pytest.raises(shoal.UsageError, match="no key 'wieght'"):
+        Ask.from_toml("[columns.age]\nwieght = 2")
 
 
 def beside(name: str, value: Any, file: Path) -> Any:
@@ -126,39 +146,51 @@ def test_words_are_those_of_the_tables() -> None:
     }
 
 
-@dataclass(frozen=True, kw_only=True)
-class ColouredAsk(Ask):
-    """What can be asked, with one option more."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Coloured:
+    """One option more: all that is said of it anywhere."""
 
-    colour: str | None = asked("Of the report.", WRITING, "COLOUR", fixed="colour")
+    colour: str | None = asked("Of the report.", WRITING, "COLOUR", fixed="colour", page="In {}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColouredAsk(Ask, Coloured):
+    """What can be asked, with it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ColouredRun(shoal.Run):
-    """A run with one field more."""
+class ColouredRun(shoal.Run, Coloured):
+    """A run, with it."""
 
     asks: ClassVar[type[Ask]] = ColouredAsk
-    colour: str | None = None
 
 
-def test_a_new_option_is_one_field(tmp_path: Path) -> None:
+def test_a_new_option_is_one_field_for_command_line_and_schema_file(tmp_path: Path) -> None:
     assert ColouredAsk.flags()["colour"].help == "Of the report."
     ask = typed(["people.csv", "--quasi", "age", "--colour", "dark red"], ColouredAsk)
     assert ask == ColouredAsk(
         table=("people.csv",), quasi=("age",), colour="dark red", threshold="1/11"
     )
+    assert 'colour = "dark red"' in ask.toml()
+    assert ColouredAsk.from_toml(ask.toml()).colour == "dark red"
     file = tmp_path / "shoal.toml"
     file.write_text(ask.toml(), "utf-8")
-    assert 'colour = "dark red"' in file.read_text("utf-8")
-    run = ColouredRun.load(file, require=["KAnonymity(k=2)"])
-    assert run.colour == ColouredRun.of_ask(ask).colour == "dark red"
+    assert ColouredRun.load(file).colour == "dark red"
+    assert ColouredRun.load(file, colour="blue").colour == "blue"
+    with pytest.raises(shoal.ShoalError, match="no such key"):
+        shoal.Run.load(file)
+
+
+def test_a_new_option_is_one_field_for_manifest_ledger_and_the_command_that_repeats_a_run() -> None:
+    from shoal.runs.ledger import fixed_by
+
+    asks = ColouredAsk(quasi=("age",), require=("KAnonymity(k=2)",), colour="dark red")
+    run = ColouredRun.of_ask(asks)
     told = public(run)
     assert told == {"quasi": ["age"], "colour": "dark red"}
     manifest = {"asked": told, "require": [], "form": "intervals", "threshold": 1 / 11}
     again = command(manifest, ColouredAsk).words
     assert again[again.index("--colour") + 1] == "dark red"
-    from shoal.runs.ledger import fixed_by
-
     assert fixed_by(run, ["age"])["colour"] == "dark red"
 
 

@@ -34,7 +34,7 @@ from shoal.ask.options import (
 )
 from shoal.ask.toml import written
 from shoal.ask.usual import THRESHOLD
-from shoal.errors import UsageError
+from shoal.errors import UsageError, nearest
 from shoal.errors import option as named
 
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ if TYPE_CHECKING:
     from shoal.table.missing import Missing
 
 TEXTS, DATE = "TEXT", "DATE"
-CONTEXT = {
-    "institution": (TEXTS, "Who publishes it; public, on report and certificate."),
-    "purpose": (TEXTS, "Why it is published; public."),
-    "recipients": (TEXTS, "Who may read it; public."),
-    "legal_basis": (TEXTS, "On which legal basis it is published; public."),
-    "review_date": (DATE, "When it is reviewed, for example 2027-01-31; public."),
+CONTEXT = {  # what may be said of who publishes a release and why, and what pages call it
+    "institution": (TEXTS, "Who publishes it; public, on report and certificate.", "Institution"),
+    "purpose": (TEXTS, "Why it is published; public.", "Purpose"),
+    "recipients": (TEXTS, "Who may read it; public.", "Recipients"),
+    "legal_basis": (TEXTS, "On which legal basis it is published; public.", "Legal basis"),
+    "review_date": (DATE, "When it is reviewed, for example 2027-01-31; public.", "Date of review"),
 }
 PUBLISHED = ("quasi", "sensitive", "other")
 POLICIES = ("error", "drop", "value")
@@ -70,14 +70,24 @@ def of_column(*words: str, key: str, kind: str = BY_NAME, **known: Any) -> Any:
 
 # fmt: off
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AboutColumns:
-    """What is asked of tables and columns; `Schema` has the same, but for where files are."""
+class AboutFiles:
+    """Where it is: a table, what is asked of it, and a secret."""
 
     table: tuple[str, ...] = asked(kind=SEVERAL, place=True, public=False)
     schema: str | None = asked(
         "TOML file with all of this; shoal init writes one.", COLUMNS, "FILE",
         key=None, public="SCHEMA",
     )
+    key_file: str | None = asked(
+        f"Secret for {named('pseudonymize')}; SHOAL_KEY in the environment else.", COLUMNS, "FILE",
+        key=None, public="KEY",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AboutColumns:
+    """What is asked of columns; a `Schema` has the same."""
+
     quasi: tuple[str, ...] = asked(
         "Columns that could single a person out, as a,b,c.", COLUMNS, "COLUMNS",
         kind=NAMES, fixed="quasi", page="Generalize {}",
@@ -92,11 +102,7 @@ class AboutColumns:
     )
     pseudonymize: tuple[str, ...] = asked(
         "Columns that name a person; published as keyed hashes.", COLUMNS, "COLUMNS",
-        kind=NAMES, fixed="pseudonymize",
-    )
-    key_file: str | None = asked(
-        f"Secret for {named('pseudonymize')}; SHOAL_KEY in the environment else.", COLUMNS, "FILE",
-        key=None, public="KEY",
+        kind=NAMES, fixed="pseudonymize", needs="key_file",
     )
     other: tuple[str, ...] = asked(
         "Columns to publish unchanged.", COLUMNS, "COLUMNS", kind=NAMES, fixed="other"
@@ -268,11 +274,12 @@ class AboutRun:
     )
     owner_report: str | Path | None = asked(
         "Private HTML file: the table before, riskiest groups, what was lost.", WRITING, "FILE",
-        key=None, public=False, not_on_spark="Nobody holds the rows that it would show",
+        key=None, public=False, private="The owner's report",
+        not_on_spark="Nobody holds the rows that it would show",
     )
     linkage: str | Path | None = asked(
         "Private file that maps input rows to published rows.", WRITING, "FILE",
-        key=None, public=False, not_on_spark="Rows are numbered by nobody",
+        key=None, public=False, private="The linkage", not_on_spark="Rows are numbered by nobody",
     )
     hold_out: str | float | None = asked(
         "Keep back a control group, for example 5%, to measure attacks by; whole people.",
@@ -281,18 +288,19 @@ class AboutRun:
     )
     hold_out_file: str | Path | None = asked(
         f"CSV file for the control group, private; for {named('hold_out')}.", WRITING, "FILE",
-        place=True, public=False,
+        place=True, public=False, private="The control group",
     )
     odds: float | None = asked(
         "Also give bounds for readers to whom some rows seem C times as likely as others.",
         LOOKING, "C", kind=NUMBER, public=False,
     )
     history: str | Path | None = asked(
-        place=True, public=False, not_on_spark="Nobody holds the rows that it would remember"
+        place=True, public=False, private="The history of releases", grows=True,
+        not_on_spark="Nobody holds the rows that it would remember"
     )
     ledger: str | Path | None = asked(
         f"Private memory of a series of releases of one table; with {named('person')}.",
-        WRITING, "FILE", place=True, public="LEDGER",
+        WRITING, "FILE", place=True, public="LEDGER", private="The ledger", grows=True,
         not_on_spark="Nobody holds the people that it would remember",
     )
     batch: int = asked(
@@ -314,7 +322,7 @@ class AboutRun:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ask(AboutRun, AboutColumns):
+class Ask(AboutRun, AboutColumns, AboutFiles):
     """Everything that was asked, as it was typed, written in a schema file or chosen on the page.
 
     What was not said is None, False or empty. `Run` is made of it and does it; `Schema` is the part
@@ -325,6 +333,8 @@ class Ask(AboutRun, AboutColumns):
     >>> ask = Ask(table=("people.csv",), quasi=("age", "zip"), require=("KAnonymity(k=5)",))
     >>> ask.toml().splitlines()
     ['table = ["people.csv"]', 'quasi = ["age", "zip"]', 'require = ["KAnonymity(k=5)"]']
+    >>> Ask.from_toml(ask.toml()) == ask
+    True
     >>> ask.options()
     [('quasi', 'age,zip'), ('require', 'KAnonymity(k=5)')]
     """
@@ -350,6 +360,26 @@ class Ask(AboutRun, AboutColumns):
             else:
                 found[name] = option.read(given)
         return cls(**found)
+
+    @classmethod
+    def from_said(cls, said: Mapping[str, Any]) -> Self:
+        """Take what a schema file says under its keys, or raise where there is no such key."""
+        found: dict[str, Any] = {}
+        for key, value in said.items():
+            if key != OF_COLUMNS:
+                name = field_of(cls, key)
+                found[name] = options_of(cls)[name].kept(value)
+        for column, entries in said.get(OF_COLUMNS, {}).items():
+            for key, value in entries.items():
+                found.setdefault(field_of(cls, key, OF_COLUMNS), {})[column] = value
+        return cls(**found)
+
+    @classmethod
+    def from_toml(cls, text: str) -> Self:
+        """Read a schema file; `load` also looks for what is wrong with it, by line and key."""
+        import tomllib
+
+        return cls.from_said(tomllib.loads(text))
 
     def options(self) -> list[tuple[str, ...]]:
         """Return the options that ask for the same, but for the table."""
@@ -378,6 +408,21 @@ class Ask(AboutRun, AboutColumns):
     def toml(self) -> str:
         """Return a schema file that asks for the same."""
         return written(self.said())
+
+
+def keys_of(asks: type, within: str = "") -> dict[str, str]:
+    """Return the keys of schema files, each with the field that it stands for."""
+    known = options_of(asks).items()
+    return {str(one.key): name for name, one in known if one.key and one.within == within}
+
+
+def field_of(asks: type, key: str, within: str = "") -> str:
+    """Return the field that a key of schema files stands for, or raise."""
+    known = keys_of(asks, within)
+    if key not in known:
+        msg = f"There is no key {key!r}{nearest(key, [*known])}"
+        raise UsageError(msg)
+    return known[key]
 
 
 def shared(asks: type) -> set[str]:

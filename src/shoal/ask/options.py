@@ -51,8 +51,9 @@ class Option:
     usual : what is done where nothing is said; `shown` where the help of a command says it.
     words : what it can be, where that is one of a few words.
     least : the least number that it can be.
-    needs : the field that says where it goes, which whoever repeats a run has to say too.
-    entries : the names of its entries, with what the command line says of each.
+    needs : the field that has to be said with it, which stands behind it everywhere.
+    entries : the names of its entries, with what the command line says of each, and pages.
+    private : what a sentence calls the private file that it names; `grows` where a run adds to it.
     fixed : what a ledger calls it, which keeps it for all releases of a series.
     not_on_spark : why it cannot be had with Spark.
     page : what a button of the page says that sets it; or what it says for each value.
@@ -77,7 +78,9 @@ class Option:
     words: tuple[str, ...] = ()
     least: int | None = None
     needs: str = ""
-    entries: dict[str, tuple[str, str]] = field(default_factory=dict, hash=False)
+    entries: dict[str, tuple[str, str, str]] = field(default_factory=dict, hash=False)
+    private: str = ""
+    grows: bool = False
     fixed: str = ""
     not_on_spark: str = ""
     page: str | dict[str, str] = field(default="", hash=False)
@@ -117,6 +120,14 @@ class Option:
         if self.kind == BY_NAME:
             return said
         return {column: _number(self, column, text) for column, text in said.items()}
+
+    def kept(self, said: Any) -> Any:
+        """Return what stands in a schema file as a value."""
+        if self.kind in TUPLES:
+            return (said,) if isinstance(said, str) else tuple(said)
+        if self.kind == ENTRIES:  # TOML has days of its own
+            return {name: str(one) for name, one in said.items()}
+        return said
 
     def spelled(self, value: Any) -> list[tuple[str, ...]]:
         """Return the options that say a value, each a name with what is typed after it.
@@ -161,7 +172,7 @@ def flags_of(asks: type) -> dict[str, Flag]:
     shared = {one.shares for one in known.values()}
     takes = {FLAG: bool, NUMBER: float | None, WHOLE: int | None}
     for one in known.values():
-        for entry, (metavar, text) in one.entries.items():
+        for entry, (metavar, text, _) in one.entries.items():
             found[entry] = Flag(entry, str | None, text, one.panel, metavar)
         if not one.panel or one.entries:
             continue
@@ -190,7 +201,9 @@ def _options(asks: Any) -> dict[str, Option]:
         if option := one.metadata.get("option"):
             key = one.name if option.key == "" else option.key
             found[one.name] = replace(option, name=option.name or one.name, key=key)
-    return found
+    needed = {option.needs for option in found.values()}
+    pairs = [(name, option.needs) for name, option in found.items() if name not in needed]
+    return {name: found[name] for pair in pairs for name in pair if name in found}
 
 
 options_of: Callable[[type], dict[str, Option]] = cache(_options)

@@ -5,20 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from shoal.ask.ask import CONTEXT
 from shoal.ask.options import NAMES, OF_COLUMNS, is_said, listable, options_of
 from shoal.engines.base import is_spark
 from shoal.engines.local import engine_of
 from shoal.methods.choice import choose_method
-from shoal.release.statement import CONTEXT
 from shoal.table.grid import REGIONS
 from shoal.table.groupings import Listed
-from shoal.table.schema import BY_COLUMN
+from shoal.table.schema import BY_COLUMN, OPTIONS
 
 if TYPE_CHECKING:
     from shoal.ask.options import Option
     from shoal.engines.base import Engine
     from shoal.runs.run import Run
     from shoal.table.schema import Schema
+
+
+NO_OPTION = [name for name in BY_COLUMN if not (OPTIONS[name].panel or OPTIONS[name].shares)]
 
 
 def asked(run: Run) -> dict[str, Any]:
@@ -91,7 +94,7 @@ def in_a_file(schema: Schema) -> list[str]:
     if schema.linked:
         plain = replace(schema, linked={})
         return sorted(n for one in (plain, *schema.linked.values()) for n in in_a_file(one))
-    told = (*schema.order, *schema.near, *schema.step, *schema.bounds)
+    told = {name for key in NO_OPTION for name in getattr(schema, key)}
     named = {name for name in told if name in used}
     named |= {name for name in used if not listable(name)}
     said = {name for key in BY_COLUMN for name in getattr(schema, key)}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from shoal.ask.ask import Ask
+from shoal.ask.options import options_of
 from shoal.errors import UsageError, option
 from shoal.exact import read_share
 from shoal.methods.base import Method, Task
@@ -178,25 +179,20 @@ def check_places(run: Run) -> None:
     else:
         check_output(target, format=run.format or "csv", **how)
     place = None if is_outlet(target) else Path(os.path.realpath(target))
-    private = {
-        "linkage": run.linkage,
-        "owner-report": run.owner_report,
-        "hold-out-file": run.hold_out_file,
-    }
-    for what, path in private.items():
-        if path is not None:
-            check_private(path, place, files, what=what, force=run.force)
-    kept = {"history": run.history, "ledger": run.ledger}  # added to, not replaced
-    for what, path in kept.items():
-        if path is not None:
-            check_private(path, place, files, what=what, force=True)
-    private |= kept
-    named = [os.path.realpath(path) for path in private.values() if path is not None]
-    if len(set(named)) < len(named):
-        given = [name for name, path in private.items() if path is not None]
-        several = " and ".join(option(name.replace("-", "_")) for name in given)
-        msg = f"{several} name the same file. Give each its own."
+    given = private_files(run)
+    for what, (path, grows) in given.items():
+        check_private(path, place, files, what=what, force=run.force or grows)
+    if len({os.path.realpath(path) for path, _ in given.values()}) < len(given):
+        msg = f"{' and '.join(map(option, given))} name the same file. Give each its own."
         raise UsageError(msg)
+
+
+def private_files(run: Run) -> dict[str, tuple[str | Path, bool]]:
+    """Return the private files of a run, by their options, and whether it only adds to them."""
+    known = [(name, one.grows) for name, one in options_of(run.asks).items() if one.private]
+    return {
+        name: (getattr(run, name), grows) for name, grows in known if getattr(run, name) is not None
+    }
 
 
 def reads_files(table: Any) -> bool:

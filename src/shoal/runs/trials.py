@@ -142,7 +142,7 @@ def write_owner_report(
 ) -> None:
     """Write the owner's report, readable by its owner alone."""
     limit = check_threshold(threshold)
-    check_private(path, what="owner-report", force=force)
+    check_private(path, what="owner_report", force=force)
     known = trials(release, progress) if tried else None
     progress("owner", 0.0)
     found = release.audit()
@@ -150,5 +150,5 @@ def write_owner_report(
     alike = None if release.heterogeneous else found.alike
     public = facts(manifest, alike, shown(as_read(release), manifest))
     page = render_owner(public, collect_owner(release, found, limit), known)
-    write_whole(path, page, force=force, what="owner-report")
+    write_whole(path, page, force=force, what="owner_report")
     progress("owner", 1.0)

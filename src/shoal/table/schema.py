@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from shoal.ask.ask import AboutColumns
-from shoal.ask.options import NAMES, options_of
+from shoal.ask.options import MAPS, NAMES, options_of
 from shoal.errors import InputError, UnknownColumn, UsageError, option
 from shoal.notation import is_number
 from shoal.table.dates import check_format, iso_column
@@ -44,7 +44,7 @@ PSEUDONYM = "pseudonym"  # the role of a published column of keyed hashes
 
 
 @dataclass(frozen=True, init=False)
-class Schema:
+class Schema(AboutColumns):
     """The role of each column; columns without a role are dropped.
 
     Parameters
@@ -99,29 +99,8 @@ class Schema:
     ('salary',)
     """
 
-    quasi: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    identifying: tuple[str, ...]
-    other: tuple[str, ...]
-    never_mix: tuple[str, ...]
-    pseudonymize: tuple[str, ...]
-    types: Mapping[str, str]
     order: Mapping[str, tuple[str, ...]]
     hierarchies: Mapping[str, Hierarchy]
-    weights: Mapping[str, float]
-    decimal: str | None
-    date_formats: Mapping[str, str]
-    round: Mapping[str, Any]
-    bottom: Mapping[str, Any]
-    top: Mapping[str, Any]
-    step: Mapping[str, Any]
-    bounds: Mapping[str, Any]
-    near: Mapping[str, float]
-    missing_cells: Mapping[str, str]
-    survey_weight: str | None
-    nobody_knows: tuple[str, ...]
-    person: str | None
-    most_rows: int | None
     rows: str
     linked: Mapping[str, Schema]
 
@@ -389,9 +368,9 @@ class Schema:
 
 def _taken(name: str, given: Any) -> Any:
     """Return what is given of a field as it is kept: names as a tuple, what is said of columns."""
-    if name != "linked" and OPTIONS[name].kind == NAMES:
+    if OPTIONS[name].kind == NAMES:
         return (given,) if isinstance(given, str) else tuple(given)
-    if name != "linked" and name not in BY_COLUMN:
+    if OPTIONS[name].kind not in MAPS:
         return given
     entries = dict(given or {})
     if name == "date_formats":

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.ask import options
-from shoal.ask.ask import Ask
+from shoal.ask.ask import Ask, keys_of
 from shoal.ask.options import OF_COLUMNS, options_of
 from shoal.errors import InputError, UnknownColumn, UsageError, nearest
 from shoal.table.databases.access import is_address, seen_from
@@ -155,9 +155,7 @@ class _Reader:
         self.said = said
         self.lines = lines
         self.asks = asks
-        known = {name: one for name, one in options_of(asks).items() if one.key}
-        self.top = {str(one.key): name for name, one in known.items() if not one.within}
-        self.of_column = {str(one.key): name for name, one in known.items() if one.within}
+        self.top, self.of_column = keys_of(asks), keys_of(asks, OF_COLUMNS)
 
     def settings(self) -> Settings:
         for key in self.said:
@@ -166,14 +164,10 @@ class _Reader:
         columns = self.said.get(OF_COLUMNS, {})
         self.expect((OF_COLUMNS,), columns, dict)
         self.check_roles({role: self.texts((role,), self.said.get(role, ())) for role in ROLES})
-        found: dict[str, Any] = {}
-        for name, entry in columns.items():
-            for field_name, one in self.column(name, entry).items():
-                found.setdefault(field_name, {})[name] = one
-        for key, value in self.said.items():
-            if key != OF_COLUMNS:
-                found[self.top[key]] = self.value(key, value)
-        return Settings(self.asks(**found), self.name, self.lines)
+        entries = {name: self.column(name, entry) for name, entry in columns.items()}
+        found = {key: self.value(key, one) for key, one in self.said.items() if key != OF_COLUMNS}
+        ask = self.asks.from_said(found | {OF_COLUMNS: entries})
+        return Settings(ask, self.name, self.lines)
 
     def value(self, key: str, value: Any) -> Any:
         """Read what is said under a key of the whole file."""
@@ -182,7 +176,7 @@ class _Reader:
             case options.NAMES | options.SEVERAL:
                 texts = self.texts(path, value)
                 how = self.rebased if key == "require" else self.beside if option.place else str
-                return tuple(map(how, texts))
+                return [how(text) for text in texts]
             case options.SHARE:
                 if isinstance(value, bool) or not isinstance(value, str | float):
                     raise self.bad(path, f'write it as in "1%". Got {value!r}.')
@@ -193,7 +187,7 @@ class _Reader:
                 self.expect(path, value, dict)
                 for name, one in value.items():
                     self.expect((*path, name), one, (str, date))  # TOML has days of its own
-                return {name: str(one) for name, one in value.items()}
+                return value
             case kind:
                 self.expect(path, value, TAKES[kind])
         if key == "encoding":
@@ -226,7 +220,7 @@ class _Reader:
             if key not in self.of_column:
                 meant = nearest(key, [*self.of_column])
                 raise self.bad((*path, key), f"there is no such key{meant}")
-        read = {self.of_column[key]: self.of_one((*path, key), one) for key, one in entry.items()}
+        read = {key: self.of_one((*path, key), one) for key, one in entry.items()}
         with self.blaming(path):
             if "date_format" in entry:
                 check_date_format(name, entry["date_format"])

@@ -20,7 +20,8 @@ def command(manifest: dict[str, Any], asks: type[Ask] = Ask) -> Command:
     known = {option.name: option for option in options_of(asks).values()}
     options: list[tuple[str, ...]] = []
     for name, value in manifest["asked"].items():
-        options += [(known[name].needs, FILE)] if known[name].needs else []
+        needed = known.get(known[name].needs)
+        options += [(needed.name, FILE)] if needed is not None and not needed.public else []
         said = known[name].public if known[name].secret else value
         if known[name].kind == BY_NAME:
             told = dict.fromkeys(value, True) if isinstance(value, list) else value

@@ -6,6 +6,8 @@ import tomllib
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from shoal.ask.ask import Ask
+from shoal.ask.options import NAMES, READING, options_of
 from shoal.ask.toml import written
 from shoal.errors import InputError
 
@@ -26,11 +28,11 @@ SINGLE = {"person": "person", "survey-weight": "survey_weight"}  # role and key 
 GONE = {"identifying", "drop"}  # nothing of such a column is published
 SAID_BY_OWNER = "nobody_knows"  # the key that lists columns which no reader knows
 CONTEXT = "context"  # the key of who publishes a release and why
-AS_ROLES = {"quasi", "identifying", "person"}  # options of which a remedy names columns
-AS_COLUMNS = {"type", "round", "date_format"}  # and those that it names as column=value
-SETTINGS = {
-    "suppress", "missing", "method", "form", "rows", "most_rows", "escape_formulas", "keep_other",
-}  # fmt: skip
+REMEDIES = [one for one in options_of(Ask).values() if one.page and one.key]  # what buttons take
+AS_ROLES = {one.name for one in REMEDIES if one.name in ROLES}  # of which one names columns
+AS_COLUMNS = {one.name for one in REMEDIES if one.within}  # and those that it names as column=value
+SETTINGS = {one.name for one in REMEDIES if one.kind != NAMES and one.panel != READING}
+SETTINGS -= AS_ROLES | AS_COLUMNS
 
 
 @dataclass
