@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.ask import options
 from shoal.ask.ask import Ask
+from shoal.ask.fields import AboutColumns
 from shoal.ask.options import WRITING, asked, listable, options_of
 from shoal.cli import show
 from shoal.cli.main import commands
@@ -197,6 +199,12 @@ def test_a_new_option_is_one_field_for_manifest_ledger_and_the_command_that_repe
 def test_what_is_asked_of_a_run_is_a_field_of_it() -> None:
     of_run = {one.name for one in fields(shoal.Run)} | {one.name for one in fields(shoal.Schema)}
     assert {*options_of(Ask)} - of_run == {"key_file"}
+
+
+def test_what_is_asked_of_columns_is_a_parameter_of_a_schema() -> None:
+    assert {*inspect.signature(shoal.Schema).parameters} == {
+        one.name for one in fields(AboutColumns)
+    }
 
 
 def test_every_command_takes_options_of_what_can_be_asked_as_they_are() -> None:

@@ -12,7 +12,7 @@ import stat
 from collections import Counter
 from typing import TYPE_CHECKING, Any, get_args
 
-from shoal.ask.ask import CONTEXT
+from shoal.ask.fields import CONTEXT
 from shoal.audit.agreement import check_agreement
 from shoal.audit.asked import ASKED
 from shoal.audit.shapes import (

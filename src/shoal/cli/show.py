@@ -28,7 +28,7 @@ interrupted = threading.Event()  # whether the person pressed Ctrl-C
 PATIENCE = 0.5  # seconds a command may take before a bar is drawn
 
 BY_NAME = inspect.Parameter.KEYWORD_ONLY
-READING = ("query", "sheet", "delimiter", "encoding")
+READING = tuple(name for name, one in Ask.flags().items() if one.panel == "Reading")
 WRITTEN = ("decimal", "date_format", "round", "bottom", "top", "missing")
 TRIED = (  # what can be asked of releases that are only tried
     *("table", "schema", "quasi", "sensitive", "require", "person", "most_rows", "rows", "linked"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.ask.ask import CONTEXT
+from shoal.ask.fields import CONTEXT
 from shoal.errors import UsageError, nearest, option
 from shoal.release.cells import (
     domain,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from shoal.ask.ask import CONTEXT
+from shoal.ask.fields import CONTEXT
 from shoal.ask.options import NAMES, OF_COLUMNS, is_said, listable, options_of
 from shoal.engines.base import is_spark
 from shoal.engines.local import engine_of

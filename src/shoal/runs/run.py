@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from shoal.ask.ask import AboutRun, Ask
-from shoal.ask.options import is_said, options_of
+from shoal.ask.ask import Ask
+from shoal.ask.fields import AboutRun
+from shoal.ask.options import READING, is_said, options_of
 from shoal.audit.identification import check_threshold
 from shoal.engines.base import is_spark
 from shoal.engines.local import engine_of, foresee
@@ -198,12 +199,8 @@ class Run(AboutRun):
         check_named(self.table)
         if not reads_files(self.table):
             return self.table
-        how: dict[str, Any] = {
-            "query": self.query,
-            "sheet": self.sheet,
-            "delimiter": self.delimiter,
-            "encoding": self.encoding,
-        }
+        known = options_of(self.asks).items()
+        how = {name: getattr(self, name) for name, one in known if one.panel == READING}
         if not lean:
             return read_table(self.table, **how)
         wanted = self.wanted if self.schema.persons else AlsoPeople(self.wanted)

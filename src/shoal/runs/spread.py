@@ -73,27 +73,12 @@ UNHEARD = {
 }
 
 
-def _check_schema(schema: Schema) -> None:
-    """Raise where something is said of columns that Spark cannot do."""
-    if schema.pseudonymize:
-        msg = f"{option('pseudonymize')} cannot be had with Spark(): its key would have to travel."
-        raise UsageError(msg)
-    if schema.bounds:
-        msg = f"Public bounds of columns cannot be combined with Spark(). {ELSEWHERE}"
-        raise UsageError(msg)
-    if schema.trims:
-        msg = (
-            f"{option('round')}, {option('bottom')} and {option('top')} cannot be had with "
-            "Spark(): round the numbers before."
-        )
-        raise UsageError(msg)
-
-
 def check_spread(run: Run) -> None:
     """Raise before any work is done where something is asked that Spark cannot do."""
     asked = {n: (one.not_on_spark, one.usual) for n, one in options_of(run.asks).items()}
     for name, (reason, usual) in (asked | UNHEARD).items():
-        if reason and is_said(getattr(run, name)) and getattr(run, name) is not usual:
+        said = getattr(run if hasattr(run, name) else run.schema, name) if reason else None
+        if is_said(said) and said is not usual:
             msg = f"{reason}: {option(name)} cannot be had with Spark(). {ELSEWHERE}"
             raise UsageError(msg)
     if run.form == TWO_TABLES:
@@ -108,13 +93,14 @@ def check_spread(run: Run) -> None:
             f"{run.format!r}."
         )
         raise UsageError(msg)
-    schema = run.schema
-    _check_schema(schema)
+    if run.schema.bounds:
+        msg = f"Public bounds of columns cannot be combined with Spark(). {ELSEWHERE}"
+        raise UsageError(msg)
     if run.output is not None and is_outlet(str(run.output)):
         msg = f"Spark() writes a directory that all workers see. Give {option('output')} one."
         raise UsageError(msg)
     compared = [one for one in run.asked if not one.principle.by_itself]
-    if compared and schema.never_mix:
+    if compared and run.schema.never_mix:
         msg = (
             f"{compared[0]!r} compares groups with the whole table, and {option('never_mix')} "
             f"parts it. {ELSEWHERE}"

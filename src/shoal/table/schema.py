@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from shoal.ask.ask import AboutColumns
+from shoal.ask.fields import AboutColumns
 from shoal.ask.options import MAPS, NAMES, options_of
 from shoal.errors import InputError, UnknownColumn, UsageError, option
 from shoal.notation import is_number

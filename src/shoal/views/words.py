@@ -8,14 +8,14 @@ from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from shoal.ask import ask
+from shoal.ask import fields
 from shoal.ask.usual import THRESHOLD
 from shoal.exact import at_most, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-CONTEXT = {name: heading for name, (_, _, heading) in ask.CONTEXT.items()}
+CONTEXT = {name: heading for name, (_, _, heading) in fields.CONTEXT.items()}
 CERTAIN = 1.0
 SPACE = "\u00a0"  # that does not break
 
