@@ -58,6 +58,8 @@ def readings(manifest: dict[str, Any]) -> list[str]:
 
 def owner_states(manifest: dict[str, Any]) -> list[str]:
     """Return what a manifest says that no file can show, so that the owner answers for it."""
+    stated = [one["said"] for one in manifest["exposed"]]
+    stated += [one.get("said") for one in manifest["columns"]]
     told = [
         f"the method {manifest['method']}",
         f"the date {manifest['date']}",
@@ -66,7 +68,7 @@ def owner_states(manifest: dict[str, Any]) -> list[str]:
         *["how many rows were left out and why"] * ("rows_in" in manifest),
         *["the title"] * ("title" in manifest),
         *["who publishes it and why"] * ("context" in manifest),
-        *["which columns no reader knows"] * any(c["said"] for c in manifest["exposed"]),
+        *["which columns no reader knows"] * any(stated),
     ]
     return [
         f"No file can show the following, so the owner answers for it: {', '.join(told[:-1])} and "
