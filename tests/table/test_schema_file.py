@@ -136,6 +136,7 @@ def test_everything_that_is_said_is_read_and_paths_are_beside_the_file(tmp_path)
         ("seconds = true", 1, "seconds", "a number"),
         ("escape_formulas = 1", 1, "escape_formulas", "true or false"),
         ("suppress = 1", 1, "suppress", "1%"),
+        ("hold_out = 1", 1, "hold_out", "5%"),
         ("decimal = ';'", 1, "decimal", "','"),
         ("missing = 'dorp'", 1, "missing", "'drop'"),
         ("columns = 1", 1, "columns", "a table"),

@@ -179,7 +179,8 @@ class _Reader:
                 return [how(text) for text in texts]
             case options.SHARE:
                 if isinstance(value, bool) or not isinstance(value, str | float):
-                    raise self.bad(path, f'write it as in "1%". Got {value!r}.')
+                    example = re.findall(r"\d+%", option.help)[0]
+                    raise self.bad(path, f'write it as in "{example}". Got {value!r}.')
             case options.BY_NAME:
                 self.expect(path, value, dict)
                 return {name: self.places(name, path, one) for name, one in value.items()}
