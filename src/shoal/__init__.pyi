@@ -1,5 +1,6 @@
 # The public names: this is the one list of them; each loads its module when it is first used.
 
+from shoal.ask.ask import Ask as Ask
 from shoal.audit.attack import Attack as Attack
 from shoal.audit.seen import PersonView as PersonView
 from shoal.audit.series import SeriesAudit as SeriesAudit

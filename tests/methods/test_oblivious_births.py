@@ -66,7 +66,7 @@ def two_rounds(world: tuple[int, ...], require: str, method: Any) -> list[int] |
     )
     run = shoal.Run(table=people, schema=SCHEMA, require=require, method=method)
     columns = ["age", "zip", "pay"]
-    ledger = Ledger.begin(fixed_by(SCHEMA, run.asked, columns), columns)
+    ledger = Ledger.begin(fixed_by(run, columns), columns)
     for table in (people[:FIRST], people[GONE:]):
         try:
             take_turn(ledger, table, run, Randomness(), silent)
@@ -151,7 +151,7 @@ def test_newcomers_do_not_wait_because_of_their_values():
     columns = ["age", "zip", "pay"]
 
     def second(newcomers: list[int]) -> Any:
-        ledger = Ledger.begin(fixed_by(SCHEMA, run.asked, columns), columns)
+        ledger = Ledger.begin(fixed_by(run, columns), columns)
         take_turn(ledger, first, run, Randomness(), silent)
         ledger.rounds.append(None)  # type: ignore[arg-type]
         more = pl.DataFrame(

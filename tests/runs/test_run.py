@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.table.settings import TOP
+from shoal.ask.ask import Ask
+from shoal.ask.options import options_of
 
 PEOPLE = pl.DataFrame(
     {
@@ -90,9 +91,8 @@ def test_an_option_that_there_is_not_is_refused_with_the_nearest():
 
 def test_every_key_of_a_schema_file_is_a_part_of_a_run_or_of_its_schema():
     run = shoal.Run.of()
-    for key in TOP:
-        elsewhere = key in {"columns", "odds"}  # odds are asked of an audit and a plan
-        assert elsewhere or hasattr(run, key) or hasattr(run.schema, key), key
+    for name, option in options_of(Ask).items():
+        assert not option.key or hasattr(run, name) or hasattr(run.schema, name), name
 
 
 def test_a_run_does_what_the_file_says_and_tells_what_was_dropped(file):

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
+from shoal.ask import options
+from shoal.ask.ask import Ask
+from shoal.ask.options import is_said
 from shoal.audit.shapes import (
     Check,
     Wrong,
@@ -27,16 +30,15 @@ from shoal.notation import parse
 from shoal.principles.requirement import requirements
 from shoal.table.files import FORMATS, part_files
 from shoal.table.forms import TWO_TABLES, stems
-from shoal.table.grid import REGIONS
-from shoal.table.missing import MISSING_LABEL, Missing
-from shoal.table.schema import KINDS, LABELS, PSEUDONYM, UNKNOWN
-from shoal.table.settings import is_said
+from shoal.table.missing import MISSING_LABEL
+from shoal.table.schema import LABELS, PSEUDONYM, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from shoal.ask.options import Option
+
 Told = dict[str, Any]
-BY_NAME = ("type", "hierarchy", "weight", "date_format", "round", "bottom", "top", "missing_cells")
 
 
 def _share(value: Any, place: str) -> None:
@@ -74,47 +76,45 @@ def _term(role: str) -> Check:
 
 
 NAMES = listed(text(), least=1, different=True)
-ASKED: dict[str, Check] = {
+SPECIAL: dict[str, Check] = {  # what the kind of an option does not tell
     "schema": NAMES,
-    "quasi": NAMES,
-    "sensitive": NAMES,
-    "other": NAMES,
-    "nobody_knows": NAMES,
-    "pseudonymize": NAMES,
-    "key_file": true,
-    "person": true,
-    "most_rows": whole(least=1),
-    "rows": one_of(UNKNOWN),
     "linked": NAMES,
-    "never_mix": NAMES,
-    "survey_weight": text(),
-    "type": mapped(one_of(*KINDS)),
-    "hierarchy": mapped(_hierarchy),
-    "weight": mapped(finite(above=0)),
-    "date_format": mapped(text()),
+    "hierarchies": mapped(_hierarchy),
     "round": mapped(_threshold),
     "bottom": mapped(_threshold),
     "top": mapped(_threshold),
-    "missing_cells": mapped(one_of(*get_args(Missing))),
-    "decimal": one_of(".", ","),
-    "missing": one_of("drop", "value"),
-    "population": true,
     "method": _term("method"),
-    "suppress": _share,
-    "seconds": finite(above=0),
     "engine": _term("engine"),
-    "ledger": true,
-    "batch": whole(least=2),
-    "least_real": whole(least=2),
-    "keep_other": true,
-    "cells": one_of(REGIONS),
-    "withhold_counts": true,
-    "hold_out": _share,
-    "escape_formulas": true,
-    "delimiter": text(),
-    "encoding": text(),
     "format": one_of(*FORMATS),
 }
+OF_KIND: dict[str, Check] = {
+    options.TEXT: text(),
+    options.NAMES: NAMES,
+    options.FLAG: true,
+    options.NUMBER: finite(above=0),
+    options.SHARE: _share,
+    options.BY_NAME: mapped(text()),
+    options.NUMBERS: mapped(finite(above=0)),
+}
+
+
+def _shape(name: str, option: Option) -> Check:
+    """Return the check of what a manifest says of an option: what is usual is not said."""
+    if name in SPECIAL:
+        return SPECIAL[name]
+    if option.secret:
+        return true
+    if option.words:
+        said = one_of(*(word for word in option.words if word != option.usual))
+        return mapped(said) if option.within else said
+    if option.kind == options.WHOLE:
+        return whole(least=1 + (option.usual or 0))
+    return OF_KIND[option.kind]
+
+
+PUBLIC = {name: one for name, one in options.options_of(Ask).items() if one.in_asked}
+ASKED: dict[str, Check] = {one.name: _shape(name, one) for name, one in PUBLIC.items()}
+BY_COLUMN = [one.name for one in PUBLIC.values() if one.within]
 
 
 def check_asked(manifest: Told) -> list[str]:
@@ -202,7 +202,7 @@ def _by_name(manifest: Told, columns: Sequence[Told]) -> Iterator[str]:
     asked = manifest["asked"]
     known = {one["name"]: one for one in columns}
     unsaid = set(asked.get("schema", []))
-    for option in BY_NAME:
+    for option in BY_COLUMN:
         told = asked.get(option, {})
         if not told.keys() <= known.keys() - unsaid:
             yield option

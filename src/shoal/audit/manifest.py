@@ -12,6 +12,7 @@ import stat
 from collections import Counter
 from typing import TYPE_CHECKING, Any, get_args
 
+from shoal.ask.fields import CONTEXT
 from shoal.audit.agreement import check_agreement
 from shoal.audit.asked import ASKED
 from shoal.audit.shapes import (
@@ -30,7 +31,7 @@ from shoal.audit.shapes import (
 )
 from shoal.audit.verdict import VERDICTS
 from shoal.errors import InputError, UsageError
-from shoal.release.statement import CONTEXT, COUNTS, HELD, LINE
+from shoal.release.statement import COUNTS, HELD, LINE
 from shoal.table.dates import check_format, not_dates
 from shoal.table.ends import backwards
 from shoal.table.files import part_files, tables_named

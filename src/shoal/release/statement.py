@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.ask.fields import CONTEXT
 from shoal.errors import UsageError, nearest, option
 from shoal.release.cells import (
     domain,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 
 LINE = 200  # characters of a title, or of what is said of who publishes it
-CONTEXT = ("institution", "purpose", "recipients", "legal_basis", "review_date")
 ANSWERS = (  # what people answer for a dossier, in a schema file; no manifest has them
     *("actual_knowledge", "adversaries", "availability", "contracts", "direct_identifiers"),
     *("environment", "expert", "governance", "incident_plan", "intruder", "justification"),

@@ -96,24 +96,7 @@ def anonymize(
     >>> release.audit().holds
     True
     """
-    return Run.over(
-        frame,
-        schema,
-        require=require,
-        method=method,
-        missing=missing,
-        population=population,
-        linked=linked or {},
-        suppress=suppress,
-        seconds=seconds,
-        seed=seed,
-        engine=engine,
-        escape_formulas=escape_formulas,
-        key=key,
-        title=title,
-        context=context or {},
-        withhold_counts=withhold_counts,
-        form=form,
-        keep_other=keep_other,
-        cells=cells,
-    ).release(progress)
+    asked = {**locals()}
+    for name in ("frame", "schema", "progress"):
+        del asked[name]
+    return Run.over(frame, schema, **asked).release(progress)

@@ -24,7 +24,7 @@ from shoal.release.building import build_release
 from shoal.release.layout import Randomness
 from shoal.runs.asked import say_asked
 from shoal.runs.auditing import audited
-from shoal.runs.checks import prepare, reads_files
+from shoal.runs.checks import prepare, private_files, reads_files
 from shoal.runs.holding import held_file, hold_out
 from shoal.runs.outlets import is_outlet, publish
 from shoal.runs.percentiles import check_published
@@ -238,8 +238,7 @@ def go(run: Run, progress: Progress = silent, tell: Tell = unheard) -> Outcome:
     for one in release.remarks(named=named, escaped=escaped, seed=run.seed):
         remark(one)
     public = () if is_outlet(target) else sorted(Path(target).iterdir())
-    private = (run.linkage, run.owner_report, run.hold_out_file)
-    own = [Path(one) for one in private if one is not None]
+    own = [Path(path) for path, grows in private_files(run).values() if not grows]
     return Outcome(release, audit, tuple(said), (*public, *own), name_of(target))
 
 

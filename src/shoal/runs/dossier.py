@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.ask.ask import Ask
 from shoal.audit.claims import manifest_schema
 from shoal.audit.dominance import dominance, group_sizes
 from shoal.audit.identification import identification, threshold_of
@@ -29,7 +30,6 @@ from shoal.runs.facts import facts, facts_of
 from shoal.runs.person import PEOPLE
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import Schema
-from shoal.table.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,7 +100,7 @@ def dossier(
         raise UsageError(msg)
     beside = path.with_name(f"{path.stem}-private{path.suffix}")
     _check_places(place, path, beside)
-    said = Settings() if schema is None else checked_settings(schema)
+    said = Ask() if schema is None else checked_settings(schema).ask
     check_context(said.context)
     manifest = read_manifest(place)
     answers = {**manifest.get("context", {}), **said.context}
@@ -201,7 +201,7 @@ def _private(
     manifest: dict[str, Any],
     table: pl.DataFrame,
     person: str | None,
-    said: Settings,
+    said: Ask,
     answers: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return what the original table adds: for the owner alone."""
@@ -217,12 +217,12 @@ def _private(
         "person": stranger.view(chosen),
         "among": None if sample.complete else len(sample),
         "attack": _attacked(place, table, person if stranger.whom is not None else None, said),
-        "removed": [*said.roles.get("identifying", [])],
+        "removed": [*said.identifying],
     }
 
 
 def _attacked(
-    place: Path, table: pl.DataFrame, person: str | None, said: Settings
+    place: Path, table: pl.DataFrame, person: str | None, said: Ask
 ) -> dict[str, Any] | str:
     """Return what attacks reach, or why they cannot be made."""
     whom = None if person is None else Schema(person=person)

@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from shoal.ask.usual import EVERYBODY, KNOWN
 from shoal.engines.people import check_method
 from shoal.errors import ShoalError, UsageError
 from shoal.methods.choice import TRIED
@@ -19,7 +20,6 @@ from shoal.runs.run import Run
 from shoal.table.forms import FORMS, INTERVALS
 from shoal.table.reading import take_frame
 from shoal.utility.workload import Workload
-from shoal.views.usual import EVERYBODY, KNOWN
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.ask.usual import EVERYBODY
 from shoal.errors import NotAchievable
 from shoal.exact import percent, tidy
 from shoal.methods.choice import choose_method
@@ -27,7 +28,6 @@ from shoal.table.coded import Sensitive
 from shoal.table.coding import code_lenient, code_persons
 from shoal.table.missing import complete_rows, is_missing
 from shoal.table.settling import settle
-from shoal.views.usual import EVERYBODY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.ask.usual import THRESHOLD
 from shoal.audit.asked import check_asked
 from shoal.audit.identification import check_threshold
 from shoal.audit.manifest import MANIFEST, REPORT, check_shape
@@ -31,7 +32,6 @@ from shoal.table.files import FORMATS
 from shoal.table.forms import CODEBOOK
 from shoal.table.strict import read_json
 from shoal.utility.codebook import codebook
-from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable

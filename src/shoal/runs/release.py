@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from shoal.ask.usual import THRESHOLD
 from shoal.audit.claims import kinds_of, manifest_schema
 from shoal.audit.identification import check_threshold
 from shoal.audit.matches import audit_matches
@@ -23,7 +24,6 @@ from shoal.release.release import ReleaseData
 from shoal.showing import Shown
 from shoal.table.forms import MEANS, PEOPLE, TWO_TABLES
 from shoal.table.reading import take_frame
-from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

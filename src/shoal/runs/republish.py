@@ -14,7 +14,6 @@ from shoal.audit.manifest import MANIFEST, read_manifest
 from shoal.audit.series import group_rows
 from shoal.audit.tables import digest_of, read_spelled
 from shoal.errors import AuditFailed, NotAchievable, UsageError, option
-from shoal.exact import read_share
 from shoal.methods.base import Method, Task
 from shoal.principles.groups import Groups
 from shoal.release.building import build_release
@@ -130,15 +129,7 @@ def _memory(run: Run, table: pl.DataFrame) -> tuple[Ledger, pl.DataFrame, Run, H
     assert run.ledger is not None
     kept = {*run.schema.quasi, *run.schema.sensitive, *run.schema.other}
     columns = [name for name in table.columns if name in kept]
-    now = fixed_by(
-        run.schema,
-        run.asked,
-        columns,
-        form=run.form,
-        format=run.format or "csv",
-        escaped=run.escape_formulas,
-        hold_out=None if run.hold_out is None else str(read_share(run.hold_out)),
-    )
+    now = fixed_by(run, columns)
     ledger = Path(os.path.realpath(run.ledger))
     if not ledger.exists():
         check_begin(ledger)

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.ask.options import is_said, options_of
+from shoal.ask.usual import THRESHOLD
 from shoal.audit.claims import manifest_schema
 from shoal.audit.files import audit_directory
 from shoal.audit.identification import check_threshold
@@ -25,7 +27,7 @@ from shoal.methods.choice import choose_method
 from shoal.principles.base import OneDimensional
 from shoal.principles.planning import largest_share
 from shoal.principles.requirement import requirements
-from shoal.progress import CLOCK, Progress, silent
+from shoal.progress import CLOCK, Progress, never, silent, untold
 from shoal.release.places import _real, appear, as_output_errors, check_output
 from shoal.release.staging import staging
 from shoal.runs.asked import say_asked
@@ -44,7 +46,6 @@ from shoal.utility.codebook import codebook
 from shoal.utility.expression import count
 from shoal.utility.parts import PartsTable
 from shoal.utility.shown import shown
-from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -66,47 +67,18 @@ if TYPE_CHECKING:
     from shoal.table.schema import Schema
 
 ELSEWHERE = "Use Local(), or leave it out."
-REFUSED = {
-    "population": "A population would have to be beside every worker",
-    "seconds": "How long each worker takes is not known to the others",
-    "enough": "Nobody asks while workers search",
-    "better": "Nobody hears what workers found so far",
-    "seed": "Rows are put in order on many machines, from the chance of each",
-    "escape_formulas": "No spreadsheet opens part files",
-    "linkage": "Rows are numbered by nobody",
-    "owner_report": "Nobody holds the rows that it would show",
-    "history": "Nobody holds the rows that it would remember",
-    "ledger": "Nobody holds the people that it would remember",
-    "hold_out": "Nobody holds the people that it would keep back",
-    "trials": "Nobody holds the rows that would be tried",
-    "query": "Spark reads files",
-    "linked": "Everybody's rows of both tables would have to be beside one another",
-    "sheet": "Spark reads Parquet and text",
+UNHEARD = {
+    "enough": ("Nobody asks while workers search", never),
+    "better": ("Nobody hears what workers found so far", untold),
 }
-
-
-def _check_schema(schema: Schema) -> None:
-    """Raise where something is said of columns that Spark cannot do."""
-    if schema.pseudonymize:
-        msg = f"{option('pseudonymize')} cannot be had with Spark(): its key would have to travel."
-        raise UsageError(msg)
-    if schema.bounds:
-        msg = f"Public bounds of columns cannot be combined with Spark(). {ELSEWHERE}"
-        raise UsageError(msg)
-    if schema.trims:
-        msg = (
-            f"{option('round')}, {option('bottom')} and {option('top')} cannot be had with "
-            "Spark(): round the numbers before."
-        )
-        raise UsageError(msg)
 
 
 def check_spread(run: Run) -> None:
     """Raise before any work is done where something is asked that Spark cannot do."""
-    usual = {one.name: one.default for one in fields(run)}
-    for name, reason in REFUSED.items():
-        given = getattr(run, name)  # a seed may be 0, and nobody knows whether a frame is true
-        if given is not usual[name] and not (isinstance(given, dict) and not given):
+    asked = {n: (one.not_on_spark, one.usual) for n, one in options_of(run.asks).items()}
+    for name, (reason, usual) in (asked | UNHEARD).items():
+        said = getattr(run if hasattr(run, name) else run.schema, name) if reason else None
+        if is_said(said) and said is not usual:
             msg = f"{reason}: {option(name)} cannot be had with Spark(). {ELSEWHERE}"
             raise UsageError(msg)
     if run.form == TWO_TABLES:
@@ -121,13 +93,14 @@ def check_spread(run: Run) -> None:
             f"{run.format!r}."
         )
         raise UsageError(msg)
-    schema = run.schema
-    _check_schema(schema)
+    if run.schema.bounds:
+        msg = f"Public bounds of columns cannot be combined with Spark(). {ELSEWHERE}"
+        raise UsageError(msg)
     if run.output is not None and is_outlet(str(run.output)):
         msg = f"Spark() writes a directory that all workers see. Give {option('output')} one."
         raise UsageError(msg)
     compared = [one for one in run.asked if not one.principle.by_itself]
-    if compared and schema.never_mix:
+    if compared and run.schema.never_mix:
         msg = (
             f"{compared[0]!r} compares groups with the whole table, and {option('never_mix')} "
             f"parts it. {ELSEWHERE}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.ask.usual import THRESHOLD
 from shoal.audit.identification import check_threshold
 from shoal.audit.published import as_read
 from shoal.errors import ShoalError
@@ -25,7 +26,6 @@ from shoal.runs.tune import tune
 from shoal.table.schema import Schema
 from shoal.utility.shown import shown
 from shoal.views.html import render_owner
-from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,7 +142,7 @@ def write_owner_report(
 ) -> None:
     """Write the owner's report, readable by its owner alone."""
     limit = check_threshold(threshold)
-    check_private(path, what="owner-report", force=force)
+    check_private(path, what="owner_report", force=force)
     known = trials(release, progress) if tried else None
     progress("owner", 0.0)
     found = release.audit()
@@ -150,5 +150,5 @@ def write_owner_report(
     alike = None if release.heterogeneous else found.alike
     public = facts(manifest, alike, shown(as_read(release), manifest))
     page = render_owner(public, collect_owner(release, found, limit), known)
-    write_whole(path, page, force=force, what="owner-report")
+    write_whole(path, page, force=force, what="owner_report")
     progress("owner", 1.0)

@@ -264,7 +264,7 @@ class Hand:
             row,
             original=asked.frame(self.progress),
             person=asked.schema.person,
-            hierarchies=asked.said.hierarchies,
+            hierarchies=asked.said.ask.hierarchies,
         )
         return as_html(found, alone=False)
 

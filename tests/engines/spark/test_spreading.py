@@ -279,6 +279,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "history": ({"history": "x.db"}, "history"),
     "ledger": ({"ledger": "x.ledger"}, "ledger"),
     "trials": ({"trials": True}, "Trials"),
+    "hold_out": ({"hold_out": "9%", "hold_out_file": "x.csv"}, "hold_out"),
     "query": ({"query": "select 1"}, "query"),
     "sheet": ({"sheet": "1"}, "sheet"),
     "pseudonyms": (
