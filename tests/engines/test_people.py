@@ -20,6 +20,7 @@ from shoal.audit.tables import read_tables
 from shoal.principles.groups import Groups
 from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
+from shoal.table.partition import PersonOf
 from shoal.table.people import values_of
 from shoal.views.again import command
 
@@ -198,8 +199,8 @@ def test_with_one_row_a_person_nothing_changes() -> None:
 
 
 def test_rows_alike_in_value_are_one_value_of_a_person() -> None:
-    people = np.array([0, 0, 1, 2, 2, 2])
-    value = values_of(Sensitive.of((code_column(pl.Series("x", [5, 5, 7, 9, 9, 9])),)), people, 3)
+    people = PersonOf(np.array([0, 0, 1, 2, 2, 2]))
+    value = values_of(Sensitive.of((code_column(pl.Series("x", [5, 5, 7, 9, 9, 9])),)), people)
     assert value.sets is None
     assert value.codes.tolist() == [0, 1, 2]
 

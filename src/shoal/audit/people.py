@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.principles.groups import Groups, Measurement, joined, renumber
+from shoal.principles.groups import Groups, Measurement, joined
 from shoal.table.coding import code_persons
+from shoal.table.partition import PersonOf, renumber
 from shoal.table.people import subset_values, values_of
 from shoal.table.schema import PERSON, RESERVED
 
@@ -111,7 +112,8 @@ class Members:
             own = None
             if value is not None:
                 rows = np.flatnonzero(place[of_row] >= 0)
-                own = values_of(subset_values(value, rows), place[of_row[rows]], len(members))
+                whom = PersonOf(place[of_row[rows]], len(members))
+                own = values_of(subset_values(value, rows), whom)
                 if own.sets is not None:
                     principle.crowd(own)  # raises where several values have no meaning
             found.append(principle.measure(groups, own))
@@ -125,7 +127,7 @@ class Members:
         if not (self.known and apart):
             yield np.arange(len(self)), self.candidates
             return
-        for members in np.split(self.counts.order, self.counts.starts[1:-1]):
+        for members in self.counts.parts():
             yield members, Groups.of(self.groups.labels[members])
 
     def scattered(self) -> list[str]:
@@ -139,9 +141,11 @@ class Members:
         ]
 
 
-def descriptions(marks: NDArray[np.int64], people: NDArray[np.int64]) -> Groups:
-    """Return the people whose rows have equal marks, all together."""
-    rows = pl.DataFrame({"person": people, "mark": marks}).sort("person", "mark")
+def descriptions(marks: NDArray[np.int64], whom: PersonOf) -> Groups:
+    """Return the people whose rows have equal marks, all together; nobody without rows."""
+    if not whom.given:
+        return Groups.of(marks)
+    rows = pl.DataFrame({"person": whom.labels, "mark": marks}).sort("person", "mark")
     texts = rows.group_by("person", maintain_order=True).agg(
         pl.col("mark").cast(pl.String).str.join(" ")
     )["mark"]

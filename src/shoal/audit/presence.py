@@ -92,7 +92,7 @@ def count_people(
             f"Descriptions overlap: {twice} persons of the population match several, and "
             "DeltaPresence is defined for descriptions that do not."
         )
-    return Matched(replace(described.by_cells, people=by_description), problems)
+    return Matched(replace(described.by_cells, matches=by_description), problems)
 
 
 def _counted(rows: NDArray[np.int64]) -> tuple[list[int], list[int]]:

@@ -32,6 +32,7 @@ from shoal.principles.groups import Groups
 from shoal.principles.histogram import Histogram, as_worst
 from shoal.principles.outlook import OF_DESCRIPTIONS, OF_GROUPS, of_columns
 from shoal.table.coded import Sensitive
+from shoal.table.partition import PersonOf
 from shoal.table.people import values_of
 from shoal.table.reading import read_table, take_frame
 
@@ -330,7 +331,7 @@ def survey_people(published: Published, members: Members, name: str) -> dict[str
     """
     column = published.sensitive(name)
     value = Sensitive.of((column,))
-    own = values_of(value, members.of_row, len(members))
+    own = values_of(value, PersonOf(members.of_row, len(members)))
     candidates = members.candidates
     found = nearness(candidates, own, widths(column))
     middle = found[len(found) // 2]

@@ -23,6 +23,7 @@ from shoal.audit.exposed import Everybody, ShownRows, Tally, tally, tally_apart
 from shoal.audit.identification import threshold_of
 from shoal.exact import upward
 from shoal.principles.groups import Groups, Measurement
+from shoal.table.partition import Everyone, PersonOf
 from shoal.table.schema import NOBODY, REAL, RESERVED
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ def look(
     def measure(groups: Groups, one: Requirement, value: Sensitive, _: str | None) -> Measurement:
         return one.principle.measure(groups, value)
 
-    rows = (ShownRows(_values(published, schema, beside), schema),)
+    rows = (ShownRows(_values(published, schema, beside), schema, Everyone(published.height)),)
     crowd = Everybody.of(by_group, by_cells if beside is None else by_group, rows, _real(published))
     learned = _learned(exposed, crowd, valued, measure)
     return _counted(exposed, crowd, learned, published[RESERVED], beside, schema)
@@ -221,8 +222,11 @@ def look_at_people(
     by_group = Groups.of(members.candidates.labels[members.of_row[row]])
     real = _real(published)
     tables = (
-        ShownRows(_values(published, schema, beside), schema, alike.of_row),
-        *(ShownRows(linked[name], schema.linked[name], alike.linked[name]) for name in linked),
+        ShownRows(_values(published, schema, beside), schema, PersonOf(alike.of_row)),
+        *(
+            ShownRows(linked[name], schema.linked[name], PersonOf(alike.linked[name], len(alike)))
+            for name in linked
+        ),
     )
     real = None if real is None else real[row]
 
@@ -287,7 +291,7 @@ def _counted(
     people = Everybody.of(
         Groups(labels[len(groups) :]),
         Groups.alike(beside.height, quasi),
-        (ShownRows(beside, schema),),
+        (ShownRows(beside, schema, Everyone(beside.height)),),
         _real(beside),
     )
     counted = tally_apart(people, crowd, labels[: len(groups)], exposed.said, learned)

@@ -16,7 +16,7 @@ from shoal.errors import TooCrowded, option
 from shoal.methods.joining import Joining
 from shoal.methods.splitting import Rule, split
 from shoal.principles.base import Pairwise
-from shoal.principles.groups import Groups, renumber
+from shoal.principles.groups import Groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,7 +73,7 @@ def united(task: Task, found: Groups, engine: Exchanging) -> Groups | None:
         if coarse is not None:
             labels = found.labels.copy()
             labels[rows] = len(found) + coarse.labels
-            return Groups(renumber(labels))
+            return Groups.of(labels)
     return coarse_groups(task)
 
 

@@ -304,7 +304,7 @@ def search(method: Method, task: Task, solve: Solve | None = None) -> Searched:
 
     `solve` is how an engine searches; rows about people need one.
     """
-    if task.coded.people is None:
+    if not task.coded.person_of.given:
         method.check_cells(task.coded.cells)
         method.check(task)
         check_least_risk(task)

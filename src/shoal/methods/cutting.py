@@ -21,7 +21,6 @@ import numpy as np
 from shoal.errors import NotAchievable
 from shoal.principles.groups import Groups
 from shoal.release.regions import children
-from shoal.table.people import CodedPeople, by_person
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -181,16 +180,8 @@ def _both(part: Ints, sides: Ints) -> Ints:
 
 def reaches(coded: Coded) -> list[tuple[Ints, Ints]]:
     """Return the lowest and the highest rank of each row, or person, in each quasi column."""
-    if not isinstance(coded, CodedPeople):
-        return [(own := one.codes.astype(np.int64), own) for one in coded.quasi]
-    assert coded.table is not None
-    assert coded.table.people is not None
-    order, starts = by_person(coded.table.people)
-    moved = [one.codes[order].astype(np.int64) for one in coded.table.quasi]
-    return [
-        (np.minimum.reduceat(ranks, starts[:-1]), np.maximum.reduceat(ranks, starts[:-1]))
-        for ranks in moved
-    ]
+    rows = coded.table
+    return [rows.person_of.ends(one.codes.astype(np.int64)) for one in rows.quasi]
 
 
 def _ends(part: Ints, low: Ints, high: Ints, distinct: int) -> tuple[Ints, Ints]:

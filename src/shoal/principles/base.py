@@ -17,8 +17,9 @@ from shoal.errors import InputError, UsageError, option
 from shoal.exact import at_most, written
 from shoal.kernels.compiling import RUN
 from shoal.notation import Term, is_number
-from shoal.principles.groups import Groups, Measurement, renumber
+from shoal.principles.groups import Groups, Measurement
 from shoal.principles.must_go import cliques, counts_of, most_together, spread_out, thinned
+from shoal.table.partition import renumber
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

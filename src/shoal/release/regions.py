@@ -176,13 +176,10 @@ def regions(coded: Coded, groups: Groups) -> list[tuple[Column, Spans]]:
 
 def strata(coded: Coded, groups: Groups, units: Ints) -> Ints:
     """Return which units are parted by themselves: by what is never mixed, and by row counts."""
-    rows = groups.order[groups.starts[:-1]]  # one of each group
-    keys = np.zeros(len(groups), np.int64)
-    if coded.apart is not None:
-        keys = coded.apart[rows]
-    if coded.people is not None and coded.rows_known:
+    keys = groups.of_part(coded.strata.labels)
+    if coded.rows_known:
         counts = row_counts(coded)
-        keys = keys * len(counts) + counts.labels[coded.people[rows]]
+        keys = keys * len(counts) + groups.of_part(coded.person_of.of_row(counts.labels))
     found = np.zeros(int(units.max()) + 1, np.int64)
     found[units] = keys
     return np.unique(found, return_inverse=True)[1].astype(np.int64)
@@ -190,8 +187,7 @@ def strata(coded: Coded, groups: Groups, units: Ints) -> Ints:
 
 def _hull(column: Column, groups: Groups, units: Ints) -> tuple[Ints, Ints]:
     """Return the lowest and the highest rank of each unit."""
-    ranks = column.codes[groups.order].astype(np.int64)
-    low, high = (end.reduceat(ranks, groups.starts[:-1]) for end in (np.minimum, np.maximum))
+    low, high = groups.ends(column.codes.astype(np.int64))
     least = np.full(int(units.max()) + 1, column.distinct, np.int64)
     most = np.full(len(least), -1, np.int64)
     np.minimum.at(least, units, low)

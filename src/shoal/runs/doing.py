@@ -153,7 +153,7 @@ def release_here(
     if not trial:
         check_columns(settled, table, prepared)
     share = read_share(run.suppress)
-    if task.coded.people is None:
+    if not task.coded.person_of.given:
         check_least_risk(task, gone=int(len(task.coded) * share))
     with laps.timed("search", progress):
         first = chosen

@@ -16,7 +16,6 @@ import polars as pl
 from shoal.audit.identification import release_groups
 from shoal.errors import InputError, NotAchievable, UsageError, option
 from shoal.methods.choice import choose_method
-from shoal.principles.groups import renumber
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.principles.requirement import Requirement
 from shoal.release.cells import cells, spans
@@ -25,6 +24,7 @@ from shoal.runs.doing import release_here
 from shoal.table.coded import code_table
 from shoal.table.coding import code_column, code_lenient
 from shoal.table.forms import INTERVALS, TWO_TABLES
+from shoal.table.partition import renumber
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -65,7 +65,7 @@ def collect_owner(release: ReleaseData, audit: Audit, limit: Fraction) -> dict[s
         "times_least": _times_least(release),
         "squared_error": release.squared_error if release.form == MEANS else None,
         "exposure": exposure(release, audit, counted.coded, counted.before, counted.after, limit),
-        "fidelity": fidelity(release, release.coded.people),
+        "fidelity": fidelity(release),
         "bias": [
             one.to_dict() | {"sentence": str(one)}
             for one in cell_bias(plain_text(release), release.manifest)
@@ -115,8 +115,8 @@ def _bounded(release: ReleaseData) -> bool:
     Who is left out changes what the others can reach, several rows of a person share one box, and
     very large tables would take minutes.
     """
-    people, gone = release.coded.people, release.suppression.rows
-    return not (gone or people is not None or len(release.coded) > MOST)
+    coded, gone = release.coded, release.suppression.rows
+    return not (gone or coded.person_of.given or len(coded) > MOST)
 
 
 def _times_least(release: ReleaseData) -> float | None:
@@ -132,7 +132,7 @@ def _requirement(finding: Finding, release: ReleaseData, counted: Counted) -> di
     names = finding.requirement.columns
     value = counted.coded.value(names) if names else None
     if principle.population and release.population is not None:
-        before = replace(before, people=alike_outside(release, before))
+        before = replace(before, matches=alike_outside(release, before))
     entry: dict[str, Any] = {"risk_before": float(principle.measure(before, value).risk)}
     if value is not None and value.sets is not None:
         return entry  # what theorems say of before is about one value each

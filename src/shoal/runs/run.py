@@ -291,10 +291,9 @@ class Run:
         check_columns(run, table, prepared)
         share = read_share(self.suppress)
         left = foresee(task, chosen, share)
-        if task.coded.people is not None:
-            return as_people(task), left, chosen
-        check_least_risk(task, gone=int(len(task.coded) * share))
-        return task, left, chosen
+        if not task.coded.person_of.given:
+            check_least_risk(task, gone=int(len(task.coded) * share))
+        return as_people(task), left, chosen
 
     def rehearse(self, progress: Progress = silent, tell: Tell = unheard) -> dict[str, Any]:
         """Say what would be done, and raise as `go` would; only samples are searched."""
