@@ -18,7 +18,7 @@ from reference import people as oracle
 from shoal.audit.people import Members
 from shoal.audit.tables import read_tables
 from shoal.principles.groups import Groups
-from shoal.table.coded import Sensitive
+from shoal.table.coded import Sensitive, persons_of
 from shoal.table.coding import code_column
 from shoal.table.partition import PersonOf
 from shoal.table.people import values_of
@@ -87,7 +87,7 @@ def test_what_is_measured_among_people_is_what_is_defined(
         table = visits(chance, chance.randint(1, 9), chance.choice([3, 12]))
         groups = Groups.of(np.array([chance.randint(0, 1) for _ in range(table.height)]))
         column = code_column(table["cost"])
-        members = Members.of(groups, table["patient"], known=known)
+        members = Members.of(groups, persons_of(table, "patient"), known=known)
         found = members.measure(principle, Sensitive.of((column,)))
         rows = list(zip(groups.labels.tolist(), table["patient"], table["cost"], strict=True))
         assert found.risk == oracle.risk(rows, near, known=known)

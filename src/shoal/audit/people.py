@@ -16,7 +16,6 @@ import numpy as np
 import polars as pl
 
 from shoal.principles.groups import Groups, Measurement, joined
-from shoal.table.coding import code_persons
 from shoal.table.partition import PersonOf, renumber
 from shoal.table.people import subset_values, values_of
 from shoal.table.schema import PERSON, RESERVED
@@ -34,21 +33,21 @@ if TYPE_CHECKING:
 class Members:
     """The people of each group: a person with rows in two groups is a member of both.
 
-    `of_row` is the member that each row is about, `groups` the group of each member, and `linked`
-    has the members that the rows of linked tables are about.
+    `whom` is the member that each row is about, `groups` the group of each member, and `linked` has
+    the members that the rows of linked tables are about.
     """
 
-    of_row: NDArray[np.int64]
+    whom: PersonOf
     groups: Groups
     people: int
     known: bool
-    linked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    linked: Mapping[str, PersonOf] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls,
         groups: Groups,
-        persons: pl.Series,
+        persons: PersonOf,
         *,
         known: bool,
         linked: Mapping[str, NDArray[np.int64]] = MappingProxyType({}),
@@ -57,18 +56,12 @@ class Members:
 
         `linked` has for each row of linked tables a row of the first that is about its person.
         """
-        numbers = code_persons(persons)
-        people = int(numbers.max()) + 1
-        of_row = renumber(groups.labels * people + numbers)
-        labels = np.empty(int(of_row.max()) + 1, np.int64)
-        labels[of_row] = groups.labels
-        return cls(
-            of_row,
-            Groups(labels),
-            people,
-            known,
-            {name: of_row[rows] for name, rows in linked.items()},
-        )
+        people = len(persons)
+        if not persons.given:
+            return cls(persons, groups, people, known)
+        whom = PersonOf(renumber(groups.labels * people + persons.labels))
+        others = {n: PersonOf(whom.labels[rows], len(whom)) for n, rows in linked.items()}
+        return cls(whom, Groups(whom.of_part(groups.labels)), people, known, others)
 
     def __len__(self) -> int:
         return len(self.groups.labels)
@@ -76,14 +69,14 @@ class Members:
     @cached_property
     def counts(self) -> Groups:
         """The members who have equally many rows, in every table."""
-        counts = [
-            np.bincount(rows, minlength=len(self)) for rows in (self.of_row, *self.linked.values())
-        ]
+        counts = [whom.sizes for whom in (self.whom, *self.linked.values())]
         return Groups.alike(len(self), ((each, int(each.max()) + 1) for each in counts))
 
     @cached_property
     def alike(self) -> Groups:
         """Those of each group with equally many rows."""
+        if not self.whom.given:
+            return self.groups
         return Groups.of(self.groups.labels * len(self.counts) + self.counts.labels)
 
     @property
@@ -104,7 +97,9 @@ class Members:
         Each number of rows is a table by itself, but for what compares groups with the table: that
         is the table of all people. The value is of the rows of the first table, or of a linked one.
         """
-        of_row = self.of_row if table is None else self.linked[table]
+        if not self.whom.given:
+            return principle.measure(self.groups, value)
+        of_row = (self.whom if table is None else self.linked[table]).labels
         found = []
         for members, groups in self.shards(apart=principle.by_itself):
             place = np.full(len(self), -1, np.int64)

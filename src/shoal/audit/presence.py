@@ -43,11 +43,11 @@ class Matched:
 
         How many rows they have may be known: then it is those who have exactly as many.
         """
-        assert self.people is not None
+        if self.people is None:
+            return self.by_cells
         groups = members.candidates
-        first = groups.order[groups.starts[:-1]]
-        described = members.groups.labels[first].tolist()
-        counts = np.bincount(members.of_row)[first].tolist()
+        described = groups.of_part(members.groups.labels).tolist()
+        counts = groups.of_part(members.whom.sizes).tolist()
         found = [
             self.people[one].get(count, 0) if members.known else sum(self.people[one].values())
             for one, count in zip(described, counts, strict=True)

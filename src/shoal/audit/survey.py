@@ -32,7 +32,6 @@ from shoal.principles.groups import Groups
 from shoal.principles.histogram import Histogram, as_worst
 from shoal.principles.outlook import OF_DESCRIPTIONS, OF_GROUPS, of_columns
 from shoal.table.coded import Sensitive
-from shoal.table.partition import PersonOf
 from shoal.table.people import values_of
 from shoal.table.reading import read_table, take_frame
 
@@ -331,7 +330,7 @@ def survey_people(published: Published, members: Members, name: str) -> dict[str
     """
     column = published.sensitive(name)
     value = Sensitive.of((column,))
-    own = values_of(value, PersonOf(members.of_row, len(members)))
+    own = values_of(value, members.whom)
     candidates = members.candidates
     found = nearness(candidates, own, widths(column))
     middle = found[len(found) // 2]
@@ -351,7 +350,7 @@ def survey_people(published: Published, members: Members, name: str) -> dict[str
 
 def _rows_of(members: Members, candidates: int) -> NDArray[np.int64]:
     """Return the rows of those who may be taken for one another."""
-    return np.flatnonzero(members.candidates.labels[members.of_row] == candidates)
+    return np.flatnonzero(members.whom.of_row(members.candidates.labels == candidates))
 
 
 def _riskiest_people(
@@ -386,7 +385,7 @@ def _records(
     found: list[dict[str, Any]] = []
     for one in worst.tolist():
         rows, size = _rows_of(members, one), int(middle.sizes[one])
-        people = members.of_row[rows]
+        people = members.whom.labels[rows]
         codes, place = np.unique(value.codes[rows], return_inverse=True)
         for code in range(len(codes)):
             close = near(relation, codes, codes[code])[place]

@@ -25,6 +25,7 @@ from shoal.principles.guarantee import PATIENCE, guarantee
 from shoal.principles.planning import frontier
 from shoal.runs.person import most_exposed
 from shoal.runs.remarks import Counted, alike_outside, members
+from shoal.table.coded import persons_of
 from shoal.table.coding import code_lenient
 from shoal.table.forms import MEANS
 from shoal.table.schema import PERSON, RESERVED, Schema
@@ -101,7 +102,9 @@ def riskiest(release: ReleaseData) -> dict[str, Any]:
     table, schema = plain_text(release), published_schema(release)
     if PERSON in table.columns:
         published = open_published(table, schema, RESERVED)
-        members = Members.of(published.groups, table[PERSON], known=release.coded.rows_known)
+        members = Members.of(
+            published.groups, persons_of(table, PERSON), known=release.coded.rows_known
+        )
         columns = tuple(survey_people(published, members, name) for name in schema.sensitive)
     else:
         columns = survey(table, schema, group=RESERVED).columns

@@ -119,6 +119,7 @@ class PersonOf(Partition):
     people: int = 0
 
     whom: ClassVar[str] = "people"  # what is counted, for sentences
+    one: ClassVar[str] = "person"
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
@@ -136,6 +137,7 @@ class Everyone(PersonOf):
 
     given = False
     whom = "rows"
+    one = "row"
 
     def __init__(self, rows: int) -> None:
         object.__setattr__(self, "people", rows)
