@@ -201,7 +201,7 @@ def test_with_one_row_a_person_nothing_changes() -> None:
 def test_rows_alike_in_value_are_one_value_of_a_person() -> None:
     people = PersonOf(np.array([0, 0, 1, 2, 2, 2]))
     value = values_of(Sensitive.of((code_column(pl.Series("x", [5, 5, 7, 9, 9, 9])),)), people)
-    assert value.sets is None
+    assert not value.several
     assert value.codes.tolist() == [0, 1, 2]
 
 

@@ -7,8 +7,8 @@ import pytest
 import shoal
 from shoal.errors import UsageError
 from shoal.principles.groups import Groups
-from shoal.table.coded import code_table
-from shoal.table.people import SeveralValues, ValueSets, by_people, one_value_each
+from shoal.table.coded import ValueSets, code_table
+from shoal.table.people import SeveralValues, by_people, one_value_each
 
 TABLE = pl.DataFrame(
     {

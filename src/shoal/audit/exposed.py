@@ -130,7 +130,7 @@ class Everybody:
         if stated is None:
             return cls(by_group, by_cells, tables)
         both = ((some.labels, len(some)) for some in (by_group, by_cells))
-        real = stated[by_group.order[by_group.starts[:-1]]]
+        real = by_group.of_part(stated)
         return cls(by_group, Groups.alike(len(stated), both), tables, real)
 
     def __len__(self) -> int:

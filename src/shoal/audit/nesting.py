@@ -156,7 +156,7 @@ class Side:
     @property
     def first(self) -> NDArray[np.int64]:
         """A row of each group."""
-        return self.groups.order[self.groups.starts[:-1]]
+        return self.groups.first
 
     def weights(self) -> NDArray[np.float64]:
         """Return the survey weight of each row."""

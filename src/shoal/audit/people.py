@@ -109,7 +109,7 @@ class Members:
                 rows = np.flatnonzero(place[of_row] >= 0)
                 whom = PersonOf(place[of_row[rows]], len(members))
                 own = values_of(subset_values(value, rows), whom)
-                if own.sets is not None:
+                if own.several:
                     principle.crowd(own)  # raises where several values have no meaning
             found.append(principle.measure(groups, own))
         return joined(found)

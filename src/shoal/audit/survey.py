@@ -334,7 +334,7 @@ def survey_people(published: Published, members: Members, name: str) -> dict[str
     candidates = members.candidates
     found = nearness(candidates, own, widths(column))
     middle = found[len(found) // 2]
-    several = own.sets is not None
+    several = own.several
     worst = np.lexsort((candidates.sizes, -middle.risks))
     return {
         "column": name,

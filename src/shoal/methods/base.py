@@ -65,7 +65,7 @@ class Task:
     @property
     def several(self) -> bool:
         """Whether somebody has several sensitive values."""
-        return any(value is not None and value.sets is not None for value in self.values)
+        return any(value is not None and value.several for value in self.values)
 
     @property
     def lacking(self) -> bool:

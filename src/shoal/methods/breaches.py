@@ -123,7 +123,7 @@ def rows_in_breach(
 
 def values_in(value: Sensitive, members: NDArray[np.int64]) -> NDArray[np.int32]:
     """Return the values of members, each value of a person once."""
-    if value.sets is None:
+    if not value.several:
         return value.codes[members]
     return value.sets.codes[np.isin(value.sets.owners, members)]
 

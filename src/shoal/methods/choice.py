@@ -73,7 +73,7 @@ def check_value(
             f"and the table has {rows:,}.{_instead(one, value, rows)}"
         )
         raise NotAchievable(msg)
-    if value is not None and value.sets is not None:
+    if value is not None and value.several:
         check_crowd(one, value, rows)
         return
     if value is None:

@@ -401,7 +401,7 @@ class Now:
 def _of_table(value: Sensitive, members: NDArray[np.int64]) -> Sensitive:
     """Return the values of some members, who are to be compared with the table of all of them."""
     found = gathered(value, members)
-    return found if found.sets is not None else replace(found, table=value.codes)
+    return found if found.several else replace(found, table=value.codes)
 
 
 def _breached(measured: list[Measurement]) -> NDArray[np.bool_]:

@@ -278,7 +278,7 @@ class Joining:
         ]
         bands = [relation for relation, _ in pairs if isinstance(relation, Band)]
         names = {tuple(column.name for column in value.columns) for _, value in pairs}
-        if any(value.sets is not None for _, value in pairs):
+        if any(value.several for _, value in pairs):
             return None
         if self.task.population is not None or len(names) != 1 or len(bands) < len(pairs):
             return None

@@ -121,8 +121,9 @@ class Principle(Term):
         for only where there are no more. Of people who have no values at all nothing is told, and
         no number of 1, which would promise nothing.
         """
-        sets = None if sensitive is None else sensitive.sets
-        if self.population or (sets is not None and not len(sets.codes)):
+        if self.population:
+            return None
+        if sensitive is not None and sensitive.several and not len(sensitive.sets.codes):
             return None
         whole = Groups(np.zeros(rows, np.int64))
         counts = {rows} if sensitive is None else {rows, sensitive.distinct}
@@ -271,7 +272,6 @@ class Pairwise(Principle):
         of any of them. So c has to be at most `largest_share` of n; that is necessary, and where
         people have several values it is not enough.
         """
-        assert sensitive.sets is not None
         classes, reach = cliques(self.relation(sensitive), sensitive.distinct)
         gap = None if sensitive.gap is None else int(classes[sensitive.gap])
         found = most_together(classes, reach, sensitive.sets, gap)

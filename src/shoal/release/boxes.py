@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 def spans(ranks: NDArray[np.int32], groups: Groups) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the lowest and the highest rank of each group in one column."""
-    moved = ranks[groups.order].astype(np.int64)
-    starts = groups.starts[:-1]
-    return np.minimum.reduceat(moved, starts), np.maximum.reduceat(moved, starts)
+    low, high = groups.ends(ranks)
+    return low.astype(np.int64), high.astype(np.int64)
 
 
 def highest_numbers(column: Column, groups: Groups) -> NDArray[np.int64]:

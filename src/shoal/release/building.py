@@ -254,9 +254,7 @@ def in_form(release: ReleaseData, form: str) -> ReleaseData:
     if release.heterogeneous:
         changed = replace(recoding, form=form)
         return replace(release, manifest=manifest, recoding=changed)
-    labels = np.empty(len(layout.bears), np.int64)
-    labels[layout.carries] = layout.bears
-    groups = _as_found(Groups.of(labels), layout)
+    groups = _as_found(Groups.of(layout.borne), layout)
     covered = covers(release.coded, columns, groups)
     quasi = [column for column, _ in covered]
     different, ncp = recode(covered, groups, form, release.schema, layout, release.suppression)

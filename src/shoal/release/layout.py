@@ -59,6 +59,13 @@ class Layout:
     nodes: NDArray[np.int64] | None = None  # the number of the node that each row's group is from
     orders: tuple[NDArray[np.int64], ...] = ()  # the random order of each linked table
 
+    @property
+    def borne(self) -> NDArray[np.int64]:
+        """The cell that each coded row is published with."""
+        found = np.empty(len(self.bears), np.int64)
+        found[self.carries] = self.bears
+        return found
+
     def of_linked(self, table: int, whom: PersonOf, linked: PersonOf) -> Layout:
         """Return the rows of a linked table in their random order.
 

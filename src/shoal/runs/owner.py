@@ -137,7 +137,7 @@ def _requirement(finding: Finding, release: ReleaseData, counted: Counted) -> di
     if principle.population and release.population is not None:
         before = replace(before, matches=alike_outside(release, before))
     entry: dict[str, Any] = {"risk_before": float(principle.measure(before, value).risk)}
-    if value is not None and value.sets is not None:
+    if value is not None and value.several:
         return entry  # what theorems say of before is about one value each
     if isinstance(principle, OneDimensional) and value is not None:
         (column,) = value.columns

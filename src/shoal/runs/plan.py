@@ -190,7 +190,7 @@ def _rows_of_several(coded: Coded, value: Sensitive | None) -> int | None:
     if most is not None and counts.max() > most:
         raise UsageError(BY_CHANCE)
     apart = rows.rows_known and len(np.unique(counts)) > 1
-    several = value is not None and value.sets is not None
+    several = value is not None and value.several
     return len(rows) if apart or several else None
 
 

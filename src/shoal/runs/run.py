@@ -327,7 +327,7 @@ class Run:
                     "largest_m": largest_share(value.columns[0], one.principle)
                     if isinstance(one.principle, OneDimensional)
                     and value is not None
-                    and value.sets is None
+                    and not value.several
                     else None,
                 }
                 for one, value in zip(left.requirements, left.values, strict=True)

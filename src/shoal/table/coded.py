@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.table.linked import Linked
-    from shoal.table.people import ValueSets
     from shoal.table.schema import Schema
 
 
@@ -363,6 +362,19 @@ def strata_of(quasi: Sequence[Column], schema: Schema, rows: int) -> Partition:
 
 
 @dataclass(frozen=True, eq=False)
+class ValueSets:
+    """The values of members: those of member u are `codes[ends[u] : ends[u + 1]]`, ascending."""
+
+    ends: NDArray[np.int64]
+    codes: NDArray[np.int32]
+
+    @cached_property
+    def owners(self) -> NDArray[np.int64]:
+        """The member that has each value."""
+        return np.repeat(np.arange(len(self.ends) - 1), np.diff(self.ends))
+
+
+@dataclass(frozen=True, eq=False)
 class Sensitive:
     """Codes over the distinct values of one or several columns.
 
@@ -378,7 +390,7 @@ class Sensitive:
     places: NDArray[np.int32]
     table: NDArray[np.int32] | None = None
 
-    sets: ClassVar[ValueSets | None] = None  # the values of members who have several
+    several: ClassVar[bool] = False  # whether some members have several values, or none
 
     @classmethod
     def of(cls, columns: tuple[Column, ...]) -> Sensitive:
@@ -421,8 +433,13 @@ class Sensitive:
     @cached_property
     def lacks(self) -> bool:
         """Whether anybody lacks a value, and not only others of the table."""
-        codes = self.codes if self.sets is None else self.sets.codes
+        codes = self.sets.codes if self.several else self.codes
         return self.gap is not None and bool((codes == self.gap).any())
+
+    @cached_property
+    def sets(self) -> ValueSets:
+        """The values of each member, here one."""
+        return ValueSets(np.arange(len(self.codes) + 1, dtype=np.int64), self.codes)
 
     @property
     def known(self) -> Sensitive:

@@ -10,13 +10,12 @@ A population is everybody who could be in a table, coded to be compared with the
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from shoal.errors import BadCells, InputError, UnknownColumn, UsageError, option
-from shoal.table.coded import Coded, Sensitive, coordinates, persons_of
+from shoal.table.coded import Coded, Sensitive, ValueSets, coordinates, persons_of
 from shoal.table.coding import check_type, code_lenient
 from shoal.table.ends import ranks_within
 from shoal.table.missing import first_rows, is_missing
@@ -172,24 +171,13 @@ def code_both(population: pl.DataFrame | None, coded: Coded) -> tuple[Coded, Pop
     return coded.among(people.columns), people
 
 
-@dataclass(frozen=True, eq=False)
-class ValueSets:
-    """The values of members: those of member u are `codes[ends[u] : ends[u + 1]]`, ascending."""
-
-    ends: NDArray[np.int64]
-    codes: NDArray[np.int32]
-
-    @cached_property
-    def owners(self) -> NDArray[np.int64]:
-        """The member that has each value."""
-        return np.repeat(np.arange(len(self.ends) - 1), np.diff(self.ends))
-
-
 class SeveralValues(Sensitive):
     """The values of people some of whom have several; nobody has *a* code.
 
     Whatever is defined for one value a person asks for `codes` and is refused.
     """
+
+    several = True
 
     def __init__(self, columns: tuple[Column, ...], places: NDArray, sets: ValueSets) -> None:
         object.__setattr__(self, "columns", columns)
@@ -209,13 +197,11 @@ class SeveralValues(Sensitive):
     @property
     def known(self) -> Sensitive:
         """The values that are not missing, as if there were no others; codes stay the same."""
-        assert self.sets is not None
         return self if self.gap is None else SeveralValues(*self.known_columns(), self.sets)
 
     @property
     def members(self) -> NDArray[np.int32]:
         """The number of each person's set."""
-        assert self.sets is not None
         return np.arange(len(self.sets.ends) - 1, dtype=np.int32)
 
 
@@ -298,7 +284,7 @@ def values_of(rows: Sensitive, person_of: PersonOf) -> Sensitive:
 
 def one_value_each(value: Sensitive) -> Sensitive | None:
     """Return values of which everybody has one, the least; None where somebody has none."""
-    if value.sets is None:
+    if not value.several:
         return value
     begins, ends = value.sets.ends[:-1], value.sets.ends[1:]
     if (begins == ends).any():
@@ -313,7 +299,7 @@ def subset_values(value: Sensitive, rows: NDArray[np.int64]) -> Sensitive:
 
 def gathered(value: Sensitive, members: NDArray[np.int64]) -> Sensitive:
     """Return the values of some members, in their order; one may stand there several times."""
-    if value.sets is None:
+    if not value.several:
         return subset_values(value, members)
     begins = value.sets.ends[members]
     counts = value.sets.ends[members + 1] - begins

@@ -216,9 +216,7 @@ def _of_groups(
     one: Seen, column: Column, found: Bands, release: ReleaseData, rows: NDArray
 ) -> Seen:
     """Return a sensitive column of which readers know what values a group has, not whose."""
-    layout = release.recoding.layout
-    group = np.empty(len(layout.carries), np.int64)
-    group[layout.carries] = layout.bears
+    group = release.recoding.layout.borne
     sizes = np.bincount(group)
     if column.numeric and column.gap is None:
         values = column.numbers.astype(np.float64)[column.codes]
@@ -235,9 +233,7 @@ def _lost(release: ReleaseData) -> NDArray[np.float64]:
     layout, kinds = release.recoding.layout, release.recoding.kinds
     columns = release.coded.quasi
     by_cell = sum(ncp_by_group(c, kinds[c.name].spans)[kinds[c.name].which] for c in columns)
-    lost = np.empty(len(layout.carries))
-    lost[layout.carries] = np.asarray(by_cell)[layout.bears] / len(columns)
-    return lost
+    return np.asarray(by_cell)[layout.borne] / len(columns)
 
 
 def _subgroups(
