@@ -160,11 +160,8 @@ class _Search:
 
     def torn(self, published: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the people whose own rows, of those published, are never mixed."""
-        strata = self.task.coded.strata
-        if not strata.given:
-            return np.empty(0, np.int64)
         rows = np.flatnonzero(self.places[0] < self.whom[0].of_row(published[:, 0]))
-        low, high = self.whom[0].only(rows).ends(strata.labels[rows])
+        low, high = self.whom[0].only(rows).ends(self.task.coded.strata.labels[rows])
         return np.flatnonzero(low < high)
 
     def without(self, torn: NDArray[np.int64]) -> _Search:
@@ -274,12 +271,11 @@ class _Search:
 
     def fewest(self, people: NDArray[np.int64]) -> int:
         """Return how many people there are, or of those who may be mixed where that decides."""
-        strata = self.task.coded.strata
-        if self.method.chooses_rows or not strata.given:
+        if self.method.chooses_rows:
             return len(people)
         firsts = self.places[0] == 0  # the row of each person that is published in any case
         own = np.empty(len(self.whom[0]), np.int64)
-        own[self.whom[0].labels[firsts]] = strata.labels[firsts]
+        own[self.whom[0].labels[firsts]] = self.task.coded.strata.labels[firsts]
         return int(np.unique(own[people], return_counts=True)[1].min())
 
     def too_few(self, people: int, level: NDArray[np.int64]) -> NotAchievable:

@@ -120,8 +120,11 @@ def check_least_risk(task: Task, *, gone: int = 0) -> None:
     """Raise where every grouping is known to have a larger risk than a dissimilarity allows.
 
     `gone` rows may be left out, which all might be near to one another. Of people with several
-    values one value each is looked at: others can only add to those who are near.
+    values one value each is looked at: others can only add to those who are near. Rows about
+    people are looked at where these are searched.
     """
+    if task.coded.person_of.given:
+        return
     few = f", whichever {gone} are left out" if gone else ""
     for one, whole in zip(task.requirements, task.values, strict=True):
         principle = one.principle

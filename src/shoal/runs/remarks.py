@@ -58,8 +58,8 @@ def members(release: ReleaseData) -> Counted:
     """Return the members of a release."""
     coded, after = release.coded, release_groups(release)
     before = unprotected(coded)
-    if not coded.person_of.given or after is None:
-        return Counted(coded, before, after)
+    if after is None:
+        return Counted(coded, before, None)
     counts, labels = row_counts(coded), coded.person_of.of_part(after.labels)
     if coded.rows_known:
         labels = labels * len(counts) + counts.labels

@@ -291,8 +291,7 @@ class Run:
         check_columns(run, table, prepared)
         share = read_share(self.suppress)
         left = foresee(task, chosen, share)
-        if not task.coded.person_of.given:
-            check_least_risk(task, gone=int(len(task.coded) * share))
+        check_least_risk(task, gone=int(len(task.coded) * share))
         return as_people(task), left, chosen
 
     def rehearse(self, progress: Progress = silent, tell: Tell = unheard) -> dict[str, Any]:
