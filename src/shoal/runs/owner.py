@@ -78,10 +78,7 @@ def collect_owner(release: ReleaseData, audit: Audit, limit: Fraction) -> dict[s
 
 def riskiest(release: ReleaseData) -> dict[str, Any]:
     """Gather who is most at risk, and what leaving rows out changed."""
-    from shoal.audit.survey import (
-        survey,  # which knows every principle
-        survey_people,
-    )
+    from shoal.audit.survey import survey_column  # which knows every principle
 
     facts: dict[str, Any] = {
         "suppression": str(release.suppression),
@@ -100,14 +97,10 @@ def riskiest(release: ReleaseData) -> dict[str, Any]:
     if not release.schema.sensitive:
         return facts
     table, schema = plain_text(release), published_schema(release)
-    if PERSON in table.columns:
-        published = open_published(table, schema, RESERVED)
-        members = Members.of(
-            published.groups, persons_of(table, PERSON), known=release.coded.rows_known
-        )
-        columns = tuple(survey_people(published, members, name) for name in schema.sensitive)
-    else:
-        columns = survey(table, schema, group=RESERVED).columns
+    published = open_published(table, schema, RESERVED)
+    whom = persons_of(table, PERSON if PERSON in table.columns else None)
+    members = Members.of(published.groups, whom, known=release.coded.rows_known)
+    columns = tuple(survey_column(published, members, name) for name in schema.sensitive)
     strips = [_strips(release, one) for one in columns]
     return facts | {"columns": list(columns), "strips": strips, "answer": _answer(columns)}
 
