@@ -115,7 +115,7 @@ def rows_in_breach(
     relation = between_members(principle.relation(value), value)
     found = [np.empty(0, np.int64)]
     for group in np.flatnonzero(measured.breaches):
-        rows = groups.order[groups.starts[group] : groups.starts[group + 1]]
+        rows = groups.rows(group)
         close = nearness(relation, value.members[rows])
         found.append(rows[close.sum(axis=1) > principle.searched(len(rows))])
     return np.concatenate(found)
@@ -150,7 +150,7 @@ def crowded_rows(task: Task, groups: Groups) -> NDArray[np.int64]:
         relation = between_members(principle.relation(value), value)
         lacking = value.gap is not None  # whoever lacks a value is near to all others
         for group in np.flatnonzero(measured.breaches):
-            rows = groups.order[groups.starts[group] : groups.starts[group + 1]]
+            rows = groups.rows(group)
             close = nearness(relation, value.members[rows])
             left = np.ones(len(rows), np.bool_)
             while left.any():

@@ -20,7 +20,7 @@ import numpy as np
 
 from shoal.errors import NotAchievable
 from shoal.principles.groups import Groups
-from shoal.release.regions import children
+from shoal.release.regions import children, reach_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,7 +135,7 @@ class Cutting:
         low, high = np.zeros((2, int(part.max()) + 1, len(coded.quasi)))
         line = coded.line
         for j, (column, reach) in enumerate(zip(coded.quasi, self.reach, strict=True)):
-            ends = _ends(part, *reach, column.distinct)
+            ends = reach_of(part, *reach, column.distinct)
             if column.tree is not None:
                 nodes = column.nodes(*(end.astype(np.int32) for end in ends))
                 high[:, j] = column.tree.ncp[nodes] * coded.column_weights[j]
@@ -182,14 +182,6 @@ def reaches(coded: Coded) -> list[tuple[Ints, Ints]]:
     """Return the lowest and the highest rank of each row, or person, in each quasi column."""
     rows = coded.table
     return [rows.person_of.ends(one.codes.astype(np.int64)) for one in rows.quasi]
-
-
-def _ends(part: Ints, low: Ints, high: Ints, distinct: int) -> tuple[Ints, Ints]:
-    least = np.full(int(part.max()) + 1, distinct, np.int64)
-    most = np.full(len(least), -1, np.int64)
-    np.minimum.at(least, part, low)
-    np.maximum.at(most, part, high)
-    return least, most
 
 
 def halves(part: Ints, low: Ints, high: Ints) -> Ints:

@@ -24,7 +24,7 @@ from shoal.runs.doing import release_here
 from shoal.table.coded import code_table
 from shoal.table.coding import code_column, code_lenient
 from shoal.table.forms import INTERVALS, TWO_TABLES
-from shoal.table.partition import renumber
+from shoal.table.partition import Partition, renumber
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -407,10 +407,8 @@ def _outside(
     columns = list(ledger.fixed["columns"])
     table = pl.concat([ledger.rows.select(columns), now.select(columns)])
     coded = code_table(table, plain.only("quasi"), missing="value")
-    groups = renumber(ledger.rows[GROUP].to_numpy())
-    order = np.argsort(groups, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(groups))])
-    members = [order[starts[g] : starts[g + 1]] for g in groups[places]]
+    groups = Partition(renumber(ledger.rows[GROUP].to_numpy()))
+    members = [groups.rows(group) for group in groups.labels[places]]
     more = [np.append(m, ledger.rows.height + i) for i, m in enumerate(members)]
 
     def joined(parts: list[NDArray[np.int64]]) -> _Joined:

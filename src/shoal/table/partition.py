@@ -49,7 +49,7 @@ class Partition:
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def rows(self, part: int) -> NDArray[np.int64]:
+    def rows(self, part: int | np.integer) -> NDArray[np.int64]:
         """Return the rows of one part."""
         return self.order[self.starts[part] : self.starts[part + 1]]
 
