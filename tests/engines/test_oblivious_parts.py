@@ -25,9 +25,10 @@ from shoal.engines.spark.work import ShardFound
 from shoal.errors import NotAchievable, UsageError
 from shoal.methods.base import Method, Task
 from shoal.methods.oblivious import Dealing
-from shoal.principles.groups import Groups, renumber
+from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
 from shoal.table.coded import code_table
+from shoal.table.partition import renumber
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -117,7 +118,7 @@ def orders_of(coded: Any, chance: Chance, *, by_rows: bool) -> Any:
 
     def drawn(*counts: int) -> list[np.ndarray]:
         (rows,) = counts
-        own = [np.flatnonzero(coded.people == one) for one in range(int(coded.people.max()) + 1)]
+        own = coded.person_of.parts()
         several = [some for some in own if len(some) > 1 and by_rows]
         ways = list(itertools.product(*(itertools.permutations(some) for some in several)))
         order = np.arange(rows)

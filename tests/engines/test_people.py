@@ -18,8 +18,9 @@ from reference import people as oracle
 from shoal.audit.people import Members
 from shoal.audit.tables import read_tables
 from shoal.principles.groups import Groups
-from shoal.table.coded import Sensitive
+from shoal.table.coded import Sensitive, persons_of
 from shoal.table.coding import code_column
+from shoal.table.partition import PersonOf
 from shoal.table.people import values_of
 from shoal.views.again import command
 
@@ -86,7 +87,7 @@ def test_what_is_measured_among_people_is_what_is_defined(
         table = visits(chance, chance.randint(1, 9), chance.choice([3, 12]))
         groups = Groups.of(np.array([chance.randint(0, 1) for _ in range(table.height)]))
         column = code_column(table["cost"])
-        members = Members.of(groups, table["patient"], known=known)
+        members = Members.of(groups, persons_of(table, "patient"), known=known)
         found = members.measure(principle, Sensitive.of((column,)))
         rows = list(zip(groups.labels.tolist(), table["patient"], table["cost"], strict=True))
         assert found.risk == oracle.risk(rows, near, known=known)
@@ -198,9 +199,9 @@ def test_with_one_row_a_person_nothing_changes() -> None:
 
 
 def test_rows_alike_in_value_are_one_value_of_a_person() -> None:
-    people = np.array([0, 0, 1, 2, 2, 2])
-    value = values_of(Sensitive.of((code_column(pl.Series("x", [5, 5, 7, 9, 9, 9])),)), people, 3)
-    assert value.sets is None
+    people = PersonOf(np.array([0, 0, 1, 2, 2, 2]))
+    value = values_of(Sensitive.of((code_column(pl.Series("x", [5, 5, 7, 9, 9, 9])),)), people)
+    assert not value.several
     assert value.codes.tolist() == [0, 1, 2]
 
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.engines.local import Local, apart, cut
+from shoal.engines.local import Local, cut
 from shoal.methods.base import Task
 from shoal.principles.requirement import requirements
 from shoal.table.coded import code_table
@@ -223,8 +223,7 @@ def test_the_command_keeps_columns_apart_and_its_audit_notices_a_mixed_cell(tmp_
 
 def test_rows_apart_are_parted_by_their_numbers():
     coded = task_of(people(2), "KAnonymity(k=3)", never_mix=["town"]).coded
-    parts = apart(coded)
-    assert coded.apart is not None
+    parts = coded.strata.parts()
     assert len(parts) == 4
     for rows in parts:
-        assert len(set(coded.apart[rows].tolist())) == 1
+        assert len(set(coded.strata.labels[rows].tolist())) == 1

@@ -223,7 +223,7 @@ def test_people_are_coded_as_the_search_asks_for_them():
     task = Task(
         coded,
         tuple(requirements("KMap(k=2)", SCHEMA.sensitive)),
-        people=code_people(table.select("q", "r"), coded),
+        population=code_people(table.select("q", "r"), coded),
     )
     assert Partitions(task).matching[0b011] == (True, True, False)
     assert Partitions(task).matching[0b111] == (True, True, True)

@@ -16,11 +16,12 @@ import pytest
 
 import shoal
 from reference import knowing
-from shoal.principles.groups import Groups, renumber
+from shoal.principles.groups import Groups
 from shoal.progress import silent
 from shoal.release.layout import Randomness
 from shoal.release.ledger import GROUP, WHO, Ledger
 from shoal.runs.ledger import fixed_by, take_turn
+from shoal.table.partition import renumber
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

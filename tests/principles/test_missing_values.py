@@ -265,11 +265,12 @@ def test_people_with_several_values_count_once_and_whoever_lacks_one_is_near_to_
     assume(any(value is not None for some in people for value in some))
     rows = [(who, value) for who, some in enumerate(people) for value in some]
     cells = pl.Series("s", [value for _, value in rows], pl.Int64)
+    from shoal.table.partition import PersonOf
     from shoal.table.people import values_of
 
     value = Sensitive.of((code_lenient(cells),))
     whose = np.array([who for who, _ in rows], np.int64)
-    own = values_of(value, whose, len(people))
+    own = values_of(value, PersonOf(whose, len(people)))
     groups = Groups(np.zeros(len(people), np.int64))
     for principle, close in (
         (shoal.EpsilonM(epsilon=width, m=1), lambda u, v: abs(u - v) <= width),

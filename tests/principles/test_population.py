@@ -72,7 +72,7 @@ def test_groups_equal_those_of_the_definition(principle, holds, both, widest, k)
     table, everybody = both
     coded = code_table(frame(table), schema())
     asked = requirements([principle, shoal.KAnonymity(k=k)], ["salary"])
-    task = Task(coded, tuple(asked), people=code_people(people_of(everybody), coded))
+    task = Task(coded, tuple(asked), population=code_people(people_of(everybody), coded))
     rows, persons = rows_of(table), rows_of(everybody)
 
     def admissible(group):

@@ -24,7 +24,8 @@ from shoal.audit.verify import alike
 from shoal.errors import InputError
 from shoal.principles.groups import Groups
 from shoal.release.cells import cells, spans
-from shoal.table.coding import code_lenient, code_persons
+from shoal.table.coded import persons_of
+from shoal.table.coding import code_lenient
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import PERSON, RESERVED
 from shoal.table.settling import weights_of
@@ -156,7 +157,7 @@ class Side:
     @property
     def first(self) -> NDArray[np.int64]:
         """A row of each group."""
-        return self.groups.order[self.groups.starts[:-1]]
+        return self.groups.first
 
     def weights(self) -> NDArray[np.float64]:
         """Return the survey weight of each row."""
@@ -238,12 +239,10 @@ def _of_people(
     side: Side, labels: NDArray[np.int64], known: dict[tuple[int, ...], int]
 ) -> NDArray[np.int64]:
     """Return a number for what all rows of each row's person carry: they stay together."""
-    people = code_persons(side.table[PERSON])
-    order = np.lexsort((labels, people))
-    ends = np.cumsum(np.bincount(people))
-    sets = [tuple(part.tolist()) for part in np.split(labels[order], ends[:-1])]
+    whom = persons_of(side.table, PERSON)
+    sets = (tuple(sorted(labels[rows].tolist())) for rows in whom.parts())
     numbers = np.array([known.setdefault(one, len(known)) for one in sets], np.int64)
-    return numbers[people]
+    return whom.of_row(numbers)
 
 
 Cover = Callable[[int, int], bool]

@@ -71,7 +71,7 @@ class Published:
     @cached_property
     def first_rows(self) -> NDArray[np.int64]:
         """The first row of each group."""
-        return self.groups.order[self.groups.starts[:-1]]
+        return self.groups.first
 
     def group_id(self, group: int) -> str:
         """Return how a reader finds a group: by its id, or by its first row, counted from 1."""

@@ -22,6 +22,7 @@ from shoal.table.coding import code_asked, code_column, code_lenient
 from shoal.table.grid import read_bounds
 from shoal.table.groupings import Listed
 from shoal.table.missing import MISSING_LABEL
+from shoal.table.partition import Everyone, OnePart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,8 +49,7 @@ def stand_ins(
     `asked` has the sensitive columns that a requirement is about, and whether it needs numbers.
     """
     said = {column["name"]: column for column in manifest["columns"]}
-    turn = np.empty(len(groups.labels), np.int64)
-    turn[groups.order] = np.arange(len(turn)) - groups.starts[groups.labels[groups.order]]
+    turn = groups.turns(np.arange(len(groups.labels)))
     plain = schema.read_numbers(published, "sensitive")
     return Coded(
         tuple(
@@ -61,6 +61,8 @@ def stand_ins(
             for name in schema.sensitive
         ),
         np.arange(published.height),
+        Everyone(published.height),
+        OnePart(published.height),
         {name: column["weight"] for name, column in said.items() if "weight" in column},
     )
 

@@ -22,11 +22,12 @@ from shoal.audit.cells import cell_codes
 from shoal.audit.exposed import Everybody, ShownRows, Tally, tally, tally_apart
 from shoal.audit.identification import threshold_of
 from shoal.exact import upward
-from shoal.principles.groups import Groups, Measurement
+from shoal.principles.groups import Groups
+from shoal.table.partition import Everyone
 from shoal.table.schema import NOBODY, REAL, RESERVED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from shoal.table.schema import Schema
 
     Valued = tuple[Requirement, Sensitive | None, str | None]  # with the linked table of the value
-    Measure = Callable[[Groups, Requirement, Sensitive, str | None], Measurement]
 
 VERDICTS = ("holds", "holds-with-open-questions", "does-not-hold")
 HOLDS, OPEN, BROKEN = VERDICTS
@@ -185,53 +185,29 @@ def look(
     exposed: Exposed,
     published: pl.DataFrame,
     schema: Schema,
-    by_group: Groups,
-    by_cells: Groups,
-    valued: Sequence[Valued],
-    beside: pl.DataFrame | None = None,
-) -> Exposed:
-    """Count what exposed columns show where every row is somebody by itself.
-
-    `valued` are the requirements with their values. `beside` are the people of a release whose
-    quasi cells stand in a table of their own.
-    """
-
-    def measure(groups: Groups, one: Requirement, value: Sensitive, _: str | None) -> Measurement:
-        return one.principle.measure(groups, value)
-
-    rows = (ShownRows(_values(published, schema, beside), schema),)
-    crowd = Everybody.of(by_group, by_cells if beside is None else by_group, rows, _real(published))
-    learned = _learned(exposed, crowd, valued, measure)
-    return _counted(exposed, crowd, learned, published[RESERVED], beside, schema)
-
-
-def look_at_people(
-    exposed: Exposed,
-    published: pl.DataFrame,
-    schema: Schema,
     members: Members,
     alike: Members,
     linked: Mapping[str, pl.DataFrame],
     valued: Sequence[Valued],
     beside: pl.DataFrame | None = None,
 ) -> Exposed:
-    """Count it where rows are about people: `members` of groups, `alike` in their quasi cells."""
-    row = np.empty(len(alike), np.int64)  # of each person one or another
-    row[alike.of_row] = np.arange(len(alike.of_row))
-    by_group = Groups.of(members.candidates.labels[members.of_row[row]])
-    real = _real(published)
+    """Count what exposed columns show of people: `members` of groups, `alike` in quasi cells.
+
+    `valued` are the requirements with their values. `beside` are the people of a release whose
+    quasi cells stand in a table of their own.
+    """
+    by_group, real, groups = members.candidates, _real(published), published[RESERVED]
+    if alike.whom.given:
+        by_group = Groups.of(alike.whom.of_part(members.whom.of_row(by_group.labels)))
+        real = None if real is None else alike.whom.of_part(real)
+        groups = groups.gather(alike.whom.first)
     tables = (
-        ShownRows(_values(published, schema, beside), schema, alike.of_row),
+        ShownRows(_values(published, schema, beside), schema, alike.whom),
         *(ShownRows(linked[name], schema.linked[name], alike.linked[name]) for name in linked),
     )
-    real = None if real is None else real[row]
-
-    def measure(groups: Groups, one: Requirement, value: Sensitive, of: str | None) -> Measurement:
-        return replace(alike, groups=groups).measure(one.principle, value, of)
-
     crowd = Everybody.of(by_group, alike.candidates if beside is None else by_group, tables, real)
-    learned = _learned(exposed, crowd, valued, measure)
-    return _counted(exposed, crowd, learned, published[RESERVED].gather(row), beside, schema)
+    learned = _learned(exposed, crowd, valued, alike)
+    return _counted(exposed, crowd, learned, groups, beside, schema)
 
 
 def _values(published: pl.DataFrame, schema: Schema, beside: pl.DataFrame | None) -> pl.DataFrame:
@@ -250,7 +226,7 @@ def _real(table: pl.DataFrame) -> NDArray[np.int64] | None:
 
 
 def _learned(
-    exposed: Exposed, crowd: Everybody, valued: Sequence[Valued], measure: Measure
+    exposed: Exposed, crowd: Everybody, valued: Sequence[Valued], alike: Members
 ) -> dict[str, int]:
     """Count for each requirement the people among whom it breaks for who knows exposed cells.
 
@@ -264,7 +240,7 @@ def _learned(
     classes = crowd.classes(crowd.by_group, known)
     for one, value, of in valued:
         if value is not None:
-            measured = measure(classes, one, value, of)
+            measured = replace(alike, groups=classes).measure(one.principle, value, of)
             people = int(measured.sizes[measured.breaches].sum())
             found[repr(one)] = min(people, int(crowd.there.sum()))
     return found
@@ -287,7 +263,7 @@ def _counted(
     people = Everybody.of(
         Groups(labels[len(groups) :]),
         Groups.alike(beside.height, quasi),
-        (ShownRows(beside, schema),),
+        (ShownRows(beside, schema, Everyone(beside.height)),),
         _real(beside),
     )
     counted = tally_apart(people, crowd, labels[: len(groups)], exposed.said, learned)

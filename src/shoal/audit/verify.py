@@ -10,14 +10,14 @@ import numpy as np
 
 from shoal.audit.cells import cell_codes
 from shoal.audit.people import Members, rows_of_people
-from shoal.audit.verdict import look, look_at_people
+from shoal.audit.verdict import look
 from shoal.errors import InputError
 from shoal.exact import at_most, upward
 from shoal.principles.base import Pairwise, check_odds
 from shoal.principles.groups import Groups, Measurement
 from shoal.principles.requirement import check_population, check_whose
 from shoal.showing import Shown
-from shoal.table.coded import Sensitive
+from shoal.table.coded import Sensitive, persons_of
 from shoal.table.coding import code_lenient, quantity
 from shoal.table.columns import Handed, without_cells
 from shoal.table.reading import take_frame
@@ -269,19 +269,16 @@ def audit_table(
     published = take_frame(given)
     check_rows(published)
     check_population(requirements, given=population is not None)
-    findings: list[Finding] = []
-    problems: list[str] = []
-    remarks: tuple[str, ...] = ()
-    matched: Matched | None = None
+    known, problems, remarks = schema.rows_known, [], []
+    outside: Matched | None = None
     if population is not None and any(one.principle.population for one in requirements):
         from shoal.audit.presence import count_people
 
         if schema.person is not None:
-            linking, known = bool(schema.linked), schema.rows_known
-            check_whose(requirements, linked=linking, known=known)
-        matched = count_people(published, schema, population, requirements, kinds)
-        by_cells, problems = matched.by_cells, matched.problems
-        remarks = () if kinds is not None else (GUESSED,)
+            check_whose(requirements, linked=bool(schema.linked), known=known)
+        outside = count_people(published, schema, population, requirements, kinds)
+        by_cells, problems = outside.by_cells, outside.problems
+        remarks = [] if kinds is not None else [GUESSED]
     else:
         cells = [published[name] for name in schema.quasi]
         published = without_cells(published, schema.quasi)
@@ -290,73 +287,16 @@ def audit_table(
     by_group = alike(published, (RESERVED,)) if grouped else by_cells
     if grouped:
         problems += mixed_groups(by_group, by_cells)
-    if schema.person is not None:
-        whole = _audit_people(
-            published,
-            schema,
-            requirements,
-            by_group,
-            by_cells,
-            problems,
-            linked,
-            matched,
-            exposed,
-            beside,
-            offered,
-        )
-        return replace(whole, remarks=(*whole.remarks, *remarks))
-    valued: list[Valued] = []
-    for one in requirements:
-        if one.principle.population:
-            measured = one.principle.measure(by_cells, None)
-            findings.append(Finding(one, "population", measured))
-            continue
-        value = published_value(published, schema, one, offered)
-        valued.append((one, value, None))
-        views = [("group", by_group)] if grouped else [("cells", by_cells)]
-        if grouped and one.principle.monotone:
-            views.append(("cells", by_cells))
-        findings += [Finding(one, by, one.principle.measure(rows, value)) for by, rows in views]
-    if exposed is not None:
-        exposed = look(exposed, published, schema, by_group, by_cells, valued, beside)
-    return Audit(
-        published.height,
-        len(by_group),
-        tuple(findings),
-        tuple(problems),
-        alike=by_cells.sizes,
-        remarks=remarks,
-        exposed=exposed,
-    )
-
-
-def _audit_people(
-    published: pl.DataFrame,
-    schema: Schema,
-    requirements: Sequence[Requirement],
-    by_group: Groups,
-    by_cells: Groups,
-    problems: list[str],
-    linked: Mapping[str, pl.DataFrame],
-    outside: Matched | None,
-    exposed: Exposed | None,
-    beside: pl.DataFrame | None,
-    offered: Mapping[str, Column],
-) -> Audit:
-    """Measure requirements on the people of a published table, and of those linked with it."""
-    assert schema.person is not None
-    persons, known = published[schema.person], schema.rows_known
-    grouped = RESERVED in published.columns
+    whom = persons_of(published, schema.person)
     tables, matched, unmatched = rows_of_people(published, linked)
-    members = Members.of(by_group, persons, known=known, linked=matched)
-    alike = Members.of(by_cells, persons, known=known, linked=matched) if grouped else members
-    findings = []
+    members = Members.of(by_group, whom, known=known, linked=matched)
+    in_cells = Members.of(by_cells, whom, known=known, linked=matched) if grouped else members
+    findings: list[Finding] = []
     valued: list[Valued] = []
     for one in requirements:
-        if one.principle.population:
-            assert outside is not None
-            measured = one.principle.measure(outside.candidates(alike), None)
-            findings.append(Finding(one, "population", measured, "person"))
+        if outside is not None and one.principle.population:
+            measured = one.principle.measure(outside.candidates(in_cells), None)
+            findings.append(Finding(one, "population", measured, whom.one))
             continue
         table = next((name for name, own in schema.linked.items() if _is_of(one, own)), None)
         rows, own = (published, schema) if table is None else (tables[table], schema.linked[table])
@@ -364,24 +304,32 @@ def _audit_people(
         valued.append((one, value, table))
         views = [("group" if grouped else "cells", members)]
         if grouped and one.principle.monotone:
-            views.append(("cells", alike))
+            views.append(("cells", in_cells))
         findings += [
-            Finding(one, by, whom.measure(one.principle, value, table), "person")
-            for by, whom in views
+            Finding(one, by, some.measure(one.principle, value, table), whom.one)
+            for by, some in views
         ]
     if exposed is not None:
-        exposed = look_at_people(exposed, published, schema, members, alike, tables, valued, beside)
-    return Audit(
+        exposed = look(exposed, published, schema, members, in_cells, tables, valued, beside)
+    found = Audit(
         published.height,
         len(by_group),
         tuple(findings),
         (*problems, *unmatched, *members.scattered()),
-        alike=alike.candidates.sizes,
-        remarks=() if known else (unknown_rows(members.alone, members.people),),
+        alike=in_cells.candidates.sizes,
+        remarks=tuple(remarks),
+        exposed=exposed,
+    )
+    if not whom.given:
+        return found
+    if not known:
+        remarks.insert(0, unknown_rows(members.alone, members.people))
+    return replace(
+        found,
+        remarks=tuple(remarks),
         people=members.people,
         alone=members.alone,
         rows_known=known,
-        exposed=exposed,
     )
 
 

@@ -24,7 +24,6 @@ from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 from shoal.release.boxes import certainty
 from shoal.release.squares import best_runs, squared_error, squared_space
-from shoal.table.people import CodedPeople
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -260,7 +259,7 @@ class Exchange(Thorough):
     def find(self, task: Task) -> Groups:
         """Find groups that keep every requirement."""
         ends = time.monotonic() + (np.inf if task.seconds is None else task.seconds)
-        if task.lacking and not isinstance(task.coded, CodedPeople):
+        if task.lacking and task.coded.table is task.coded:
             return self.take_in(task, ends)
         sizes = [self.size] if self.size is not None else promising_sizes(task)
         alone = self.size is None and not pairwise_of(task)

@@ -195,7 +195,7 @@ class MUniqueness(Pairwise):
 
         Rows in the order of their values, dealt to so many groups, are different in each.
         """
-        if sensitive is None or sensitive.sets is not None:
+        if sensitive is None or sensitive.several:
             return None
         return replace(self, m=rows // int(np.bincount(sensitive.codes).max()))
 

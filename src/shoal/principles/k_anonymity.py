@@ -97,9 +97,9 @@ class OfPopulation(Principle):
 
     def matched(self, groups: Groups) -> NDArray[np.int64]:
         """Return how many persons each group's description matches."""
-        if groups.people is None:
+        if groups.matches is None:
             raise UsageError(WITHOUT_POPULATION.format(self))
-        return groups.people
+        return groups.matches
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -369,7 +369,7 @@ class Window(OneDimensional, Pairwise):
         from shoal.kernels.windows import longest_runs
 
         assert sensitive is not None
-        if sensitive.sets is not None:
+        if sensitive.several:
             return super().measure(groups, sensitive)
         reach = self.band(sensitive).reach
 

@@ -71,13 +71,7 @@ def build_release(
 ) -> ReleaseData:
     """Recode what was found, shuffle rows and group numbers, and state what was done."""
     coded = task.coded
-    layout = lay_out(
-        found,
-        randomness,
-        apart=form == TWO_TABLES,
-        whom=coded.people,
-        linked=[len(one.rows) for one in coded.linked],
-    )
+    layout = lay_out(found, coded, randomness, apart=form == TWO_TABLES)
     if layout.nodes is not None:
         schema.check_reserved(NODE)
     columns = columns_of(form, schema, coded)
@@ -115,7 +109,7 @@ def build_release(
         )
     )
     alone = None
-    if coded.people is not None and not schema.rows_known and isinstance(found, Groups):
+    if not schema.rows_known and isinstance(found, Groups):
         alone = alone_with_their_rows(coded, found)
     manifest = state(
         recoding,
@@ -127,7 +121,7 @@ def build_release(
         method=method,
         ncp=ncp,
         title=title,
-        people=None if coded.people is None else int(coded.people.max()) + 1,
+        people=len(coded.person_of) if coded.person_of.given else None,
         alone=alone,
         sensitive=coded.sensitive,
     )
@@ -163,7 +157,6 @@ def _recode_linked(
     """Return what the rows of linked tables are made of, their columns under their own names."""
     found = {}
     for place, rows in enumerate(coded.linked):
-        assert coded.people is not None
         table, front = linked[rows.name].table, f"{rows.name}."
         schema = plainly(linked[rows.name].schema, rows.name)
         kept = [one for one in table.columns if one.removeprefix(front) in unchanged(schema)]
@@ -176,7 +169,7 @@ def _recode_linked(
             schema=schema,
             quasi={},
             kinds={},
-            layout=layout.of_linked(place, coded.people, rows.people),
+            layout=layout.of_linked(place, coded.person_of, rows.person_of),
             escape=escape,
         )
         found[rows.name] = LinkedRecoding(recoding, rows.rows, linked[rows.name].given)
@@ -261,9 +254,7 @@ def in_form(release: ReleaseData, form: str) -> ReleaseData:
     if release.heterogeneous:
         changed = replace(recoding, form=form)
         return replace(release, manifest=manifest, recoding=changed)
-    labels = np.empty(len(layout.bears), np.int64)
-    labels[layout.carries] = layout.bears
-    groups = _as_found(Groups.of(labels), layout)
+    groups = _as_found(Groups.of(layout.borne), layout)
     covered = covers(release.coded, columns, groups)
     quasi = [column for column, _ in covered]
     different, ncp = recode(covered, groups, form, release.schema, layout, release.suppression)

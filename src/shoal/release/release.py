@@ -182,10 +182,7 @@ class ReleaseData:
             return None
         from shoal.release.squares import squared_error
 
-        layout = self.recoding.layout
-        labels = np.empty(len(self.coded), np.int64)
-        labels[layout.carries] = layout.bears
-        return squared_error(self.coded, Groups.of(labels))
+        return squared_error(self.coded, Groups.of(self.recoding.layout.borne))
 
     @property
     def heterogeneous(self) -> bool:

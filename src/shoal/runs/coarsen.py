@@ -21,7 +21,7 @@ from shoal.audit.verify import alike
 from shoal.errors import AuditFailed, UsageError, option
 from shoal.methods.base import Method, Task
 from shoal.methods.coarsening import Coarsening
-from shoal.principles.groups import Groups, renumber
+from shoal.principles.groups import Groups
 from shoal.principles.requirement import Require, asked_of, requirements
 from shoal.progress import Laps, Progress, silent
 from shoal.release.building import build_release
@@ -29,8 +29,9 @@ from shoal.release.layout import Randomness, Suppression
 from shoal.release.statement import COUNTS, HELD, check_title, withhold
 from shoal.runs.auditing import audited
 from shoal.runs.release import Release
-from shoal.table.coding import code_persons
+from shoal.table.coded import persons_of
 from shoal.table.forms import BOUNDS, INTERVALS, TWO_TABLES
+from shoal.table.partition import renumber
 from shoal.table.schema import PERSON, RESERVED
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def coarsen(
     kinds = _kinds(table, manifest, fine)
     if "people" in manifest:
         known = bool(manifest["rows_known"])
-        coded = replace(coded, people=code_persons(table[PERSON]), rows_known=known)
+        coded = replace(coded, person_of=persons_of(table, PERSON), rows_known=known)
         if known:
             kinds = _by_rows(coded, fine, kinds)
         table = table.drop(PERSON)  # numbers are fresh
@@ -162,18 +163,12 @@ def _check_people(asked: Iterable[Requirement]) -> None:
 def _kinds(table: pl.DataFrame, manifest: Mapping[str, Any], fine: Groups) -> NDArray[np.int64]:
     """Return which groups may be joined: those with the same cells that are never mixed."""
     kept = [column["name"] for column in manifest["columns"] if column.get("never_mix")]
-    kinds = np.zeros(len(fine), np.int64)
-    kinds[fine.labels] = alike(table, kept).labels
-    return kinds
+    return fine.of_part(alike(table, kept).labels)
 
 
 def _by_rows(coded: Coded, fine: Groups, kinds: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return kinds of groups whose people have equally many rows: only they hide each other."""
-    assert coded.people is not None
-    counts = np.bincount(coded.people)[coded.people]
-    most, fewest = np.zeros(len(fine), np.int64), np.full(len(fine), len(counts))
-    np.maximum.at(most, fine.labels, counts)
-    np.minimum.at(fewest, fine.labels, counts)
+    fewest, most = fine.ends(coded.person_of.of_row(coded.person_of.sizes))
     if (most != fewest).any():
         msg = (
             "A group of the release has people with different numbers of rows; it was not made so."

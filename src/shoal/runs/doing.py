@@ -154,8 +154,7 @@ def release_here(
     if not trial:
         check_columns(settled, table, prepared)
     share = read_share(run.suppress)
-    if task.coded.people is None:
-        check_least_risk(task, gone=int(len(task.coded) * share))
+    check_least_risk(task, gone=int(len(task.coded) * share))
     with laps.timed("search", progress):
         first = chosen
         chosen, (task, found, suppression) = _solve(run, task, first, share)

@@ -212,11 +212,11 @@ def _private(
     whole = int(size) if size.isdecimal() and int(size) >= int(sizes.sum()) else None
     return {
         "initial": identification(sizes, sizes, threshold_of(manifest))
-        | {"people": int(sizes.sum()), "several": stranger.whom is not None},
+        | {"people": int(sizes.sum()), "several": stranger.whom.given},
         "population": None if whole is None else population_risk(sizes, whole),
         "person": stranger.view(chosen),
         "among": None if sample.complete else len(sample),
-        "attack": _attacked(place, table, person if stranger.whom is not None else None, said),
+        "attack": _attacked(place, table, person if stranger.whom.given else None, said),
         "removed": [*said.identifying],
     }
 

@@ -20,7 +20,7 @@ from shoal.exact import read_share
 from shoal.release.layout import Randomness
 from shoal.release.places import whole_file
 from shoal.runs.outlets import is_outlet
-from shoal.table.coding import code_persons
+from shoal.table.coded import persons_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -103,12 +103,10 @@ def _share(run: Run) -> Fraction:
 
 def hold_out(run: Run, table: pl.DataFrame) -> Held:
     """Draw the control group of a table."""
-    if run.schema.person is None:
-        whom = np.arange(table.height)
-    else:
+    if run.schema.persons:
         run.schema.check(table.columns)
-        whom = code_persons(table[run.schema.person])
-    people = int(whom.max()) + 1 if len(whom) else 0
+    whom = persons_of(table, run.schema.person)
+    people = len(whom)
     count = int(people * _share(run))
     if not count:
         msg = (
@@ -119,7 +117,7 @@ def hold_out(run: Run, table: pl.DataFrame) -> Held:
     (order,) = Randomness(run.seed).permutations(people)
     chosen = np.zeros(people, bool)
     chosen[order[:count]] = True
-    return Held.of(run, table, chosen[whom])
+    return Held.of(run, table, whom.of_row(chosen))
 
 
 def hold_out_in_series(

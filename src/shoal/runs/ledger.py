@@ -18,7 +18,6 @@ from shoal.audit.identification import release_groups
 from shoal.errors import InputError, NotAchievable, UsageError, option
 from shoal.exact import read_share
 from shoal.methods.choice import choose_method
-from shoal.principles.groups import renumber
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.principles.requirement import Requirement
 from shoal.release.cells import cells, spans
@@ -28,6 +27,7 @@ from shoal.table.coded import code_table
 from shoal.table.coding import code_column, code_lenient
 from shoal.table.files import FORMATS
 from shoal.table.forms import INTERVALS, TWO_TABLES
+from shoal.table.partition import Partition, renumber
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -412,10 +412,8 @@ def _outside(
     columns = list(ledger.fixed["columns"])
     table = pl.concat([ledger.rows.select(columns), now.select(columns)])
     coded = code_table(table, plain.only("quasi"), missing="value")
-    groups = renumber(ledger.rows[GROUP].to_numpy())
-    order = np.argsort(groups, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(groups))])
-    members = [order[starts[g] : starts[g + 1]] for g in groups[places]]
+    groups = Partition(renumber(ledger.rows[GROUP].to_numpy()))
+    members = [groups.rows(group) for group in groups.labels[places]]
     more = [np.append(m, ledger.rows.height + i) for i, m in enumerate(members)]
 
     def joined(parts: list[NDArray[np.int64]]) -> _Joined:

@@ -52,6 +52,7 @@ from shoal.runs.release import Release
 from shoal.runs.remarks import Remark, about_columns
 from shoal.runs.restored import add_to_log, check_begin, check_newest
 from shoal.table.groupings import Runs
+from shoal.table.partition import PersonOf
 from shoal.table.reading import take_frame
 from shoal.table.schema import KNOWN, PERSON, REAL
 from shoal.table.settings import ROLES
@@ -332,7 +333,7 @@ class _Series:
         check_shown(stored, shown_unchanged(run.schema, about))
         here = ledger.rows[HERE].to_numpy()
         real = np.bincount(labels, weights=here).astype(np.int64)
-        coded = replace(coded, people=np.arange(len(coded)))
+        coded = replace(coded, person_of=PersonOf(np.arange(len(coded))))
         made = build_release(
             stored,
             replace(run.schema, person=PERSON),

@@ -262,10 +262,8 @@ class Run(AboutRun):
         check_columns(run, table, prepared)
         share = read_share(self.suppress)
         left = foresee(task, chosen, share)
-        if task.coded.people is not None:
-            return as_people(task), left, chosen
         check_least_risk(task, gone=int(len(task.coded) * share))
-        return task, left, chosen
+        return as_people(task), left, chosen
 
     def rehearse(self, progress: Progress = silent, tell: Tell = unheard) -> dict[str, Any]:
         """Say what would be done, and raise as `go` would; only samples are searched."""
@@ -299,7 +297,7 @@ class Run(AboutRun):
                     "largest_m": largest_share(value.columns[0], one.principle)
                     if isinstance(one.principle, OneDimensional)
                     and value is not None
-                    and value.sets is None
+                    and not value.several
                     else None,
                 }
                 for one, value in zip(left.requirements, left.values, strict=True)

@@ -39,7 +39,7 @@ from shoal.runs.remarks import Remark, about_columns, unheard
 from shoal.showing import Shown
 from shoal.table.databases.access import is_address
 from shoal.table.forms import RELEASE, TWO_TABLES
-from shoal.table.people import CodedPeople
+from shoal.table.people import by_people
 from shoal.table.reading import STDIN
 from shoal.table.settings import ROLES
 from shoal.utility.codebook import codebook
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from shoal.release.layout import Suppression
     from shoal.runs.remarks import Tell
     from shoal.runs.run import Run
-    from shoal.table.coded import Sensitive
+    from shoal.table.coded import Coded, Sensitive
     from shoal.table.schema import Schema
 
 ELSEWHERE = "Use Local(), or leave it out."
@@ -423,11 +423,11 @@ def counted_values(run: Run, engine: Spark, require: Require) -> tuple[Sensitive
         return (value_of(scan, asked) if asked.columns else None), scan.rows
 
 
-def counted_people(run: Run, engine: Spark, require: Require) -> tuple[CodedPeople, Requirement]:
+def counted_people(run: Run, engine: Spark, require: Require) -> tuple[Coded, Requirement]:
     """Return people with the values that a requirement is about, though not who they are."""
     (asked,) = requirements(require, run.schema.sensitive)
     with _scanned(run, engine, asked) as scan:
-        return CodedPeople.of(scan.people()), asked
+        return by_people(scan.people()), asked
 
 
 @contextmanager

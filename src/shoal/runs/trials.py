@@ -64,8 +64,8 @@ def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
     columns = (*coded.quasi, *coded.sensitive)
     table = pl.DataFrame({one.name: one.spellings.gather(one.codes[rows]) for one in columns})
     schema = trial_schema(release.schema)
-    if schema.person is not None and coded.people is not None:
-        table = table.with_columns(pl.Series(schema.person, coded.people[rows]))
+    if schema.person is not None and coded.person_of.given:
+        table = table.with_columns(pl.Series(schema.person, coded.person_of.labels[rows]))
     if release.population is not None:
         why = "Not tried: what is required is about a population, which a sample does not keep."
         return told | {"no_frontier": why, "no_comparison": why}
@@ -90,12 +90,11 @@ def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
 
 def _drawn(coded: Coded, random: np.random.Generator) -> NDArray[np.int64]:
     """Return the rows of a trial; those of one person come together."""
-    whom = np.arange(len(coded)) if coded.people is None else coded.people
-    if len(whom) <= SAMPLE:
-        return np.arange(len(whom))
-    people = int(whom.max()) + 1
-    some = random.choice(people, max(SAMPLE * people // len(whom), 1), replace=False)
-    return np.flatnonzero(np.isin(whom, some))
+    if len(coded) <= SAMPLE:
+        return np.arange(len(coded))
+    people = len(coded.person_of)
+    some = random.choice(people, max(SAMPLE * people // len(coded), 1), replace=False)
+    return np.flatnonzero(np.isin(coded.person_of.labels, some))
 
 
 def _tried(

@@ -214,10 +214,9 @@ def test_people_are_made_of_how_many_have_how_many_rows_and_which_values(seed):
     told = each.group_by("rows", "values").agg(pl.len().alias("count"))
     assert told.height <= each.height
     coded = as_many(Domains((), tuple(cells), schema), told)
-    assert coded.people is not None
     spelled = [one.spellings.gather(one.codes).to_list() for one in coded.sensitive]
     made: dict[int, list[tuple[str, ...]]] = {}
-    for person, *values in zip(coded.people.tolist(), *spelled, strict=True):
+    for person, *values in zip(coded.person_of.labels.tolist(), *spelled, strict=True):
         made.setdefault(person, []).append(tuple(values))
     wanted: dict[int, list[tuple[str, ...]]] = {}
     for person, pay, ill in table.iter_rows():

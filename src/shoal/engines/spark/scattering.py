@@ -276,7 +276,7 @@ def with_losses(
 
 def describing(printing: Printing, cells: dict[str, Kinds]) -> Recoding:
     """Return what a manifest is said from: no rows, but all columns."""
-    people = None if printing.carried.person is None else NOBODY
+    people = NOBODY if printing.carried.persons else None
     return replace(printing.recoding(pl.DataFrame(), cells, NOBODY, people), carried={})
 
 
@@ -334,7 +334,7 @@ def _stated(
 ) -> dict[str, Any]:
     """Return the manifest, before anything is measured."""
     suppression = suppressed(found)
-    people = None if scan.schema.person is None else sum(one.people or 0 for one in found)
+    people = None if scan.schema.person is None else sum(one.people for one in found)
     manifest = state(
         recoding,
         rows_in=scan.rows_in,
