@@ -356,7 +356,7 @@ def test_dates_and_nodes_are_read_back_from_any_format(place: Path, format: str)
         hierarchies={"code": "Prefix()"},
     )
     release = package.anonymize(people, schema, require="EpsilonM(epsilon=150, m=3)")
-    assert {c.get("kind") for c in release.manifest["columns"]} == {"interval", "node", None}
+    assert {c.kind for c in release.manifest.columns} == {"interval", "node", None}
     if format == "sqlite":
         assert release.write(f"sqlite:///{place}/o.db?table=t").holds
         return

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.claims import kinds_of, manifest_schema
+from shoal.audit.claims import manifest_schema
 from shoal.audit.covers import UNKNOWN, CellCover
 from shoal.audit.published import Published, plain_text
 from shoal.exact import percent
@@ -118,7 +118,7 @@ def infer_from(release: ReleaseData) -> tuple[Inference, ...]:
         manifest_schema(release.manifest, release.schema.hierarchies),
         None if mixed else RESERVED,
         mixed,
-        kinds_of(release.manifest),
+        release.manifest.kinds,
         release.form,
     )
     people = pl.DataFrame(

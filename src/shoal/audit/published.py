@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.audit.cells import as_text, without_escapes
-from shoal.audit.claims import kinds_of, manifest_schema
+from shoal.audit.claims import manifest_schema
 from shoal.audit.forms import Tables
 from shoal.audit.gate import open_stated, open_tables
 from shoal.audit.verify import alike, check_rows
@@ -112,17 +112,17 @@ def open_published(
         manifest = open_stated(path)
         table = open_tables(path, manifest).rows
         check_rows(table)
-        if "people" in manifest and person is None:
+        if manifest.people is not None and person is None:
             table = _one_row_each(table)
-        mixed = bool(manifest.get("heterogeneous", False))
-        nodes = [c["name"] for c in manifest["columns"] if c.get("kind") == "node"]
+        mixed = bool(manifest.heterogeneous)
+        nodes = [c.name for c in manifest.columns if c.kind == "node"]
         owned = {name: said for name, said in (hierarchies or {}).items() if name in nodes}
         stated = manifest_schema(manifest, owned)
         chosen = replace_types(stated, schema)
         grouped = None if mixed else RESERVED
-        kinds, form = kinds_of(manifest), manifest["form"]
+        kinds, form = manifest.kinds, manifest.form
         whom = PERSON if person is not None and PERSON in table.columns else None
-        asked = requirements(manifest["require"], *stated.protected)
+        asked = requirements(manifest.require, *stated.protected)
         return Published(path.name, table, chosen, grouped, mixed, kinds, form, whom, tuple(asked))
     table = read_table(source) if path is not None else take_frame(source)
     if schema is None or not schema.quasi or not schema.sensitive:
@@ -181,7 +181,7 @@ def plain_text(release: ReleaseData) -> pl.DataFrame:
     """Return the published table as text: no formula defused, numbers spelled plainly."""
     plain = release.published
     if release.recoding.escape:
-        plain = without_escapes(plain, release.manifest["columns"])
+        plain = without_escapes(plain, release.manifest.columns)
     return release.schema.read_numbers(plain, "sensitive")
 
 

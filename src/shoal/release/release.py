@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from shoal.principles.requirement import Requirement
     from shoal.release.layout import Suppression
+    from shoal.release.manifest import Manifest
     from shoal.release.recoding import LinkedRecoding, Recoding
     from shoal.table.coded import Coded
     from shoal.table.groupings import Hierarchy
@@ -49,7 +50,7 @@ class ReleaseData:
     linked : what the linked tables are made of, by their names.
     """
 
-    manifest: dict[str, Any]
+    manifest: Manifest
     recoding: Recoding
     coded: Coded
     requirements: tuple[Requirement, ...]
@@ -159,7 +160,7 @@ class ReleaseData:
         """What the owner is told: what the manifest says, what it withholds, and times."""
         seconds = self.settings.get("seconds", {})
         return (
-            self.manifest
+            self.manifest.to_dict()
             | self.settings.get("withheld", {})
             | {
                 "seconds": seconds,
@@ -170,7 +171,7 @@ class ReleaseData:
     @property
     def loss(self) -> float:
         """The global certainty penalty, from 0 (nothing lost) to 1."""
-        return self.manifest["loss"]["gcp"]
+        return self.manifest.loss.gcp
 
     @cached_property
     def squared_error(self) -> float | None:
@@ -193,6 +194,6 @@ class ReleaseData:
         return self.recoding.layout.numbers is None
 
     def __repr__(self) -> str:
-        groups = self.manifest["groups"]
+        groups = self.manifest.groups
         how = "each recast on its own" if groups is None else f"in {groups} groups"
-        return f"<Release: {self.manifest['rows']} rows {how}, GCP {self.loss:.4f}>"
+        return f"<Release: {self.manifest.rows} rows {how}, GCP {self.loss:.4f}>"

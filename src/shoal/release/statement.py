@@ -6,13 +6,10 @@ import secrets
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from shoal.errors import UsageError, nearest, option
-from shoal.release.cells import (
-    domain,
-    kind_of,
-)
+from shoal.release.cells import domain, kind_of
+from shoal.release.manifest import CONTEXT, Manifest
+from shoal.release.stated import LINE, StatedAsk, StatedColumn, StatedTable, loss_of
 from shoal.table.grid import said as said_of_grid
 from shoal.table.schema import LABELS, NOBODY
 from shoal.version import __version__
@@ -28,8 +25,6 @@ if TYPE_CHECKING:
     from shoal.table.schema import Schema
 
 
-LINE = 200  # characters of a title, or of what is said of who publishes it
-CONTEXT = ("institution", "purpose", "recipients", "legal_basis", "review_date")
 ANSWERS = (  # what people answer for a dossier, in a schema file; no manifest has them
     *("actual_knowledge", "adversaries", "availability", "contracts", "direct_identifiers"),
     *("environment", "expert", "governance", "incident_plan", "intruder", "justification"),
@@ -37,8 +32,6 @@ ANSWERS = (  # what people answer for a dossier, in a schema file; no manifest h
     *("review", "safeguards", "testing", "transparency", "utility", "why_quasi"),
 )
 LONGEST = 4000  # characters of an answer
-HELD = ("held_out", "held_out_people")  # of a control group, where there is one
-COUNTS = ("rows_in", "dropped", "suppressed", "suppressed_people", "capped")  # of rows left out
 
 
 def check_title(title: str | None) -> None:
@@ -83,37 +76,17 @@ def _check_answer(name: str, text: str) -> None:
         raise UsageError(msg)
 
 
-def withhold(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Take out of a manifest how many rows were left out and why, and return that.
-
-    The loss is then that of the published rows alone: with the others it would tell how many.
-    """
-    gone = {name: manifest.pop(name) for name in (*COUNTS, *HELD) if name in manifest}
-    for table in manifest.get("tables", {}).values():
-        for name in COUNTS:
-            table.pop(name, None)
-    rows, suppressed = manifest["rows"], gone.get("suppressed", 0)
-    ncp = {
-        name: max((lost * (rows + suppressed) - suppressed) / rows, 0.0)
-        for name, lost in manifest["loss"]["ncp"].items()
-    }
-    manifest["loss"] = {"gcp": float(np.mean(list(ncp.values()))), "ncp": ncp}
-    return gone
-
-
-def describe_linked(
-    one: LinkedRecoding, rows_in: int, suppressed: int, capped: int
-) -> dict[str, Any]:
+def describe_linked(one: LinkedRecoding, rows_in: int, suppressed: int, capped: int) -> StatedTable:
     """Return what a manifest says of a linked table."""
     recoding, rows = one.recoding, len(one.rows)
-    return {
-        "rows_in": rows_in,
-        "dropped": rows_in - rows - suppressed - capped,
-        "rows": rows,
-        "suppressed": suppressed,
-        "capped": capped,
-        "columns": [describe(name, recoding) for name in recoding.names],
-    }
+    return StatedTable(
+        rows_in=rows_in,
+        dropped=rows_in - rows - suppressed - capped,
+        rows=rows,
+        suppressed=suppressed,
+        capped=capped,
+        columns=[describe(name, recoding) for name in recoding.names],
+    )
 
 
 def state(
@@ -130,7 +103,7 @@ def state(
     people: int | None = None,
     alone: int | None = None,
     sensitive: Sequence[Column] = (),
-) -> dict[str, Any]:
+) -> Manifest:
     """Return what a manifest says before anything is measured.
 
     `alone` people are the only ones of their group with so many rows, where that has to be said.
@@ -145,49 +118,40 @@ def state(
         )
         if numbers
     }
-    dates = dict.fromkeys((one.name for one in sensitive if one.dates and one.name in wide), "date")
-    manifest: dict[str, Any] = {} if alone is None else {"rows_known": False, "alone": alone}
-    manifest |= {
-        "shoal": __version__,
-        "id": secrets.token_hex(16),
-    }
-    if title is not None:
-        manifest["title"] = title
-    manifest |= {
-        "form": recoding.form,
-        "rows_in": rows_in,
-        "dropped": rows_in - rows - suppression.rows - suppression.capped,
-        "rows": rows,
-        "suppressed": suppression.rows,
-        "groups": groups,
-        "columns": [
-            describe(name, recoding) | {"type": dates[name]}
-            if name in dates
-            else describe(name, recoding)
-            for name in recoding.names
-        ],
-        "require": [repr(requirement) for requirement in requirements],
-        "method": repr(method),
-        "asked": {},
-        "measured": [],
-        "loss": {"gcp": float(np.mean(list(ncp.values()))), "ncp": ncp},
-        "digests": {},
-    }
+    dates = {one.name for one in sensitive if one.dates and one.name in wide}
+    columns = [describe(name, recoding) for name in recoding.names]
+    manifest = Manifest(
+        shoal=__version__,
+        id=secrets.token_hex(16),
+        title=title,
+        form=recoding.form,
+        rows_in=rows_in,
+        dropped=rows_in - rows - suppression.rows - suppression.capped,
+        rows=rows,
+        suppressed=suppression.rows,
+        groups=groups,
+        columns=[one.but(type="date") if one.name in dates else one for one in columns],
+        require=[repr(requirement) for requirement in requirements],
+        method=repr(method),
+        asked=StatedAsk(),
+        measured=[],
+        loss=loss_of(ncp),
+        digests={},
+        alone=alone,
+        escaped=True if recoding.escape else None,
+        decimal=schema.decimal,
+    )
     if people is not None:
-        manifest |= {
-            "people": people,
-            "suppressed_people": suppression.people,
-            "capped": suppression.capped,
-            "rows_known": schema.rows_known,
-        }
-    if recoding.escape:
-        manifest["escaped"] = True
-    if schema.decimal is not None:
-        manifest["decimal"] = schema.decimal
+        manifest.say(
+            people=people,
+            suppressed_people=suppression.people,
+            capped=suppression.capped,
+            rows_known=schema.rows_known,
+        )
     return manifest
 
 
-def describe(name: str, recoding: Recoding) -> dict[str, Any]:
+def describe(name: str, recoding: Recoding) -> StatedColumn:
     """Return what a manifest says of a column."""
     entry: dict[str, Any] = {"name": name, "role": recoding.schema.role(name)}
     if name in recoding.quasi:
@@ -206,7 +170,7 @@ def describe(name: str, recoding: Recoding) -> dict[str, Any]:
     entry |= _describe_cells(name, recoding.schema)
     if entry.get("kind") == "set" and entry.get("type") not in LABELS:
         entry.pop("type", None)  # numbers and dates of which some are missing are labels
-    return entry
+    return StatedColumn(**entry)
 
 
 def _describe_cells(name: str, schema: Schema) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from shoal.engines.base import is_spark
 from shoal.engines.local import engine_of
 from shoal.methods.choice import choose_method
-from shoal.release.statement import CONTEXT
+from shoal.release.manifest import CONTEXT
+from shoal.release.stated import StatedAsk
 from shoal.table.grid import REGIONS, TIGHT
 from shoal.table.groupings import Listed
 from shoal.table.settings import is_said
@@ -16,6 +17,7 @@ from shoal.views.again import listable
 
 if TYPE_CHECKING:
     from shoal.engines.base import Engine
+    from shoal.release.manifest import Manifest
     from shoal.runs.run import Run
     from shoal.table.schema import Schema
 
@@ -73,11 +75,11 @@ def asked(run: Run) -> dict[str, Any]:
     return {name: value for name, value in said.items() if is_said(value)}
 
 
-def say_asked(manifest: dict[str, Any], run: Run) -> None:
+def say_asked(manifest: Manifest, run: Run) -> None:
     """Put the public part of what was asked into a manifest."""
-    manifest["asked"] = asked(run)
+    manifest.asked = StatedAsk(**asked(run))
     if public := {name: run.context[name] for name in CONTEXT if name in run.context}:
-        manifest["context"] = public
+        manifest.context = public
 
 
 def _by_column(tables: tuple[Schema, ...], option: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from shoal.audit.verify import Audit
+    from shoal.release.manifest import Manifest
     from shoal.runs.release import Release
 
 STDOUT = "-"
@@ -114,7 +115,7 @@ def _into_database(
 
         with _standing(target, force=force) as place:
             found = write_address(place, _for_databases(release), force=force, accept=accepted)
-    release.manifest.update(found.statement(), measured=found.measured())
+    found.state(release.manifest)
     progress("write", 1.0)
     return found
 
@@ -140,7 +141,7 @@ def _for_databases(release: Release) -> pl.DataFrame:
     return table.with_columns(pl.col(name).cast(pl.String) for name in dates)
 
 
-def _as_read(table: pl.DataFrame, manifest: dict[str, Any]) -> pl.DataFrame:
+def _as_read(table: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     return as_meant(one_cell_each(table, manifest), manifest)
 
 
@@ -157,7 +158,7 @@ def _to_stdout(
         write_tables(release, Path(staged), format)
         progress("audit", 0.0)
         found = audit_written(release, Path(staged))
-        release.manifest.update(found.statement(), measured=found.measured())
+        found.state(release.manifest)
         place_linkage()
         progress("audit", 1.0)
         with (Path(staged) / f"{RELEASE}.{format}").open("rb") as file:

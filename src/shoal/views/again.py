@@ -20,10 +20,10 @@ PLACES = {
 FILE = "FILE"
 
 
-def command(manifest: dict[str, Any]) -> Command:
+def command(release: dict[str, Any]) -> Command:
     """Return the command that repeats a release, words in capitals standing for places."""
     options: list[tuple[str, ...]] = []
-    for name, value in manifest["asked"].items():
+    for name, value in release["asked"].items():
         if name in PLACES:
             options.append((name, PLACES[name]))
         elif name == "linked":
@@ -36,27 +36,27 @@ def command(manifest: dict[str, Any]) -> Command:
         else:
             options += [("hold_out_file", FILE)] if name == "hold_out" else []
             options.append((name,) if value is True else (name, str(value)))
-    options += [("require", one) for one in manifest["require"]]
-    made = "coarsen" if "coarsened_from" in manifest else "anonymize"
-    if manifest["form"] != INTERVALS and made == "anonymize":
-        options.append(("form", manifest["form"]))
-    if "title" in manifest:
-        options.append(("title", manifest["title"]))
-    options += manifest.get("context", {}).items()
-    if (limit := threshold_of(manifest)) != threshold_of({"threshold": THRESHOLD}):
+    options += [("require", one) for one in release["require"]]
+    made = "coarsen" if "coarsened_from" in release else "anonymize"
+    if release["form"] != INTERVALS and made == "anonymize":
+        options.append(("form", release["form"]))
+    if "title" in release:
+        options.append(("title", release["title"]))
+    options += release.get("context", {}).items()
+    if (limit := threshold_of(release["threshold"])) != threshold_of(THRESHOLD):
         options.append(("threshold", str(limit)))
     about = ("FINER",) if made == "coarsen" else ("TABLE",)
     return Command(made, about, (*options, ("output", "DIR")))
 
 
-def audit(manifest: dict[str, Any]) -> Command:
+def audit(release: dict[str, Any]) -> Command:
     """Return the command that measures a release again, with what that takes."""
     options: list[tuple[str, ...]] = []
-    if manifest["groups"] is None:  # who matches which row can be counted against the original
+    if release["groups"] is None:  # who matches which row can be counted against the original
         options.append(("original", "TABLE"))
-    if "population" in manifest["asked"]:
+    if "population" in release["asked"]:
         options.append(("population", "PEOPLE"))
-        if "people" in manifest:
+        if "people" in release:
             options.append(("person", "COLUMN"))
     return Command("audit", ("DIR",), tuple(options))
 
@@ -66,12 +66,12 @@ def listable(name: str) -> bool:
     return "," not in name and name == name.strip() and not name.startswith("-")
 
 
-def citations(manifest: dict[str, Any], sources: dict[str, str]) -> list[str]:
+def citations(release: dict[str, Any], sources: dict[str, str]) -> list[str]:
     """Return entries for a list of references: Shoal, and the paper of every principle."""
     entries = [
         "@software{shoal,\n"
         "  title = {Shoal: publishing tables so that nobody's value is nearly known},\n"
-        f"  version = {{{manifest['shoal']}}}\n}}"
+        f"  version = {{{release['shoal']}}}\n}}"
     ]
     return entries + [
         f"@misc{{{name.lower()},\n  title = {{{name}}},\n  note = {{{source}}}\n}}"
@@ -79,11 +79,11 @@ def citations(manifest: dict[str, Any], sources: dict[str, str]) -> list[str]:
     ]
 
 
-def reproduction(manifest: dict[str, Any], sources: dict[str, str]) -> dict[str, Any]:
+def reproduction(release: dict[str, Any], sources: dict[str, str]) -> dict[str, Any]:
     """Return everything that a report says of it; `sources` are the papers of principles."""
     return {
-        "command": command(manifest).folded,
-        "audit": audit(manifest).line,
-        "citations": citations(manifest, sources),
-        "in_a_file": manifest["asked"].get("schema", []),
+        "command": command(release).folded,
+        "audit": audit(release).line,
+        "citations": citations(release, sources),
+        "in_a_file": release["asked"].get("schema", []),
     }
