@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.described import Wrong, check_column
+from shoal.audit.described import Wrong, check_column, refuse_first
 from shoal.audit.verdict import exposed_columns
 from shoal.errors import InputError, UsageError
 from shoal.exact import read_share
 from shoal.notation import parse
 from shoal.principles.requirement import requirements
-from shoal.release.manifest import COUNTS, MANIFEST, REPORT
+from shoal.release.manifest import COUNTS, HELD, REPORT
 from shoal.table.files import part_files, tables_named
 from shoal.table.forms import CODEBOOK, MEANS, TWO_TABLES, stems
 from shoal.table.linked import check_linked_name
@@ -23,156 +23,134 @@ from shoal.table.schema import PERSON, RESERVED
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from shoal.audit.described import Found
     from shoal.principles.requirement import Requirement
     from shoal.release.manifest import Manifest
-    from shoal.release.stated import StatedAsk, StatedTable
+    from shoal.release.stated import Record
 
 
 def check_agreement(manifest: Manifest) -> None:
     """Raise where parts of a manifest, each of the right shape, contradict one another."""
     for number, column in enumerate(manifest.columns, 1):
         check_column(column, f"'columns', {number}")
-    names = [column.name for column in manifest.columns]
-    own = [RESERVED, *manifest.own_columns]
-    if len(set(names)) < len(names) or set(own) & set(names):
-        problem = f"'columns' has a name twice, or one that is called {' or '.join(map(repr, own))}"
-        raise Wrong(problem)
-    if not manifest.quasi:
-        problem = "'columns' has no quasi column"
-        raise Wrong(problem)
-    _digests(manifest)
-    _ask(manifest.asked)
-    if "node" in manifest.kinds.values() and manifest.form == TWO_TABLES:
-        problem = "'columns' has a node, and two tables have none"
-        raise Wrong(problem)
-    _people(manifest)
-    _counts(manifest)
-    _kind(manifest)
-    _linked(manifest)
-    _regions(manifest)
+    for table, said in manifest.tables.items():
+        for column in said.columns:
+            check_column(column, f"'tables', {table!r}, {column.name!r}")
+    for part in (_columns, _digests, _ask, _people, _counts, _kind, _linked, _regions):
+        refuse_first(part(manifest))
     _terms(manifest)
 
 
-def _digests(manifest: Manifest) -> None:
-    """Raise where a file that every release has goes without a digest."""
+def _columns(manifest: Manifest) -> Found:
+    names = [column.name for column in manifest.columns]
+    own = [RESERVED, *manifest.own_columns]
+    called = f"'columns' has a name twice, or one that is called {' or '.join(map(repr, own))}"
+    yield len({*names}) < len(names) or {*own} & {*names}, called
+    yield not manifest.quasi, "'columns' has no quasi column"
+    nodes = "node" in manifest.kinds.values() and manifest.form == TWO_TABLES
+    yield nodes, "'columns' has a node, and two tables have none"
+
+
+def _digests(manifest: Manifest) -> Found:
+    """Yield files that every release has and that go without a digest, and others that have one."""
     digests, own = manifest.digests, {REPORT, CODEBOOK}
     for stem in (*stems(manifest.form), *manifest.tables):
         tables = [name for name in digests if name in tables_named(stem)]
-        parts = part_files(stem, digests)
-        if len(tables) + bool(parts) != 1:  # all parts are one table
-            problem = f"'digests' has to name one table {stem}"
-            raise Wrong(problem)
+        parts = part_files(stem, digests)  # all parts are one table
+        yield len(tables) + bool(parts) != 1, f"'digests' has to name one table {stem}"
         own |= {*tables, *parts}
-    if strange := digests.keys() - own:
-        problem = f"'digests' names {min(strange)[:40]!r}, which is no file of a release"
-        raise Wrong(problem)
-    if not {REPORT, CODEBOOK} <= digests.keys():
-        problem = f"'digests' has to name {REPORT} and {CODEBOOK}, and not {MANIFEST}"
-        raise Wrong(problem)
+    for name in digests.keys() - own:
+        yield True, f"'digests' names {name[:40]!r}, which is no file of a release"
+    both = {REPORT, CODEBOOK} <= digests.keys()
+    yield not both, f"'digests' has to name {REPORT} and {CODEBOOK}"
 
 
-def _ask(asked: StatedAsk) -> None:
-    """Raise where what was asked has names twice, shares that are none or terms of another role."""
+def _ask(manifest: Manifest) -> Found:
+    """Yield names twice, shares that are none and terms of another role in what was asked."""
+    asked = manifest.asked
     for name, said in asked.to_dict().items():
-        if isinstance(said, list) and len(set(said)) < len(said):
-            problem = f"'asked', {name!r} has to be a list without repetition"
-            raise Wrong(problem)
+        twice = isinstance(said, list) and len({*said}) < len(said)
+        yield twice, f"'asked', {name!r} has to be a list without repetition"
     for name, share in (("suppress", asked.suppress), ("hold_out", asked.hold_out)):
         try:
             read_share(share)
         except UsageError:
-            problem = f"'asked', {name!r} has to be a share such as 1%"
-            raise Wrong(problem) from None
+            yield True, f"'asked', {name!r} has to be a share such as 1%"
     for role, notation in (("method", asked.method), ("engine", asked.engine)):
         if notation is not None:
             _term(role, notation, f"'asked', {role!r}")
 
 
-def _people(manifest: Manifest) -> None:
-    if manifest.in_series and manifest.people is None:
-        problem = "a release of a series has to say 'people'"
-        raise Wrong(problem)
-    if (manifest.people is None) is not (manifest.rows_known is None):
-        problem = "the manifest has to say both 'people' and 'rows_known', or neither"
-        raise Wrong(problem)
-    if (manifest.alone is not None) is not (manifest.rows_known is False):
-        problem = "'alone' is there where 'rows_known' is false, and nowhere else"
-        raise Wrong(problem)
+def _people(manifest: Manifest) -> Found:
+    none = manifest.people is None
+    yield none and manifest.in_series, "a release of a series has to say 'people'"
+    both = "the manifest has to say both 'people' and 'rows_known', or neither"
+    yield none is not (manifest.rows_known is None), both
+    alone = "'alone' is there where 'rows_known' is false, and nowhere else"
+    yield (manifest.alone is not None) is not (manifest.rows_known is False), alone
 
 
-def _kind(manifest: Manifest) -> None:
-    """Raise where a release is said to have groups and to have none."""
+def _kind(manifest: Manifest) -> Found:
+    """Yield where a release is said to have groups and to have none."""
     alone = bool(manifest.heterogeneous)
-    if alone is manifest.grouped or alone is (manifest.adversary is None):
-        problem = (
-            "'groups' is null, and 'adversary' there, for a heterogeneous release and for no other"
-        )
-        raise Wrong(problem)
-    if manifest.nodes is not None and (alone or manifest.people or manifest.coarsened_from):
-        problem = "'nodes' go with neither people, a coarser release nor one without groups"
-        raise Wrong(problem)
-    if alone and manifest.form in {MEANS, TWO_TABLES}:
-        problem = f"a heterogeneous release has no form {manifest.form!r}"
-        raise Wrong(problem)
+    yield (
+        alone is manifest.grouped or alone is (manifest.adversary is None),
+        "'groups' is null, and 'adversary' there, for a heterogeneous release and for no other",
+    )
+    yield (
+        manifest.nodes and (alone or manifest.people or manifest.coarsened_from),
+        "'nodes' go with neither people, a coarser release nor one without groups",
+    )
+    apart = alone and manifest.form in {MEANS, TWO_TABLES}
+    yield apart, f"a heterogeneous release has no form {manifest.form!r}"
 
 
-def _counts(manifest: Manifest) -> None:
-    """Raise where some numbers of rows that were left out are said, and others are not."""
-    of_people = set() if manifest.people is not None else {"suppressed_people", "capped"}
-    told: list[tuple[str, Manifest | StatedTable, set[str]]] = [
-        ("the manifest", manifest, {*COUNTS} - of_people),
-        *(
-            (f"'tables', {name!r}", said, {*COUNTS} - {"suppressed_people"})
-            for name, said in manifest.tables.items()
-        ),
-    ]
+def _counts(manifest: Manifest) -> Found:
+    """Yield where some numbers of rows that were left out are said, and others are not."""
+    every, said = {*COUNTS}, manifest.rows_in is not None
+    of_people = {"suppressed_people", "capped"} if manifest.people is None else set()
+    told: list[tuple[str, Record, set[str]]] = [("the manifest", manifest, every - of_people)]
+    for name, table in manifest.tables.items():
+        told.append((f"'tables', {name!r}", table, every - {"suppressed_people"}))
     for place, one, needed in told:
         some = {name for name in COUNTS if getattr(one, name, None) is not None}
-        if some != (set() if manifest.rows_in is None else needed):
-            problem = f"{place} has to say all of {', '.join(map(repr, sorted(needed)))}, or none"
-            raise Wrong(problem)
-    held = manifest.held_out is not None or manifest.held_out_people is not None
-    if held and manifest.rows_in is None:
-        problem = "a manifest that does not say how many rows came in says of no control group"
-        raise Wrong(problem)
+        words = ", ".join(map(repr, sorted(needed)))
+        yield some != (needed if said else set()), f"{place} has to say all of {words}, or none"
+    yield (
+        not said and any(getattr(manifest, name) is not None for name in HELD),
+        "a manifest that does not say how many rows came in says of no control group",
+    )
 
 
-def _linked(manifest: Manifest) -> None:
-    """Raise where what is said of linked tables cannot be."""
-    if not manifest.tables:
-        return
-    if manifest.people is None or manifest.in_series or manifest.form == TWO_TABLES:
-        problem = "'tables' are linked by people, and neither in a series nor beside two tables"
-        raise Wrong(problem)
+def _linked(manifest: Manifest) -> Found:
+    """Yield what cannot be said of linked tables."""
+    beside = manifest.people is None or manifest.in_series or manifest.form == TWO_TABLES
+    yield (
+        manifest.tables and beside,
+        "'tables' are linked by people, and neither in a series nor beside two tables",
+    )
     for name, said in manifest.tables.items():
         try:
             check_linked_name(name)
         except UsageError:
-            problem = f"'tables' names {name[:40]!r}, which is no linked table"
-            raise Wrong(problem) from None
+            yield True, f"'tables' names {name[:40]!r}, which is no linked table"
         names = [column.name for column in said.columns]
-        if len(set(names)) < len(names) or {RESERVED, PERSON} & set(names):
-            problem = f"'tables', {name!r} has a name twice, or one that a release has of its own"
-            raise Wrong(problem)
-        for column in said.columns:
-            if column.role not in {"sensitive", "other"} or column.survey_weight:
-                problem = f"'tables', {name!r} has to have sensitive and other columns alone"
-                raise Wrong(problem)
-            check_column(column, f"'tables', {name!r}, {column.name!r}")
+        own = len({*names}) < len(names) or {RESERVED, PERSON} & {*names}
+        yield own, f"'tables', {name!r} has a name twice, or one that a release has of its own"
+        odd = any(c.role not in {"sensitive", "other"} or c.survey_weight for c in said.columns)
+        yield odd, f"'tables', {name!r} has to have sensitive and other columns alone"
 
 
-def _regions(manifest: Manifest) -> None:
-    """Raise where regions cannot be, or lack what says where they were cut."""
+def _regions(manifest: Manifest) -> Found:
+    """Yield where regions cannot be, or lack what says where they were cut."""
     if manifest.cells is None:
         return
-    if not manifest.grouped or manifest.in_series or manifest.form == TWO_TABLES:
-        problem = "'cells' go with groups, and neither with a series nor with two tables"
-        raise Wrong(problem)
+    other = not manifest.grouped or manifest.in_series or manifest.form == TWO_TABLES
+    yield other, "'cells' go with groups, and neither with a series nor with two tables"
     for column in manifest.columns:
         cut = column.has_ends and not column.never_mix
-        if cut and (column.step is None or column.bounds is None):
-            problem = f"'columns' has to say step and bounds of {column.name!r}"
-            raise Wrong(problem)
+        unsaid = cut and (column.step is None or column.bounds is None)
+        yield unsaid, f"'columns' has to say step and bounds of {column.name!r}"
 
 
 def _terms(manifest: Manifest) -> None:

@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING
 
 from shoal.audit.agreement import contradictions
 from shoal.audit.asked import check_asked
-from shoal.audit.claims import (
-    check_linked,
-    check_manifest,
-    check_real,
-    uneven_weights,
-)
+from shoal.audit.claims import check_linked, check_manifest, check_real, uneven_weights
 from shoal.audit.manifest import read_manifest
 from shoal.audit.slices import check_done
 from shoal.audit.tables import check_digests, read_tables

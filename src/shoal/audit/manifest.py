@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SIZE = 2**28  # bytes of a manifest; a million labels take a tenth of it
 BRIEF = 60  # characters of what was got that a message repeats
+UNKNOWN = "has {0!r}, which this version of Shoal does not know"
 WORDS = {
     "int": "a whole number",
     "float": "a number",
@@ -51,14 +52,10 @@ def read_manifest(directory: Path) -> Manifest:
         msg = f"{name!r} is not a release directory: {MANIFEST}: {problem.strerror}."
         raise InputError(msg) from None
     try:
-        said = read_json(data)
-    except InputError as problem:
-        msg = f"{MANIFEST} in {name!r} cannot be read: {problem}."
-        raise InputError(msg) from None
-    try:
-        return check_shape(said)
-    except Wrong as problem:
-        msg = f"{MANIFEST} in {name!r} is not a manifest: {problem}."
+        return check_shape(read_json(data))
+    except (InputError, Wrong) as problem:
+        why = "is not a manifest" if isinstance(problem, Wrong) else "cannot be read"
+        msg = f"{MANIFEST} in {name!r} {why}: {problem}."
         raise InputError(msg) from None
 
 
@@ -80,6 +77,8 @@ def check_shape(said: Any) -> Manifest:
 
 def _refused(problem: str, said: Any) -> Wrong:
     """Return what is wrong as a sentence: where, what is needed, what was got."""
+    if isinstance(said, dict) and (strange := said.keys() - {*Manifest.__struct_fields__}):
+        return Wrong(f"the manifest {UNKNOWN.format(min(strange)[:BRIEF])}")
     why, _, path = problem.rpartition(" - at `") if " - at `" in problem else (problem, "", "$`")
     place, got = "the manifest", said
     for name, number in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", path):
@@ -97,7 +96,7 @@ def _refused(problem: str, said: Any) -> Wrong:
         return Wrong(f"{place} has to be {_needed(why)}, not {_shown(got)}")
     if field[1] == "missing required":
         return Wrong(f"{place} lacks {field[2]!r}")
-    return Wrong(f"{place} has {field[2][:BRIEF]!r}, which this version of Shoal does not know")
+    return Wrong(f"{place} {UNKNOWN.format(field[2][:BRIEF])}")
 
 
 def _which(said: Any, among: dict[str, Any], problem: str) -> str:

@@ -119,18 +119,11 @@ class Stranger:
         for name in (*schema.quasi, *schema.sensitive, *((person,) if several and person else ())):
             if name not in original.columns:
                 raise UnknownColumn(name, original.columns)
-        mixed = bool(manifest.heterogeneous)
-        published = Published(
-            "release",
-            tables.rows,
-            schema,
-            None if mixed else RESERVED,
-            mixed,
-            kinds,
-            manifest.form,
+        about, asked = (
             PERSON if several else None,
-            tuple(requirements(manifest.require, *schema.protected)),
+            requirements(manifest.require, *schema.protected),
         )
+        published = Published.of(manifest, tables.rows, schema, "release", about, asked)
         known = manifest.rows_known is not False
         remarks = [LINKED] * bool(manifest.tables)
         remarks += [PLACEHOLDERS] * (REAL in tables.rows.columns)

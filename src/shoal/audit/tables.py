@@ -140,20 +140,6 @@ def _whole(path: Path) -> Iterator[None]:
         raise InputError(msg) from None
 
 
-def read_published(
-    directory: Path,
-    manifest: Manifest,
-    *,
-    lean: bool = False,
-    progress: Progress = silent,
-) -> pl.DataFrame:
-    """Read the published table of a release directory: quasi cells as text, nothing escaped.
-
-    With `lean`, cells that repeat are held as dictionaries.
-    """
-    return read_tables(directory, manifest, lean=lean, progress=progress).rows
-
-
 def read_tables(
     directory: Path,
     manifest: Manifest,

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.table.forms import (
-    BOUNDS,
-    INTERVALS,
-    PEOPLE,
-    TWO_TABLES,
-    stems,
-)
+from shoal.table.forms import BOUNDS, INTERVALS, PEOPLE, TWO_TABLES, stems
 from shoal.table.formulas import escape
 from shoal.table.schema import NODE, PERSON, PSEUDONYM, REAL, RESERVED, done_first
 

@@ -100,6 +100,11 @@ class Manifest(Record, kw_only=True):
         """Return the text of manifest.json."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n"
 
+    def told(self, settings: dict[str, Any], clock: str) -> dict[str, Any]:
+        """Return what the owner is told: what is said, what is withheld, and times."""
+        times = {"seconds": settings.get("seconds", {}), "seconds_by": clock}
+        return self.to_dict() | settings.get("withheld", {}) | times
+
     @property
     def lacking(self) -> list[str]:
         """What is measured and not said yet."""

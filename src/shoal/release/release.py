@@ -11,9 +11,7 @@ import polars as pl
 
 from shoal.principles.groups import Groups
 from shoal.progress import PROCESSOR
-from shoal.release.forms import (
-    take_apart,
-)
+from shoal.release.forms import take_apart
 from shoal.table.forms import INTERVALS, TWO_TABLES
 from shoal.table.reading import give_frame
 from shoal.table.schema import PERSON
@@ -158,15 +156,7 @@ class ReleaseData:
     @property
     def facts(self) -> dict[str, Any]:
         """What the owner is told: what the manifest says, what it withholds, and times."""
-        seconds = self.settings.get("seconds", {})
-        return (
-            self.manifest.to_dict()
-            | self.settings.get("withheld", {})
-            | {
-                "seconds": seconds,
-                "seconds_by": PROCESSOR,
-            }
-        )
+        return self.manifest.told(self.settings, PROCESSOR)
 
     @property
     def loss(self) -> float:

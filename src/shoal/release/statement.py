@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shoal.errors import UsageError, nearest, option
 from shoal.release.cells import domain, kind_of
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from shoal.release.layout import Suppression
     from shoal.release.recoding import LinkedRecoding, Recoding
     from shoal.table.column import Column, Grown
-    from shoal.table.schema import Schema
 
 
 ANSWERS = (  # what people answer for a dossier, in a schema file; no manifest has them
@@ -152,55 +151,42 @@ def state(
 
 
 def describe(name: str, recoding: Recoding) -> StatedColumn:
-    """Return what a manifest says of a column."""
-    entry: dict[str, Any] = {"name": name, "role": recoding.schema.role(name)}
-    if name in recoding.quasi:
-        column = recoding.quasi[name]
-        entry["kind"] = kind_of(column)
-        entry["domain"] = domain(column, recoding.kinds[name].spans)
-        if column.grown is not None:
-            entry |= _describe_tree(column.grown)
-        elif column.dates:
-            entry["type"] = "date"
-        entry |= said_of_grid(column)
-        if name in recoding.schema.never_mix:
-            entry["never_mix"] = True
-        if name in recoding.schema.weights:
-            entry["weight"] = recoding.schema.weights[name]
-    entry |= _describe_cells(name, recoding.schema)
-    if entry.get("kind") == "set" and entry.get("type") not in LABELS:
-        entry.pop("type", None)  # numbers and dates of which some are missing are labels
-    return StatedColumn(**entry)
-
-
-def _describe_cells(name: str, schema: Schema) -> dict[str, Any]:
-    """Return what was said of the cells of a column, and done to them first."""
-    entry: dict[str, Any] = {}
-    if name in schema.types:
-        entry["type"] = schema.types[name]
-    if name in schema.date_formats:
-        entry["date_format"] = schema.date_formats[name]
+    """Return what a manifest says of a column, and of what was done to its cells first."""
+    schema, column = recoding.schema, recoding.quasi.get(name)
+    entry = StatedColumn(
+        name,
+        str(schema.role(name)),
+        type=schema.types.get(name),
+        date_format=schema.date_formats.get(name),
+        survey_weight=True if name == schema.survey_weight else None,
+        missing=schema.missing_cells.get(name),
+        near=schema.near.get(name),
+        said=NOBODY if name in schema.nobody_knows else None,
+    )
     if name in schema.trims:
-        entry |= schema.trims[name].to_dict()
-    if name == schema.survey_weight:
-        entry["survey_weight"] = True
-    if name in schema.missing_cells:
-        entry["missing"] = schema.missing_cells[name]
-    if name in schema.near:
-        entry["near"] = schema.near[name]
-    if name in schema.nobody_knows:
-        entry["said"] = NOBODY
+        entry.say(**schema.trims[name].to_dict())
+    if column is None:
+        return entry
+    entry.kind = kind_of(column)
+    entry.domain = domain(column, recoding.kinds[name].spans)
+    if column.grown is not None:
+        _describe_tree(entry, column.grown)
+    elif column.dates:
+        entry.type = entry.type or "date"
+    if entry.kind == "set" and entry.type not in LABELS:
+        entry.type = None  # numbers and dates of which some are missing are labels
+    entry.never_mix = True if name in schema.never_mix else None
+    entry.weight = schema.weights.get(name)
+    entry.say(**said_of_grid(column))
     return entry
 
 
-def _describe_tree(grown: Grown) -> dict[str, Any]:
-    """Return what a reader needs to know of which values the nodes of a column cover.
+def _describe_tree(entry: StatedColumn, grown: Grown) -> None:
+    """Say what a reader needs to know of which values the nodes of a column cover.
 
     A listed hierarchy is its owner's: it may list what nobody in the table has.
     """
-    entry = {}
     if grown.hierarchy.readable:
-        entry["hierarchy"] = repr(grown.hierarchy)
+        entry.hierarchy = repr(grown.hierarchy)
     if grown.source.numeric:
-        entry["type"] = "date" if grown.source.dates else "numeric"
-    return entry
+        entry.type = entry.type or ("date" if grown.source.dates else "numeric")

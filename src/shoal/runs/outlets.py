@@ -28,13 +28,7 @@ from shoal.release.places import (
 from shoal.release.staging import staging
 from shoal.runs.auditing import accept, audit_written
 from shoal.runs.publish import write_tables
-from shoal.table.databases.access import (
-    check_target,
-    file_of,
-    is_address,
-    moved,
-    write_address,
-)
+from shoal.table.databases.access import check_target, file_of, is_address, moved, write_address
 from shoal.table.files import FORMATS
 from shoal.table.forms import RELEASE, TWO_TABLES
 

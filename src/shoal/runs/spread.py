@@ -187,16 +187,12 @@ class SpreadRelease(Shown):
     @property
     def facts(self) -> dict[str, Any]:
         """What the owner is told: what the manifest says, what it withholds, and times."""
-        return (
-            self.manifest
-            | self.settings.get("withheld", {})
-            | {"seconds": self.settings["seconds"], "seconds_by": CLOCK}
-        )
+        return self.manifest.told(self.settings, CLOCK)
 
     @property
     def loss(self) -> float:
         """The global certainty penalty, from 0 (nothing lost) to 1."""
-        return float(self.manifest.loss.gcp)
+        return self.manifest.loss.gcp
 
     @property
     def squared_error(self) -> None:
@@ -205,7 +201,7 @@ class SpreadRelease(Shown):
     @property
     def form(self) -> str:
         """How the release spells groups."""
-        return str(self.manifest.form)
+        return self.manifest.form
 
     def codebook(self) -> pl.DataFrame:
         """Return a line for each published column: what it is, and what was done to it."""

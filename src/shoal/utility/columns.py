@@ -20,13 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import (
-    covers_missing,
-    domain_ends,
-    interval_ends,
-    interval_means,
-    read_set,
-)
+from shoal.audit.cells import covers_missing, domain_ends, interval_ends, interval_means, read_set
 from shoal.audit.reading import Stated
 from shoal.errors import InputError
 from shoal.kernels.queries import interval_shares, label_shares

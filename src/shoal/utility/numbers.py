@@ -22,14 +22,7 @@ from shoal.audit.manifest import read_manifest
 from shoal.errors import InputError, UnknownColumn
 from shoal.table.coding import NUMBER
 from shoal.table.dates import date_parts, not_dates
-from shoal.table.forms import (
-    MEANS,
-    PEOPLE,
-    TWO_TABLES,
-    VALUES,
-    ends_of,
-    gaps_of,
-)
+from shoal.table.forms import MEANS, PEOPLE, TWO_TABLES, VALUES, ends_of, gaps_of
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.reading import give_frame, take_frame
 from shoal.table.schema import NODE, RESERVED
