@@ -21,7 +21,10 @@ import pytest
 import shoal
 from shoal.release import places, staging
 from shoal.release.ledger import read_ledger
+from shoal.runs import publish
+from shoal.runs.doing import go
 from shoal.runs.history import marks, read_history
+from shoal.runs.run import Run
 from system.shell import PATIENCE, names_in, people, start, write_csv
 
 if TYPE_CHECKING:
@@ -157,6 +160,37 @@ def test_what_appears_at_the_linkage_is_kept_and_nothing_is_published(tmp_path: 
     with pytest.raises(shoal.OutputError, match="'link' was created or changed"):
         released().write(tmp_path / "out", linkage=link, progress=meddle(lambda: _file(link)))
     assert (link.read_text(), names_in(tmp_path)) == ("mine", ["link"])
+
+
+def test_files_of_two_runs_onto_one_output_are_never_mixed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that is about to appear is not overtaken: linkage and control group are its own."""
+    out, link, held = tmp_path / "out", tmp_path / "link", tmp_path / "held"
+    paid = pl.DataFrame({"age": [20 + row % 9 for row in range(90)], "pay": range(90)})
+
+    def write() -> None:
+        asked: dict[str, Any] = {"hold_out": "20%", "hold_out_file": held}
+        asked["require"] = ["KAnonymity(k=4)"]
+        go(Run(table=paid, schema=SCHEMA, output=out, linkage=link, force=True, **asked))
+
+    others: list[threading.Thread] = []
+
+    def overtaken(*what: Any, **how: Any) -> None:
+        if not others:
+            others.append(threading.Thread(target=write))
+            others[0].start()
+            others[0].join(timeout=0.5)
+            assert others[0].is_alive()
+        places.appear(*what, **how)
+
+    monkeypatch.setattr(publish, "appear", overtaken)
+    write()
+    others[0].join(PATIENCE)
+    published = pl.read_csv(out / "release.csv")["pay"]
+    pairs = pl.read_csv(link)
+    assert published.gather(pairs["release_row"]).to_list() == pairs["row"].to_list()
+    assert not set(pl.read_csv(held)["pay"]) & set(published)
 
 
 @pytest.mark.usefixtures("_system")

@@ -124,9 +124,38 @@ def test_names_or_free_text_are_told_before_publishing_and_by_their_reason(page)
             assert "A column identifies people" in refused
             assert "Not achievable" not in refused
             assert "promise cannot be kept" not in refused
+            assert "notes does not name or describe people, and no reader knows it" in shown
         client.post(f"{place}/answers", data={"nobody_knows": "notes"})
-        assert button(client.get(place).text)
+        shown = client.get(place).text
+        assert button(shown)
+        assert "You stated that no reader knows notes of a person." in shown
         assert file_of(client, place)["nobody_knows"] == ["notes"]
+        client.post(f"{place}/answers", data={"answer": "withdraw", "columns": "notes"})
+        shown = client.get(place).text
+        assert not button(shown)
+        assert 'data-testid="stated"' not in shown
+
+
+@pytest.mark.parametrize("common", [300, 150])
+def test_protecting_a_column_works_or_the_page_says_why_not(page, common):
+    """Where nearly all rows have one value no limit of Shoal's helps, and none is offered again."""
+    rows = "".join(
+        f"{20 + i * 7 % 60},{'yes' if i % 300 >= common - 2 else 'no'},{i * 37 % 211}\n"
+        for i in range(ROWS)
+    )
+    said = """quasi = ["age"]
+sensitive = ["died", "charges"]
+require = ["charges: FrequencyL(l=3)", "KAnonymity(k=11)"]
+"""
+    with page.client() as client:
+        place = upload(client, "age,died,charges\n" + rows)
+        client.post(f"{place}/schema", data={"schema": said})
+        assert 'data-testid="answer-protect"' in client.get(place).text
+        client.post(f"{place}/answers", data={"answer": "protect", "columns": "died"})
+        shown, helps = client.get(place).text, common < ROWS
+        assert bool(about(file_of(client, place)["require"], "died")) == helps
+        assert 'data-testid="answer-protect"' not in shown
+        assert ("Shoal knows no limit on died that this table allows" in shown) != helps
 
 
 def accept(client, place):

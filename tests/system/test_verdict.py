@@ -105,6 +105,21 @@ def test_a_manifest_says_what_the_files_show_and_an_audit_says_the_same(way, tmp
         assert manifest[key] == facts[key] == audited[key], key
 
 
+@pytest.mark.parametrize("role", ["--quasi", "--other"])
+def test_an_audit_repeats_what_the_owner_stated_of_any_column(role, tmp_path):
+    """Whatever role a column has that looks like names, and wherever the manifest keeps it."""
+    firsts, lasts = ("Anna", "Peter", "Maria", "Thomas", "Laura"), ("Smith", "Garcia", "Jones")
+    names = [f"{first} {last}" for first in firsts for last in lasts]
+    rows = [[20 + n % 8, name, 10 * n] for n, name in enumerate(names)]
+    given = write(tmp_path / "t.csv", ("age", "contact", "pay"), rows)
+    stated = ("--quasi", "age", role, "contact", "--nobody-knows", "contact")
+    options = ("--sensitive", "pay", "--require", "KAnonymity(k=4)", "--output")
+    done = command("anonymize", given, *stated, *options, tmp_path / "out")
+    assert done.code == 0, done.err
+    audited = command("audit", tmp_path / "out")
+    assert "which columns no reader knows" in " ".join((audited.out + audited.err).split())
+
+
 def test_linked_tables_and_a_series_are_counted_too(tmp_path):
     given = write(tmp_path / "t.csv", ("p", "age", "pay"), [[n, 20 + n, 10 * n] for n in range(12)])
     visits = [[n % 12, "abc"[n % 3], f"w{n % 7}"] for n in range(24)]

@@ -61,6 +61,7 @@ def readings(manifest: Manifest) -> list[str]:
 
 def owner_states(manifest: Manifest) -> list[str]:
     """Return what a manifest says that no file can show, so that the owner answers for it."""
+    stated = [one.said for one in manifest.exposed] + [one.said for one in manifest.columns]
     told = [
         f"the method {manifest.method}",
         f"the date {manifest.date}",
@@ -69,7 +70,7 @@ def owner_states(manifest: Manifest) -> list[str]:
         *["how many rows were left out and why"] * (manifest.rows_in is not None),
         *["the title"] * (manifest.title is not None),
         *["who publishes it and why"] * bool(manifest.context),
-        *["which columns no reader knows"] * any(c.said for c in manifest.exposed),
+        *["which columns no reader knows"] * any(stated),
     ]
     return [
         f"No file can show the following, so the owner answers for it: {', '.join(told[:-1])} and "

@@ -149,6 +149,23 @@ def claim(path: Path) -> int | None:
     return _open_locked(path, needed=False)
 
 
+@contextmanager
+def turn_in(place: Path) -> Iterator[None]:
+    """Wait until no other run puts its files into a directory, so that all of them are of one run.
+
+    Where the system has no such locks, nobody waits.
+    """
+    import fcntl
+
+    descriptor = os.open(place, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def clear_leftovers(place: Path) -> None:
     """Remove what runs of the same person that were killed have staged in a directory."""
     for path in place.iterdir():

@@ -26,8 +26,9 @@ from shoal.runs.asked import say_asked
 from shoal.runs.auditing import audited
 from shoal.runs.checks import prepare, reads_files
 from shoal.runs.holding import held_file, hold_out
-from shoal.runs.outlets import is_outlet
+from shoal.runs.outlets import is_outlet, publish
 from shoal.runs.percentiles import check_published
+from shoal.runs.publish import write_release
 from shoal.runs.refusing import check_columns
 from shoal.runs.release import Release
 from shoal.runs.remarks import Remark, Tell, unheard
@@ -276,12 +277,11 @@ def written(
         return republish(run, progress, tell, made)
     release = release_here(run, progress, tell)
     made(release)
-    with held_file(run, release.held):
-        return release, release.write(
-            str(run.output),
-            format=run.format or "csv",
-            linkage=run.linkage,
-            force=run.force,
-            threshold=run.threshold,
-            progress=progress,
-        )
+    output, written_as = str(run.output), run.format or "csv"
+    where: dict[str, Any] = {"linkage": run.linkage, "force": run.force, "progress": progress}
+    with held_file(run, release.held) as place_held:
+        if is_outlet(output):
+            place_held()
+            return release, publish(release, output, format=written_as, **where)
+        where |= {"threshold": run.threshold, "commit": lambda _: place_held()}
+        return release, write_release(release, output, format=written_as, **where)

@@ -23,7 +23,7 @@ from shoal.runs.outlets import is_outlet
 from shoal.table.coding import code_persons
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -133,13 +133,12 @@ def hold_out_in_series(
 
 
 @contextmanager
-def held_file(run: Run, held: pl.DataFrame | None) -> Iterator[None]:
-    """Put the private file in its place, and take it back where the release does not appear."""
+def held_file(run: Run, held: pl.DataFrame | None) -> Iterator[Callable[[], None]]:
+    """Stage the private file, give what puts it in place, and take it back where a run fails."""
     if held is None or run.hold_out_file is None:
-        yield
+        yield lambda: None
         return
     with whole_file(
         run.hold_out_file, held.write_csv, force=run.force, what="hold_out_file"
     ) as place:
-        place()
-        yield
+        yield place

@@ -22,7 +22,7 @@ from shoal.exact import upward
 from shoal.progress import Laps, Progress, silent
 from shoal.release.manifest import MANIFEST, REPORT
 from shoal.release.places import _real, appear, as_output_errors, check_output, linkage_file
-from shoal.release.staging import staging, sync
+from shoal.release.staging import staging, sync, turn_in
 from shoal.release.writing import write_as
 from shoal.runs.auditing import audit_written
 from shoal.runs.facts import facts
@@ -80,7 +80,10 @@ def write_release(
         with laps.timed("report", progress):
             write_report(release.manifest, found, staged, progress)
         release.settings["seconds"] = laps.seconds
-        with linkage_file(linkage, release.origins, force=force) as place_linkage:
+        with (
+            turn_in(target.parent),
+            linkage_file(linkage, release.origins, force=force) as place_linkage,
+        ):
             place_linkage()
             if commit is not None:
                 commit(staged)

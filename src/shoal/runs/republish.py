@@ -100,7 +100,12 @@ def republish(
         release = series.release(turn, height, held)
         say_asked(release.manifest, said)
         made(release)
-        with held_file(run, release.held):
+        with held_file(run, release.held) as place_held:
+
+            def commit(staged: Path) -> None:
+                place_held()
+                series.commit(staged, target, turn, held)
+
             audit = write_release(
                 release,
                 target,
@@ -108,7 +113,7 @@ def republish(
                 linkage=run.linkage,
                 force=run.force,
                 threshold=run.threshold,
-                commit=lambda staged: series.commit(staged, target, turn, held),
+                commit=commit,
                 progress=progress,
             )
         series.appeared()
