@@ -46,7 +46,7 @@ def main() -> None:
         print(
             f"epsilon {epsilon}: fresh {fresh.loss:.4f}, joined {joined.loss:.4f}, "
             f"{joined.loss / fresh.loss:.3f} times, at least {least / fresh.loss:.3f} times, "
-            f"{joined.manifest['groups']} groups of at least {2 * M}, {seconds:.1f} s"
+            f"{joined.manifest.groups} groups of at least {2 * M}, {seconds:.1f} s"
         )
 
 

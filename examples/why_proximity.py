@@ -87,7 +87,7 @@ class Published:
         table = release.published
         return cls(
             repr(principle),
-            release.manifest["method"],
+            release.manifest.method,
             release.loss,
             Groups.of(table["group"].to_numpy()),
             Sensitive.of((code_column(table["income"]),)),

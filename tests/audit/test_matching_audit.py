@@ -183,7 +183,7 @@ def test_whoever_was_left_out_is_told_apart_or_asked_about(tmp_path: Path) -> No
             )
         except shoal.NotAchievable:
             continue
-        if not release.manifest["suppressed"]:
+        if not release.manifest.suppressed:
             continue
         release.write(tmp_path / "out", force=True)
         kept = table[release.linkage[release.linkage >= 0].tolist()]

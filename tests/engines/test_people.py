@@ -154,7 +154,7 @@ def test_whatever_is_published_holds_for_people(
 
 def check_release(release: shoal.Release, table: pl.DataFrame, most: int | None) -> None:
     """Check what else is promised: boxes cover all rows, numbers add up, people stay whole."""
-    manifest, published = release.manifest, release.published
+    manifest, published = release.manifest.to_dict(), release.published
     assert published.columns[:2] == ["group", "person"]
     assert "patient" not in published.columns
     assert manifest["people"] == published["person"].n_unique()
@@ -240,14 +240,14 @@ def test_counts_that_cannot_stand_alone_are_lowered_or_refused() -> None:
     assert ("most_rows", "1") in refused.value.fix
     assert shoal.anonymize(few, schema_of(most_rows=1), require="KAnonymity(k=5)").audit().holds
     left = shoal.anonymize(few, schema_of(), require="KAnonymity(k=5)", suppress="10%")
-    assert (left.manifest["suppressed_people"], left.manifest["capped"]) == (3, 0)
+    assert (left.manifest.suppressed_people, left.manifest.capped) == (3, 0)
     many = few.filter(pl.col("patient").str.starts_with("b")).vstack(
         pl.DataFrame(
             {"patient": ["c"] * 40, "age": [7] * 40, "cost": list(range(40)), "town": ["x"] * 40}
         ).select(few.columns)
     )
     lowered = shoal.anonymize(many, schema_of(), require="KAnonymity(k=5)")
-    assert (lowered.manifest["suppressed_people"], lowered.manifest["capped"]) == (0, 38)
+    assert (lowered.manifest.suppressed_people, lowered.manifest.capped) == (0, 38)
 
 
 def test_the_audit_finds_one_person_that_was_spoiled() -> None:
@@ -337,13 +337,12 @@ def test_the_audit_finds_two_tables_that_disagree_about_people(tmp_path: Path) -
         stays, schema_of(), require="EpsilonM(epsilon=3, m=2)", form="two-tables"
     )
     release.write(tmp_path / "out")
-    manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     values = pl.read_csv(tmp_path / "out/values.csv")
     second = pl.int_range(pl.len()).over("person") == 1  # whoever has two rows becomes two people
     values.with_columns(
         person=pl.when(second).then(pl.col("person") + 10**6).otherwise("person")
     ).write_csv(tmp_path / "out/values.csv")
-    found = read_tables(tmp_path / "out", manifest)
+    found = read_tables(tmp_path / "out", release.manifest)
     assert any("not as large" in said for said in found.problems)
 
 
@@ -362,7 +361,7 @@ def test_the_command_that_repeats_a_release_says_all_that_was_asked() -> None:
         missing_cells={"town": "value"},
     )
     release = shoal.anonymize(table, schema, require="KAnonymity(k=2)", suppress="30%")
-    said = command(release.manifest | {"threshold": "1/11"}).folded
+    said = command(release.manifest.to_dict() | {"threshold": "1/11"}).folded
     for words in (
         "--person COLUMN",
         "--most-rows 2",
@@ -439,8 +438,8 @@ def test_whose_rows_are_never_mixed_is_left_out_within_the_limit(require, method
         table = stays(seed, torn=torn, fewest=fewest)
         asked = {"require": require, "method": method, "seed": seed}
         release = shoal.anonymize(table, schema, suppress=f"{torn}/60", **asked)
-        assert release.manifest["suppressed_people"] == torn
-        assert release.manifest["suppressed"] == torn * fewest
+        assert release.manifest.suppressed_people == torn
+        assert release.manifest.suppressed == torn * fewest
         assert release.audit().holds
         kept = table[release.linkage.tolist()]
         assert set(kept["patient"]) == {f"p{person}" for person in range(torn, 60)}
@@ -460,7 +459,7 @@ def test_others_are_left_out_beside_those_who_are_never_mixed() -> None:
     schema = shoal.Schema(quasi="age", never_mix="town", sensitive="cost", person="patient")
     release = shoal.anonymize(table, schema, require="KAnonymity(k=3)", suppress="4/60")
     assert release.suppression.torn == 2
-    assert release.manifest["suppressed_people"] == 4
+    assert release.manifest.suppressed_people == 4
     assert str(release.suppression).startswith("Suppressed 4 people, that is 10 rows. 2 of them")
     unknown = replace(schema, rows="unknown")
     with pytest.raises(shoal.NotAchievable, match="Besides, 2 people are left out already"):
@@ -476,7 +475,7 @@ def test_a_rare_value_that_is_never_mixed_leaves_within_the_share_of_all_people(
     release = shoal.anonymize(table, schema, require="KAnonymity(k=3)", suppress="2/60")
     kept = table[release.linkage.tolist()]
     assert set(table["patient"]) - set(kept["patient"]) == {"p1", "p2"}
-    assert release.manifest["capped"] == 0
+    assert release.manifest.capped == 0
 
 
 @pytest.mark.few(3)
@@ -497,5 +496,5 @@ def test_a_rehearsal_leaves_out_what_a_run_may(require, gone) -> None:
             with pytest.raises(shoal.NotAchievable):
                 run.rehearse()
         else:
-            assert release.manifest["suppressed_people"] <= gone
+            assert release.manifest.suppressed_people <= gone
             assert run.rehearse()["rows"] == 60

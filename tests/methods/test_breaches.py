@@ -86,8 +86,8 @@ def test_a_bound_on_whom_a_person_is_near_is_not_what_is_measured():
         frame, schema, require="EpsilonM(epsilon=5, m=2)", method="Exchange()"
     )
     assert release.audit().holds
-    assert release.manifest["people"] == 4
-    assert release.manifest["capped"] == 0
+    assert release.manifest.people == 4
+    assert release.manifest.capped == 0
 
 
 @pytest.mark.parametrize(("least", "loose"), [(6, True), (5, False)])

@@ -29,7 +29,7 @@ def test_large_tables_are_exchanged_in_parts(monkeypatch, require, method):
     """No group reaches from one part into the other, and all of them hold."""
     monkeypatch.setattr(shoal.Exchange, "at_once", 30)
     release = shoal.anonymize(TABLE, SCHEMA, require=require)
-    assert release.manifest["method"] == method
+    assert release.manifest.method == method
     assert release.audit().holds
     ages = release.table["age"].str.json_decode(pl.List(pl.Int64))
     if method == "Exchange()":

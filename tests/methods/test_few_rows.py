@@ -145,7 +145,7 @@ def test_what_the_whole_table_and_no_cut_of_it_keeps_is_found():
     schema = shoal.Schema(quasi="q", sensitive=["s0", "s1"])
     require = ["s0: MUniqueness(m=2)", "s1: DistinctL(l=2)"]
     release = shoal.anonymize(table, schema, require=require)
-    assert release.manifest["groups"] == 2
+    assert release.manifest.groups == 2
     assert release.audit().holds
 
 

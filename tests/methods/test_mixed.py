@@ -135,8 +135,8 @@ BOTH = shoal.Schema(quasi=["age", "zip"], sensitive=["illness", "salary"])
 )
 def test_a_mixed_set_is_released_in_many_groups_that_all_hold(require: list[Require]) -> None:
     release = shoal.anonymize(people(), BOTH, require=require)
-    assert release.manifest["method"] == "Mondrian()"
-    assert release.manifest["groups"] > 20
+    assert release.manifest.method == "Mondrian()"
+    assert (release.manifest.groups or 0) > 20
     assert release.audit().holds
 
 

@@ -189,7 +189,7 @@ def test_codes_beside_the_first_are_sorted_whether_dense_or_sparse(domain):
     plain = shoal.Schema(quasi="age", sensitive=["illness", "salary"])
     require = ["illness: DistinctL(l=2)", "salary: TCloseness(t=0.2, ground='ordered')"]
     release = shoal.anonymize(people, plain, require=require)
-    assert release.manifest["method"] == "Mondrian()"
+    assert release.manifest.method == "Mondrian()"
     assert release.audit().holds
     assert release.table["group"].n_unique() > 5
 

@@ -144,5 +144,5 @@ def test_categories_are_split_in_the_given_order(order):
     table = pl.DataFrame({"job": list("aabbcc"), "salary": [1, 2, 3, 4, 5, 6]})
     given_order = shoal.Schema(quasi="job", sensitive="salary", order={"job": order})
     release = shoal.anonymize(table, given_order, require=shoal.KAnonymity(k=2))
-    assert release.manifest["columns"][0]["domain"] == order
+    assert release.manifest.columns[0].domain == order
     assert set(release.table["job"]) == {"a", "b", "c"}

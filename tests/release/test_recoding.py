@@ -98,7 +98,7 @@ def test_published_nodes_and_dates_cover_their_rows_tightly(drawn, method, k, we
         assert (low, high) == (min(dates), max(dates))
     for name, found in losses.items():
         mean = float(sum(found) / len(found))
-        assert release.manifest["loss"]["ncp"][name] == pytest.approx(mean, abs=1e-12)
+        assert release.manifest.loss.ncp[name] == pytest.approx(mean, abs=1e-12)
 
 
 @settings(deadline=None)

@@ -100,7 +100,7 @@ def test_a_run_does_what_the_file_says_and_tells_what_was_dropped(file):
     outcome = shoal.load(file, output=file.parent / "out", seed=1).go(tell=heard.append)
     assert outcome.audit.holds
     told = {"seconds": outcome.facts["seconds"], "seconds_by": "processor"}
-    assert outcome.facts == outcome.release.manifest | told
+    assert outcome.facts == outcome.release.manifest.to_dict() | told
     assert outcome.facts["title"] == "From the file"
     assert list(outcome.remarks) == heard
     assert any("name" in str(one) and not one.warning for one in heard)

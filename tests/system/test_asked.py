@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.audit.asked import ASKED
 from shoal.audit.files import audit_directory
+from shoal.release.stated import StatedAsk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -265,4 +265,4 @@ def test_every_option_is_tried(releases: dict[str, Path]) -> None:
         for directory in releases.values()
         for name in json.loads((directory / "manifest.json").read_text("utf-8"))["asked"]
     }
-    assert {*ASKED} == said | {"delimiter", "encoding"}
+    assert {*StatedAsk.__struct_fields__} == said | {"delimiter", "encoding"}

@@ -26,7 +26,7 @@ def test_another_method_publishes_where_the_usual_one_runs_out_of_time(slow) -> 
     run = shoal.Run(table=TABLE, schema=SCHEMA, require="EpsilonM(epsilon=2, m=3)", seconds=1)
     release = run.release()
     assert release.audit().holds
-    assert release.manifest["method"] == "Split()"
+    assert release.manifest.method == "Split()"
     assert release.settings["instead_of"] == "Exchange()"
 
 
@@ -81,5 +81,5 @@ def test_where_the_quickest_took_all_of_the_time_no_other_begins(monkeypatch):
     release = shoal.Run(
         table=TABLE, schema=SCHEMA, require="EpsilonM(epsilon=2, m=3)", seconds=1e-9
     ).release()
-    assert release.manifest["method"] == "Split()"
+    assert release.manifest.method == "Split()"
     assert release.audit().holds

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.audit.described import Wrong
 from shoal.audit.manifest import check_shape
-from shoal.audit.shapes import Wrong
 from system.test_manifests import WRONG, changed, places, put
 
 if TYPE_CHECKING:

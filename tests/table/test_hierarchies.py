@@ -181,7 +181,7 @@ def test_a_weight_steers_the_search():
     for weights in ({"x": 20}, {}, {"y": 20}):
         schema = shoal.Schema(quasi=["x", "y"], sensitive="salary", weights=weights)
         release = shoal.anonymize(table, schema, require="KAnonymity(k=5)", method="Split()")
-        losses.append(release.manifest["loss"]["ncp"]["x"])
+        losses.append(release.manifest.loss.ncp["x"])
     assert losses[0] < losses[1] < losses[2]
 
 

@@ -17,6 +17,7 @@ from shoal.datasets.census import census
 from shoal.utility import tilted
 from shoal.utility.queries import BoxTable
 from shoal.utility.selectivity import published_answers
+from stated import stated
 
 SCHEMA = shoal.Schema(quasi="age", sensitive="pay")
 DOMAIN = [0, 60]
@@ -45,7 +46,7 @@ def test_rows_of_stretched_cells_lie_where_the_definition_says(
     cells = [spelled(ends) for ends in few + many]
     low, high = sorted((one, other))
     rows = [{"age": cell, "pay": "1"} for cell in cells]
-    table = BoxTable.of(pl.DataFrame(rows), {"columns": STATED}, SCHEMA)
+    table = BoxTable.of(pl.DataFrame(rows), stated(STATED), SCHEMA)
     found = shoal.count(table, f"{low} <= age <= {high}")
     kinds = {"age": "interval", "pay": "exact"}
     known = expected_count(rows, kinds, {"age": DOMAIN}, lambda at: low <= at["age"] <= high)

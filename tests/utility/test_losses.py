@@ -25,26 +25,28 @@ def published(table, require, method, suppress=None):
     except shoal.NotAchievable:
         assume(False)
     rows = [{**row, "salary": int(row["salary"])} for row in release.published.to_dicts()]
-    domains = {c["name"]: c["domain"] for c in release.manifest["columns"] if "domain" in c}
+    domains = {
+        c["name"]: c["domain"] for c in release.manifest.to_dict()["columns"] if "domain" in c
+    }
     return release, rows, domains, original.to_dicts()
 
 
 def check_all(release, rows, domains, original):
-    suppressed = release.manifest["suppressed"]
+    suppressed = release.manifest.suppressed
     found = release.losses()
     pairs = [(original[i], row) for i, row in zip(release.linkage.tolist(), rows, strict=True)]
     left = set(range(len(original))) - set(release.linkage.tolist())
     pairs += [(original[i], None) for i in left]
     expected = {
-        "gcp": release.manifest["loss"]["gcp"],
+        "gcp": release.manifest.loss.gcp,
         "coverage_per_tuple": formula.coverage(rows, KINDS, domains, suppressed),
         "kl_divergence": formula.kl_divergence(rows, original, KINDS, "salary", suppressed),
         "non_uniform_entropy": formula.non_uniform_entropy(pairs, original, KINDS, suppressed),
         "suppression": suppressed / len(original),
-        **{f"ncp[{name}]": value for name, value in release.manifest["loss"]["ncp"].items()},
+        **{f"ncp[{name}]": value for name, value in release.manifest.loss.ncp.items()},
     }
     if not release.heterogeneous:
-        groups = release.manifest["groups"]
+        groups = release.manifest.groups
         expected |= {
             "coverage_per_group": formula.coverage_of_groups(rows, KINDS, domains),
             "discernibility": formula.discernibility(rows, suppressed),

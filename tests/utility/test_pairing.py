@@ -215,7 +215,7 @@ def test_people_with_several_values_share_them_all():
     assert isinstance(answers, TwoTables)
     assert answers.pairing is not None
     rows = release.count("pay >= 0")
-    assert rows == release.manifest["rows"]
+    assert rows == release.manifest.rows
     assert release.count("age >= 0 and pay >= 0") == pytest.approx(rows, rel=1e-5)
     parts = [release.count(f"{age} and pay > 2500") for age in ("age < 50", "age >= 50")]
     assert sum(parts) == pytest.approx(release.count("pay > 2500"), rel=1e-5)

@@ -19,6 +19,7 @@ from amount import examples
 from reference.queries import anatomy_count, expected_count
 from shoal.utility.queries import BoxTable, ExactTable
 from shoal.utility.sets import Numbers
+from stated import stated
 from tables import QUASI, frame, schema, tables
 
 PLACES = {"west": ["p", "q"], "east": ["r"], "*": ["p", "q", "r"]}
@@ -132,7 +133,7 @@ def box_table(published):
         }
         for name in SCHEMA.quasi
     ] + [{"name": name, "role": "sensitive"} for name in SCHEMA.sensitive]
-    return BoxTable.of(table, {"columns": columns}, SCHEMA)
+    return BoxTable.of(table, stated(columns), SCHEMA)
 
 
 def python(condition):
@@ -200,7 +201,9 @@ def test_releases_answer_from_memory_and_from_files_as_the_definition_says(
     job = str(chance.choice(table["job"]))
     condition = f"{low} <= age <= {high} and zip < 11 and (job == '{job}' or salary > {pay})"
     kinds = {"age": "interval", "zip": "interval", "job": "set", "salary": "exact"}
-    domains = {c["name"]: c["domain"] for c in release.manifest["columns"] if "domain" in c}
+    domains = {
+        c["name"]: c["domain"] for c in release.manifest.to_dict()["columns"] if "domain" in c
+    }
     published = [
         {**row, "salary": int(row["salary"])}
         for row in release.published.select(*QUASI, "salary").to_dicts()

@@ -47,9 +47,9 @@ def check_threshold(threshold: float | Fraction | str) -> Fraction:
     return found
 
 
-def threshold_of(manifest: dict[str, Any]) -> Fraction:
-    """Return the threshold of risk that a manifest states, a decimal that was rounded up."""
-    stated = check_threshold(manifest["threshold"])
+def threshold_of(said: float | str) -> Fraction:
+    """Return the threshold of risk that is stated, a decimal that was rounded up."""
+    stated = check_threshold(said)
     near = stated.limit_denominator(THIRDS)
     return near if upward(near) == upward(stated) else stated
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.claims import kinds_of, manifest_schema
+from shoal.audit.claims import manifest_schema
 from shoal.audit.covers import CellCover
 from shoal.audit.fullest import fullest, whole_weights
 from shoal.audit.guessing import bounded
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
     from shoal.audit.forms import Tables
     from shoal.principles.requirement import Requirement
+    from shoal.release.manifest import Manifest
     from shoal.sampling import Sample
     from shoal.table.column import Column
     from shoal.table.partition import PersonOf
@@ -93,7 +94,7 @@ class Stranger:
     def of(
         cls,
         tables: Tables,
-        manifest: Mapping[str, Any],
+        manifest: Manifest,
         original: pl.DataFrame,
         *,
         person: str | None = None,
@@ -104,10 +105,9 @@ class Stranger:
         `person` names the column that says whom rows of the original are about, where people have
         several; `hierarchies` are those that the owner listed.
         """
-        stated = dict(manifest)
-        nodes = [c["name"] for c in stated["columns"] if c.get("kind") == "node"]
-        owned = {name: said for name, said in (hierarchies or {}).items() if name in nodes}
-        schema = manifest_schema(stated, owned)
+        kinds = manifest.kinds
+        owned = {n: said for n, said in (hierarchies or {}).items() if kinds.get(n) == "node"}
+        schema = manifest_schema(manifest, owned)
         several = PERSON in tables.rows.columns and (
             tables.rows[PERSON].n_unique() < tables.rows.height
         )
@@ -120,23 +120,16 @@ class Stranger:
         for name in (*schema.quasi, *schema.sensitive, *((person,) if several and person else ())):
             if name not in original.columns:
                 raise UnknownColumn(name, original.columns)
-        mixed = bool(stated.get("heterogeneous", False))
-        published = Published(
-            "release",
-            tables.rows,
-            schema,
-            None if mixed else RESERVED,
-            mixed,
-            kinds_of(stated),
-            stated["form"],
+        about, asked = (
             PERSON if several else None,
-            tuple(requirements(stated["require"], *schema.protected)),
+            requirements(manifest.require, *schema.protected),
         )
-        known = bool(stated.get("rows_known", True))
-        remarks = [LINKED] * bool(stated.get("tables"))
+        published = Published.of(manifest, tables.rows, schema, "release", about, asked)
+        known = manifest.rows_known is not False
+        remarks = [LINKED] * bool(manifest.tables)
         remarks += [PLACEHOLDERS] * (REAL in tables.rows.columns)
         whom = persons_of(original, person if several else None)
-        people = tables.people if stated["form"] == TWO_TABLES else None
+        people = tables.people if manifest.form == TWO_TABLES else None
         return cls(published, original, whom, people, known, tuple(remarks))
 
     @property

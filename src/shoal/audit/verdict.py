@@ -23,6 +23,14 @@ from shoal.audit.exposed import Everybody, ShownRows, Tally, tally, tally_apart
 from shoal.audit.identification import threshold_of
 from shoal.exact import upward
 from shoal.principles.groups import Groups
+from shoal.release.manifest import VERDICTS
+from shoal.release.stated import (
+    StatedAbove,
+    StatedChances,
+    StatedExposed,
+    StatedInference,
+    StatedLearning,
+)
 from shoal.table.partition import Everyone
 from shoal.table.schema import NOBODY, REAL, RESERVED
 
@@ -33,37 +41,26 @@ if TYPE_CHECKING:
 
     from shoal.audit.people import Members
     from shoal.principles.requirement import Requirement
+    from shoal.release.manifest import Manifest
     from shoal.table.coded import Sensitive
     from shoal.table.schema import Schema
 
     Valued = tuple[Requirement, Sensitive | None, str | None]  # with the linked table of the value
 
-VERDICTS = ("holds", "holds-with-open-questions", "does-not-hold")
 HOLDS, OPEN, BROKEN = VERDICTS
 TOLERATED = Fraction(1, 20)  # of people, who may be found with a higher chance
-STATED = ("exposed", "found", "inferred", "learned")  # what a manifest says beside the verdict
 
 
-def columns_of(manifest: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the columns of a release, those of linked tables under both names."""
-    found = [(one["name"], one) for one in manifest["columns"]]
-    for name, table in manifest.get("tables", {}).items():
-        found += [(f"{name}.{one['name']}", one) for one in table["columns"]]
-    return found
-
-
-def exposed_columns(manifest: Mapping[str, Any], asked: Iterable[Requirement]) -> dict[str, bool]:
+def exposed_columns(manifest: Manifest, asked: Iterable[Requirement]) -> dict[str, bool]:
     """Return the columns that a release publishes unchanged and that nothing asked is about.
 
     With each stands whether it is stated that nobody knows it. A survey weight is its group's.
     """
     about = {name for one in asked for name in one.columns}
     return {
-        name: one.get("said") == NOBODY
-        for name, one in columns_of(manifest)
-        if one["role"] in {"sensitive", "other"}
-        and name not in about
-        and "survey_weight" not in one
+        one.name: one.said == NOBODY
+        for one in manifest.every_column
+        if one.role in {"sensitive", "other"} and one.name not in about and not one.survey_weight
     }
 
 
@@ -81,11 +78,11 @@ class Exposed:
     secret: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, manifest: dict[str, Any], asked: Iterable[Requirement]) -> Exposed:
+    def of(cls, manifest: Manifest, asked: Iterable[Requirement]) -> Exposed:
         """Find the exposed columns of a release, of which nothing is counted yet."""
         said = exposed_columns(manifest, asked)
-        secret = frozenset(name for name, one in columns_of(manifest) if one["role"] == "sensitive")
-        return cls(said, threshold_of(manifest), secret=secret.intersection(said))
+        secret = frozenset(c.name for c in manifest.every_column if c.role == "sensitive")
+        return cls(said, threshold_of(manifest.threshold), secret=secret.intersection(said))
 
     def counted(self, tally: Tally) -> Exposed:
         """Return what was counted of the columns; those that no table has are none of them."""
@@ -121,58 +118,45 @@ class Exposed:
             and one.names_people(self.tally.people, secret=name in self.secret)
         ]
 
-    def to_dict(self) -> dict[str, Any]:
+    def stated(self) -> dict[str, Any]:
         """Return what a manifest says of it; chances and shares are rounded up, never down."""
+        said = {name: NOBODY if nobody else None for name, nobody in self.said.items()}
         counted = self.tally
+        if counted is None:
+            exposed = [StatedExposed(name, None, one) for name, one in said.items()]
+            return {"exposed": exposed, "found": None, "inferred": None, "learned": None}
+        everybody = counted.people
 
         def share(people: int) -> float:
-            assert counted is not None
-            return upward(Fraction(people, counted.people))
+            return upward(Fraction(people, everybody))
 
+        columns = counted.columns
+        largest = upward(Fraction(1, min(counted.candidates)))
         return {
-            "exposed": [
-                {
-                    "column": name,
-                    "alone": None if counted is None else counted.columns[name].alone,
-                    "said": NOBODY if nobody else None,
-                }
-                for name, nobody in self.said.items()
-            ],
-            "found": counted
-            and {
-                "quasi": upward(Fraction(1, counted.fewest)),
-                "with_exposed": {
-                    "largest": upward(Fraction(1, min(counted.candidates))),
-                    "above": upward(self.above),
-                },
-            },
-            "inferred": counted
-            and {
-                name: {
-                    "certain": share(counted.columns[name].certain),
-                    "likely": share(counted.columns[name].likely),
-                }
+            "exposed": [StatedExposed(n, columns[n].alone, one) for n, one in said.items()],
+            "found": StatedChances(
+                upward(Fraction(1, counted.fewest)), StatedAbove(largest, upward(self.above))
+            ),
+            "inferred": {
+                name: StatedInference(share(columns[name].certain), share(columns[name].likely))
                 for name in self.said
             },
-            "learned": counted
-            and [
-                {"principle": name, "share": share(people)}
-                for name, people in counted.learned.items()
+            "learned": [
+                StatedLearning(name, share(people)) for name, people in counted.learned.items()
             ],
         }
 
-    def untrue(self, manifest: Mapping[str, Any], *, holds: bool) -> list[str]:
+    def untrue(self, manifest: Manifest, *, holds: bool) -> list[str]:
         """Return a sentence for everything that a manifest says otherwise."""
-        found = self.to_dict()
         wrong = [
             f"The manifest's {name!r} is not what the published files show."
-            for name in STATED
-            if manifest[name] != found[name]
+            for name, found in self.stated().items()
+            if getattr(manifest, name) != found
         ]
         verdict = self.verdict(holds=holds)
-        if manifest["verdict"] != verdict:
+        if manifest.verdict != verdict:
             wrong.append(
-                f"The manifest gives the verdict {manifest['verdict']!r}, the published files "
+                f"The manifest gives the verdict {manifest.verdict!r}, the published files "
                 f"{verdict!r}."
             )
         return wrong

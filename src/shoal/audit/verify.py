@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from shoal.audit.cells import cell_codes
@@ -16,6 +17,7 @@ from shoal.exact import at_most, upward
 from shoal.principles.base import Pairwise, check_odds
 from shoal.principles.groups import Groups, Measurement
 from shoal.principles.requirement import check_population, check_whose
+from shoal.release.stated import StatedRisk
 from shoal.showing import Shown
 from shoal.table.coded import Sensitive, persons_of
 from shoal.table.coding import code_lenient, quantity
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from shoal.audit.presence import Matched
     from shoal.audit.verdict import Exposed, Valued
     from shoal.principles.requirement import Requirement
+    from shoal.release.manifest import Manifest
     from shoal.table.column import Column
     from shoal.table.schema import Schema
 
@@ -165,24 +168,28 @@ class Audit(Shown):
         """The largest risk over all requirements."""
         return max(upward(finding.measurement.risk) for finding in self.findings)
 
-    def measured(self) -> list[dict[str, Any]]:
+    def measured(self) -> list[StatedRisk]:
         """Return for each requirement what a manifest says of it: the worst of its findings.
 
         How many rows people match is known from the original table alone, so that of such a
         requirement only the bound is said, and whether it holds.
         """
-        worst: dict[str, dict[str, Any]] = {}
+        worst: dict[str, StatedRisk] = {}
         for finding in self.findings:
-            entry = {k: finding.to_dict()[k] for k in ("principle", "holds", "risk", "bound")}
+            said = finding.to_dict()
+            one = StatedRisk(said["principle"], said["holds"], said["risk"], said["bound"])
             if finding.by == "matches" and finding.holds:
-                entry["risk"] = entry["bound"]
-            known = worst.get(entry["principle"])
-            if known is None or entry["risk"] > known["risk"]:
-                entry["holds"] &= known is None or known["holds"]
-                worst[entry["principle"]] = entry
-            else:
-                known["holds"] &= entry["holds"]
+                one.risk = one.bound
+            known = worst.setdefault(one.principle, one)
+            holds = known.holds and one.holds
+            if one.risk > known.risk:
+                worst[one.principle] = one
+            worst[one.principle].holds = holds
         return list(worst.values())
+
+    def state(self, manifest: Manifest) -> None:
+        """Put into a manifest what was measured, and what exposed columns show."""
+        manifest.say(measured=self.measured(), **self._stated())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain values, as the command prints it in JSON."""
@@ -222,11 +229,15 @@ class Audit(Shown):
         return [{"principle": name, "bound": bound} for name, bound in bounds.items()]
 
     def statement(self) -> dict[str, Any]:
-        """Return what a manifest says of exposed columns, with the verdict."""
+        """Return what a manifest says of exposed columns, with the verdict, as plain values."""
+        found: dict[str, Any] = msgspec.to_builtins(self._stated())
+        return found
+
+    def _stated(self) -> dict[str, Any]:
         if self.exposed is None:
             return {}
-        threshold = {"threshold": upward(self.exposed.threshold)}
-        return threshold | self.exposed.to_dict() | {"verdict": self.verdict}
+        threshold = upward(self.exposed.threshold)
+        return {"threshold": threshold, **self.exposed.stated(), "verdict": self.verdict}
 
     def complaints(self) -> list[str]:
         """Return a sentence for everything that does not hold."""

@@ -75,8 +75,8 @@ def _may_be_replaced(place: Path) -> bool:
     if not place.exists() or (place.is_dir() and not any(place.iterdir())):
         return True
     try:
-        manifest = json.loads((place / "manifest.json").read_text("utf-8"))
-        names = [column["name"] for column in manifest["columns"]]
-        return manifest["require"] == [REQUIRE] and names == [*QUASI, SENSITIVE]
+        said = json.loads((place / "manifest.json").read_text("utf-8"))
+        names = [column["name"] for column in said["columns"]]
+        return said["require"] == [REQUIRE] and names == [*QUASI, SENSITIVE]
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return False

@@ -31,6 +31,7 @@ from shoal.release.forms import (
 )
 from shoal.release.layout import Found, Layout, alone_with_their_rows, lay_out
 from shoal.release.recoding import LinkedRecoding, Recoding
+from shoal.release.stated import loss_of
 from shoal.release.statement import describe, describe_linked, state
 from shoal.table.forms import INTERVALS, TWO_TABLES
 from shoal.table.formulas import risky
@@ -126,18 +127,18 @@ def build_release(
         sensitive=coded.sensitive,
     )
     if beside:
-        manifest["tables"] = {
+        manifest.tables = {
             name: describe_linked(one, linked[name].table.height, gone, capped)
             for (name, one), (gone, capped) in zip(beside.items(), suppression.linked, strict=True)
         }
     if layout.nodes is not None:
-        manifest["nodes"] = int(layout.nodes.max()) + 1
+        manifest.nodes = int(layout.nodes.max()) + 1
     if coded.cells == REGIONS:
-        manifest["cells"] = REGIONS
+        manifest.cells = REGIONS
     if layout.adversary:
-        manifest |= {"heterogeneous": True, "adversary": list(layout.adversary)}
+        manifest.say(heterogeneous=True, adversary=list(layout.adversary))
     if randomness.reproducible:
-        manifest["reproducible"] = True
+        manifest.reproducible = True
     return ReleaseData(
         manifest=manifest,
         recoding=recoding,
@@ -250,7 +251,7 @@ def in_form(release: ReleaseData, form: str) -> ReleaseData:
     recoding, layout = release.recoding, release.recoding.layout
     check_cells_of(form, release.coded)
     columns = columns_of(form, release.schema, release.coded)
-    manifest = dict(release.manifest, form=form)
+    manifest = release.manifest.but(form=form)
     if release.heterogeneous:
         changed = replace(recoding, form=form)
         return replace(release, manifest=manifest, recoding=changed)
@@ -259,8 +260,8 @@ def in_form(release: ReleaseData, form: str) -> ReleaseData:
     quasi = [column for column, _ in covered]
     different, ncp = recode(covered, groups, form, release.schema, layout, release.suppression)
     changed = replace(recoding, quasi={one.name: one for one in quasi}, kinds=different, form=form)
-    manifest["columns"] = [describe(name, changed) for name in changed.names]
-    manifest["loss"] = {"gcp": float(np.mean(list(ncp.values()))), "ncp": ncp}
+    manifest.columns = [describe(name, changed) for name in changed.names]
+    manifest.loss = loss_of(ncp)
     return replace(release, manifest=manifest, recoding=changed)
 
 

@@ -141,12 +141,12 @@ def _is_release(directory: Path) -> bool:
 def _files_of(directory: Path) -> set[str] | None:
     """Return the files that a release says it has; None where there is no manifest of ours."""
     try:
-        manifest = read_json((directory / MANIFEST).read_bytes())
+        said = read_json((directory / MANIFEST).read_bytes())
     except (OSError, InputError):
         return None
-    if not isinstance(manifest, dict) or "shoal" not in manifest:
+    if not isinstance(said, dict) or "shoal" not in said:
         return None
-    digests = manifest.get("digests")
+    digests = said.get("digests")
     return {MANIFEST, *(digests if isinstance(digests, dict) else FILES)}
 
 

@@ -10,6 +10,7 @@ from shoal.ask.options import NAMES, OF_COLUMNS, is_said, listable, options_of
 from shoal.engines.base import is_spark
 from shoal.engines.local import engine_of
 from shoal.methods.choice import choose_method
+from shoal.release.stated import StatedAsk
 from shoal.table.grid import REGIONS
 from shoal.table.groupings import Listed
 from shoal.table.schema import BY_COLUMN, OPTIONS
@@ -17,6 +18,7 @@ from shoal.table.schema import BY_COLUMN, OPTIONS
 if TYPE_CHECKING:
     from shoal.ask.options import Option
     from shoal.engines.base import Engine
+    from shoal.release.manifest import Manifest
     from shoal.runs.run import Run
     from shoal.table.schema import Schema
 
@@ -52,11 +54,11 @@ def asked(run: Run) -> dict[str, Any]:
     return said
 
 
-def say_asked(manifest: dict[str, Any], run: Run) -> None:
+def say_asked(manifest: Manifest, run: Run) -> None:
     """Put the public part of what was asked into a manifest."""
-    manifest["asked"] = asked(run)
+    manifest.asked = StatedAsk(**asked(run))
     if public := {name: run.context[name] for name in CONTEXT if name in run.context}:
-        manifest["context"] = public
+        manifest.context = public
 
 
 def _value(run: Run, tables: tuple[Schema, ...], name: str, option: Option) -> Any:

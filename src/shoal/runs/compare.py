@@ -193,7 +193,7 @@ def compared(
                 squared_error=release.squared_error,
                 risk=audit.worst_risk,
                 holds=audit.holds,
-                groups=release.manifest["groups"],
+                groups=release.manifest.groups,
                 seconds=made.seconds,
                 megabytes=made.megabytes,
             )

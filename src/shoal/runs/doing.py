@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from shoal.audit.manifest import REPORT
 from shoal.engines.base import is_spark
 from shoal.engines.local import choose_engine, engine_of
 from shoal.errors import NotAchievable, OutputError
@@ -22,6 +21,7 @@ from shoal.methods.choice import best_of, check_least_risk, lost, quickest_first
 from shoal.progress import Laps, Progress, silent
 from shoal.release.building import build_release
 from shoal.release.layout import Randomness
+from shoal.release.manifest import REPORT
 from shoal.runs.asked import say_asked
 from shoal.runs.auditing import audited
 from shoal.runs.checks import prepare, private_files, reads_files
@@ -261,7 +261,7 @@ def _publish(run: Run, progress: Progress, tell: Tell) -> tuple[Release, Audit]:
             tell(Remark(said, warning=True))
 
     release, audit = written(replace(run, table=frame), progress, tell, warn)
-    history.add(release.origins, release.manifest["require"], name_of(str(run.output)))
+    history.add(release.origins, release.manifest.require, name_of(str(run.output)))
     return release, audit
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hmac
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.release.ledger import Ledger
+    from shoal.release.manifest import Manifest
     from shoal.runs.run import Run
 
 WHOLE = 2**256  # one more than the largest digest, as a number
@@ -62,10 +63,9 @@ class Held:
         people = {} if self.people is None else {"held_out_people": self.people}
         return {"held_out": self.table.height, **people}
 
-    def state(self, manifest: dict[str, Any]) -> None:
+    def state(self, manifest: Manifest) -> None:
         """Say in a manifest how many they are."""
-        manifest["rows_in"] += self.table.height
-        manifest.update(self.counts)
+        manifest.say(rows_in=(manifest.rows_in or 0) + self.table.height, **self.counts)
 
 
 def check_hold_out(run: Run) -> None:

@@ -215,7 +215,7 @@ def _born(
             "required."
         )
         return None
-    turn.method = born.manifest["method"]
+    turn.method = born.manifest.method
     turn.dropped = born.facts["dropped"]
     if born.suppression.rows:
         turn.notes.append(f"{born.suppression.rows:,} newcomers are left out, and may come later.")

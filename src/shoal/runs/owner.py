@@ -120,7 +120,7 @@ def _times_least(release: ReleaseData) -> float | None:
     if not _bounded(release):
         return None
     least = least_loss(release.coded, release.requirements)
-    return times_least(release.manifest["loss"]["gcp"], least)
+    return times_least(release.manifest.loss.gcp, least)
 
 
 def _requirement(finding: Finding, release: ReleaseData, counted: Counted) -> dict[str, Any]:

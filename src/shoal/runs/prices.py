@@ -55,7 +55,7 @@ def price(
         others = [one for one in run.schema.quasi if one != drop]
         run = Run.load(file, table=table, quasi=others, **changes)
     found = estimate(run, table, whole=whole, reach=reach, like=like, patience=PATIENCE)
-    stated = found.release.manifest
+    stated = found.release.manifest.to_dict()
     return {
         "loss": {"gcp": found.gcp, "ncp": found.ncp},
         "columns": stated["columns"],

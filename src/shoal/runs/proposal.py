@@ -249,7 +249,7 @@ def _price(some: pl.DataFrame, run: Run) -> float | None:
         release = trial_of(replace(run, table=some))
     except NotAchievable:
         return None
-    counted = release.manifest["rows"] + release.suppression.rows
+    counted = release.manifest.rows + release.suppression.rows
     gone = max(0, release.suppression.capped - beyond_the_cap(some, run.schema))
     return (release.loss * counted + gone) / (counted + gone)
 

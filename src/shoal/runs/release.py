@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.ask.usual import THRESHOLD
-from shoal.audit.claims import kinds_of, manifest_schema
+from shoal.audit.claims import manifest_schema
 from shoal.audit.identification import check_threshold
 from shoal.audit.matches import audit_matches
 from shoal.audit.published import as_read, plain_text
@@ -101,8 +101,9 @@ class Release(ReleaseData, Shown):
         people of a release whose quasi cells stand in a table of their own.
         """
         asked = self.requirements
-        usual = {"threshold": upward(check_threshold(THRESHOLD))}
-        exposed = Exposed.of(usual | self.manifest, asked)
+        usual = upward(check_threshold(THRESHOLD))
+        stated = self.manifest if self.manifest.threshold else self.manifest.but(threshold=usual)
+        exposed = Exposed.of(stated, asked)
         if self.heterogeneous:
             found = audit_matches(take_frame(published), self.coded, asked)
             return replace(found, exposed=exposed)
@@ -111,7 +112,7 @@ class Release(ReleaseData, Shown):
         schema, kinds = self.published_schema, None
         if self.population is not None:
             schema = manifest_schema(self.manifest, self.listed)  # nodes as a reader sees them
-            kinds = kinds_of(self.manifest)
+            kinds = self.manifest.kinds
         return audit_table(
             published, schema, asked, self.population, kinds, linked, exposed, beside
         )

@@ -156,11 +156,11 @@ def about_release(
     release: Release, *, named: bool, escaped: bool, seed: int | None
 ) -> Iterator[Remark]:
     """Say what the owner should know of a release; `named`: whether its method was asked for."""
-    method, rows = release.manifest["method"], len(release.coded)
+    method, rows = release.manifest.method, len(release.coded)
     reason = why(method, rows, release.requirements, release.form, release.coded.cells)
     if (first := release.settings.get("instead_of")) is not None:
         yield Remark(
-            f"By {release.manifest['method']}, which lost least of what was found in the time that "
+            f"By {release.manifest.method}, which lost least of what was found in the time that "
             f"was given; with more of it, {first} loses less."
         )
     elif reason is not None and not named:
@@ -189,7 +189,7 @@ def about_release(
             f"requirement says what nobody may know of {it}.",
             warning=True,
         )
-    if release.manifest["groups"] == 1:
+    if release.manifest.groups == 1:
         yield Remark(
             "all rows are in one group, so the quasi columns tell nothing any more. Ask for less, "
             "or see with `shoal tune` where that begins.",
@@ -268,7 +268,7 @@ def _about_rows(release: Release, *, escaped: bool) -> Iterator[Remark]:
     suppression = release.suppression
     if sentence := str(suppression):
         yield Remark(sentence)
-    if warning := suppression.out_of_step(len(release.coded), release.manifest.get("people")):
+    if warning := suppression.out_of_step(len(release.coded), release.manifest.people):
         yield Remark(warning, warning=True)
     if dropped := release.facts["dropped"]:
         yield Remark(f"Left out {dropped} rows with missing cells.")

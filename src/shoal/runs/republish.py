@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.manifest import MANIFEST, read_manifest
+from shoal.audit.manifest import read_manifest
 from shoal.audit.series import group_rows
 from shoal.audit.tables import digest_of, read_spelled
 from shoal.errors import AuditFailed, NotAchievable, UsageError, option
@@ -28,6 +28,7 @@ from shoal.release.ledger import (
     locked,
     read_ledger,
 )
+from shoal.release.manifest import MANIFEST
 from shoal.runs.asked import say_asked
 from shoal.runs.checks import reads_files
 from shoal.runs.estimate import whole_run
@@ -347,15 +348,15 @@ class _Series:
             title=run.title,
             form=run.form,
         )
-        ledger.fixed["method"] = made.manifest["method"]
+        ledger.fixed["method"] = made.manifest.method
         layout = made.recoding.layout
         layout = replace(layout, numbers=numbers[layout.bears], real=real[layout.bears], nodes=None)
         counts = {} if held is None else held.counts
         if ledger.pending:
             counts = {name: ledger.rounds[-1].facts[name] for name in counts}
             height = int(here.sum()) + turn.absent + turn.dropped + counts.get("held_out", 0)
-        made.manifest.update(
-            counts,
+        made.manifest.say(
+            **counts,
             rows_in=height,
             dropped=turn.dropped,
             people=int(here.sum()),

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from shoal.principles.requirement import Require, Requirement
     from shoal.release.codebook import HeldCells
     from shoal.release.layout import Suppression
+    from shoal.release.manifest import Manifest
     from shoal.runs.remarks import Tell
     from shoal.runs.run import Run
     from shoal.table.coded import Coded, Sensitive
@@ -140,7 +141,7 @@ class SpreadRelease(Shown):
     it cost; `audit` measures the files again and `write` publishes them.
     """
 
-    manifest: dict[str, Any]
+    manifest: Manifest
     work: Work
     requirements: tuple[Requirement, ...]
     schema: Schema
@@ -153,22 +154,18 @@ class SpreadRelease(Shown):
     @property
     def table(self) -> Any:
         """The published table, as a frame of Spark with the types of the part files."""
-        paths = [str(self.work.place / name) for name in self.manifest["digests"] if "/" in name]
+        paths = [str(self.work.place / name) for name in self.manifest.digests if "/" in name]
         return self.work.session.read.parquet(*paths)
 
     @property
     def facts(self) -> dict[str, Any]:
         """What the owner is told: what the manifest says, what it withholds, and times."""
-        return (
-            self.manifest
-            | self.settings.get("withheld", {})
-            | {"seconds": self.settings["seconds"], "seconds_by": CLOCK}
-        )
+        return self.manifest.told(self.settings, CLOCK)
 
     @property
     def loss(self) -> float:
         """The global certainty penalty, from 0 (nothing lost) to 1."""
-        return float(self.manifest["loss"]["gcp"])
+        return self.manifest.loss.gcp
 
     @property
     def squared_error(self) -> None:
@@ -177,7 +174,7 @@ class SpreadRelease(Shown):
     @property
     def form(self) -> str:
         """How the release spells groups."""
-        return str(self.manifest["form"])
+        return self.manifest.form
 
     def codebook(self) -> pl.DataFrame:
         """Return a line for each published column: what it is, and what was done to it."""
@@ -190,7 +187,7 @@ class SpreadRelease(Shown):
 
     def answers(self) -> PartsTable:
         """Return what the part files answer."""
-        parts = find_parts(self.work.place, RELEASE, self.manifest["digests"])
+        parts = find_parts(self.work.place, RELEASE, self.manifest.digests)
         assert parts is not None
         return PartsTable(parts, self.manifest)
 
@@ -212,7 +209,7 @@ class SpreadRelease(Shown):
             raise UsageError(msg)
         check_output(directory, format=format, linkage=None, force=force)
         target = _real(directory)
-        self.manifest["threshold"] = upward(check_threshold(threshold))
+        self.manifest.threshold = upward(check_threshold(threshold))
         with as_output_errors(target.name), staging(target) as staged:
             shutil.copytree(self.work.files, staged / TABLE)
             copy = Work(
@@ -230,7 +227,7 @@ class SpreadRelease(Shown):
             yield Remark(sentence)
         if dropped := self.facts["dropped"]:
             yield Remark(f"Left out {dropped} rows with missing cells.")
-        if self.manifest["groups"] == 1:
+        if self.manifest.groups == 1:
             yield Remark(
                 "all rows are in one group, so the quasi columns tell nothing any more. Ask for "
                 "less.",
@@ -238,7 +235,7 @@ class SpreadRelease(Shown):
             )
 
     def __repr__(self) -> str:
-        rows, groups = self.manifest["rows"], self.manifest["groups"]
+        rows, groups = self.manifest.rows, self.manifest.groups
         return f"<Release by Spark: {rows} rows in {groups} groups, GCP {self.loss:.4f}>"
 
 
@@ -299,7 +296,7 @@ def _made(work: Work, threshold: float | str) -> SpreadRelease:
     forest = engine.shards(work, scan)
     found = engine.search(work, scan, forest)
     manifest = engine.recode(work, scan, forest, found)
-    manifest["threshold"] = upward(check_threshold(threshold))
+    manifest.threshold = upward(check_threshold(threshold))
     labels = tuple(one.column.name for one in scan.domains.sensitive if not one.column.numeric)
     audit, slices = engine.measure(work, manifest, labels)
     complaints = audit.complaints()
@@ -307,7 +304,7 @@ def _made(work: Work, threshold: float | str) -> SpreadRelease:
         msg = "The release failed its own audit and was not kept. " + " ".join(complaints)
         raise AuditFailed(msg)
     check_audited(audit)
-    manifest.update(audit.statement(), measured=audit.measured())
+    audit.state(manifest)
     return SpreadRelease(
         manifest,
         work,
@@ -366,7 +363,7 @@ def finish(
     """Write the report, and last the manifest, as the mark that the release is whole."""
     manifest = release.manifest
     release.settings["withheld"] = say_when(manifest, threshold)
-    manifest.update(found.statement(), measured=found.measured())
+    found.state(manifest)
     some = read_tables(staged, manifest, lean=True, most=AT_ONCE)
     write_codebook(described(some, release), manifest, staged)
     write_report(manifest, replace(found, shown=shown(some, manifest)), staged, progress)
@@ -407,9 +404,7 @@ def audit_spread(
 ) -> Audit:
     """Audit a release in part files on Spark; what its other files say is looked at here."""
 
-    def measured(
-        _parts: PartFiles, manifest: dict[str, Any], asked: Sequence[Requirement]
-    ) -> Audit:
+    def measured(_parts: PartFiles, manifest: Manifest, asked: Sequence[Requirement]) -> Audit:
         work = Work(engine, None, manifest_schema(manifest), tuple(asked), directory.resolve())
         return engine.measure(work, manifest)[0]
 

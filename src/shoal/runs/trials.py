@@ -52,7 +52,7 @@ def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
     sentence that says why not.
     """
     coded = release.coded
-    chance = 0 if release.manifest.get("reproducible") else None
+    chance = 0 if release.manifest.reproducible else None
     rows = _drawn(coded, np.random.default_rng(chance))
     some = "all" if len(rows) == len(coded) else f"{len(rows):,} of {len(coded):,}"
     drawn = "" if len(rows) == len(coded) else ", drawn at random"
@@ -71,7 +71,7 @@ def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
         return told | {"no_frontier": why, "no_comparison": why}
     asked: Any = release.requirements
     options: dict[str, Any] = {"require": asked, "missing": "value", "seconds": SECONDS}
-    method = Method.read(release.manifest["method"])
+    method = Method.read(release.manifest.method)
     progress("trials", 0.0)
     frontier, no_frontier = _tried(lambda: tune(table, schema, method=method, **options))
     progress("trials", 0.5)
@@ -145,9 +145,12 @@ def write_owner_report(
     known = trials(release, progress) if tried else None
     progress("owner", 0.0)
     found = release.audit()
-    manifest = dated(threshold) | release.facts | {"measured": found.measured()}
+    known_when = dated(threshold)
+    manifest = release.manifest.but(measured=found.measured())
+    manifest.say(**{name: known_when[name] for name in known_when if name in manifest.lacking})
     alike = None if release.heterogeneous else found.alike
     public = facts(manifest, alike, shown(as_read(release), manifest))
+    public["release"] = release.facts | public["release"]
     page = render_owner(public, collect_owner(release, found, limit), known)
     write_whole(path, page, force=force, what="owner_report")
     progress("owner", 1.0)

@@ -47,7 +47,7 @@ def fidelity(release: ReleaseData) -> dict[str, Any]:
     if everybody < 2 * LEAST:
         return {"skipped": f"Not shown: it would be about {everybody} people, too few to hide in."}
     layout, kinds = release.recoding.layout, release.recoding.kinds
-    chance = 0 if release.manifest.get("reproducible") else None
+    chance = 0 if release.manifest.reproducible else None
     some = draw(len(coded), ROWS, chance)
     cells = {n: k.which[layout.bears[some.places]] for n, k in kinds.items()}
     rows = layout.carries[some.places]

@@ -12,14 +12,14 @@ from shoal.table.forms import INTERVALS
 from shoal.views.commands import Command
 
 FILE = "FILE"
-USUAL = str(threshold_of({"threshold": THRESHOLD}))
+USUAL = str(threshold_of(THRESHOLD))
 
 
-def command(manifest: dict[str, Any], asks: type[Ask] = Ask) -> Command:
+def command(release: dict[str, Any], asks: type[Ask] = Ask) -> Command:
     """Return the command that repeats a release, words in capitals standing for places."""
     known = {option.name: option for option in options_of(asks).values()}
     options: list[tuple[str, ...]] = []
-    for name, value in manifest["asked"].items():
+    for name, value in release["asked"].items():
         needed = known.get(known[name].needs)
         options += [(needed.name, FILE)] if needed is not None and not needed.public else []
         said = known[name].public if known[name].secret else value
@@ -27,34 +27,34 @@ def command(manifest: dict[str, Any], asks: type[Ask] = Ask) -> Command:
             told = dict.fromkeys(value, True) if isinstance(value, list) else value
             said = {of: FILE if one is True else one for of, one in told.items()}
         options += known[name].spelled(said)
-    made = "coarsen" if "coarsened_from" in manifest else "anonymize"
-    stated = {name: manifest[name] for name in known if known[name].apart and name in manifest}
-    stated["threshold"] = str(threshold_of(manifest))
-    usual = {"form": manifest["form"] if made == "coarsen" else INTERVALS, "threshold": USUAL}
+    made = "coarsen" if "coarsened_from" in release else "anonymize"
+    stated = {name: release[name] for name in known if known[name].apart and name in release}
+    stated["threshold"] = str(threshold_of(release["threshold"]))
+    usual = {"form": release["form"] if made == "coarsen" else INTERVALS, "threshold": USUAL}
     for name, value in stated.items():
         options += known[name].spelled(value) if value != usual.get(name) else []
     about = ("FINER",) if made == "coarsen" else ("TABLE",)
     return Command(made, about, (*options, ("output", "DIR")))
 
 
-def audit(manifest: dict[str, Any]) -> Command:
+def audit(release: dict[str, Any]) -> Command:
     """Return the command that measures a release again, with what that takes."""
     options: list[tuple[str, ...]] = []
-    if manifest["groups"] is None:  # who matches which row can be counted against the original
+    if release["groups"] is None:  # who matches which row can be counted against the original
         options.append(("original", "TABLE"))
-    if "population" in manifest["asked"]:
+    if "population" in release["asked"]:
         options.append(("population", "PEOPLE"))
-        if "people" in manifest:
+        if "people" in release:
             options.append(("person", "COLUMN"))
     return Command("audit", ("DIR",), tuple(options))
 
 
-def citations(manifest: dict[str, Any], sources: dict[str, str]) -> list[str]:
+def citations(release: dict[str, Any], sources: dict[str, str]) -> list[str]:
     """Return entries for a list of references: Shoal, and the paper of every principle."""
     entries = [
         "@software{shoal,\n"
         "  title = {Shoal: publishing tables so that nobody's value is nearly known},\n"
-        f"  version = {{{manifest['shoal']}}}\n}}"
+        f"  version = {{{release['shoal']}}}\n}}"
     ]
     return entries + [
         f"@misc{{{name.lower()},\n  title = {{{name}}},\n  note = {{{source}}}\n}}"
@@ -62,11 +62,11 @@ def citations(manifest: dict[str, Any], sources: dict[str, str]) -> list[str]:
     ]
 
 
-def reproduction(manifest: dict[str, Any], sources: dict[str, str]) -> dict[str, Any]:
+def reproduction(release: dict[str, Any], sources: dict[str, str]) -> dict[str, Any]:
     """Return everything that a report says of it; `sources` are the papers of principles."""
     return {
-        "command": command(manifest).folded,
-        "audit": audit(manifest).line,
-        "citations": citations(manifest, sources),
-        "in_a_file": manifest["asked"].get("schema", []),
+        "command": command(release).folded,
+        "audit": audit(release).line,
+        "citations": citations(release, sources),
+        "in_a_file": release["asked"].get("schema", []),
     }

@@ -232,13 +232,13 @@ def as_counts(people: dict[int, list[tuple[str, ...]]]) -> Counter[tuple[int, fr
 def test_what_parts_count_of_cells_adds_up_to_what_the_whole_says():
     release = shoal.anonymize(people(400), SCHEMA, require="KAnonymity(k=3)")
     table = release.published
-    whole = {c["name"]: count_cells(table, c) for c in release.manifest["columns"][:2]}
+    whole = {c.name: count_cells(table, c) for c in release.manifest.columns[:2]}
     parts = [table[begin : begin + 100] for begin in range(0, 400, 100)]
-    for column in release.manifest["columns"][:2]:
+    for column in release.manifest.columns[:2]:
         counted = [count_cells(part, column) for part in parts]
         added = sum(counted[1:], start=counted[0])
-        assert added.lost == pytest.approx(whole[column["name"]].lost)
-        assert whole[column["name"]].outer <= added.outer
+        assert added.lost == pytest.approx(whole[column.name].lost)
+        assert whole[column.name].outer <= added.outer
     assert check_cells(whole, release.manifest, table.height) == []
 
 
