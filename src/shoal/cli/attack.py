@@ -121,7 +121,9 @@ def knowing_readers(releases: list[str], original: Any, schema: Any) -> dict[str
         if not Path(one).is_dir():
             msg = f"--knows-method needs release directories. {one} does not say how it was made."
             raise shoal.UsageError(msg)
-    found = [shoal.knows_method(one, schema, original=original).to_dict() for one in releases]
+    found = [
+        shoal.measures.knows_method(one, schema, original=original).to_dict() for one in releases
+    ]
     return {"knowing": found, "minimality": " ".join(one["sentence"] for one in found)}
 
 

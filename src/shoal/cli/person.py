@@ -48,7 +48,7 @@ def show(
         )
         raise shoal.UsageError(msg)
     common.announce_compiling(quiet=quiet)
-    found = shoal.person(
+    found = shoal.measures.person(
         release,
         row,
         original=common.open_with(

@@ -17,7 +17,7 @@ from shoal.views.terminal import plain, plain_json, plain_lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from shoal import Comparison, Frontier, Remark, Run
+    from shoal.results import Comparison, Frontier, Remark, Run
 
     Progress = Callable[[str, float], None]
 
@@ -220,7 +220,7 @@ def asked(schema: str | None, **options: Any) -> Run:
     policies = read.pop("missing", None)
     read["missing"] = policy([text for text in policies or () if "=" not in text])
     read["missing_cells"] = by_column("--missing", [one for one in policies or () if "=" in one])
-    return shoal.load(schema, **read) if schema else shoal.Run.of(**read)
+    return shoal.load(schema, **read) if schema else shoal.results.Run.of(**read)
 
 
 def by_column(option: str, said: list[str] | None) -> dict[str, str]:
