@@ -195,7 +195,7 @@ def limit_of(table, quasi, value, method):
 
 def publish(sample, quasi, value, method, epsilon):
     schema = shoal.Schema(quasi=quasi, sensitive=value)
-    require = shoal.EpsilonM(epsilon=epsilon, m=M)
+    require = shoal.principles.EpsilonM(epsilon=epsilon, m=M)
     return shoal.anonymize(sample, schema, require=require, method=method, form="two-tables")
 
 

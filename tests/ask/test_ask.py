@@ -161,7 +161,7 @@ class ColouredAsk(Ask, Coloured):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ColouredRun(shoal.Run, Coloured):
+class ColouredRun(shoal.results.Run, Coloured):
     """A run, with it."""
 
     asks: ClassVar[type[Ask]] = ColouredAsk
@@ -180,7 +180,7 @@ def test_a_new_option_is_one_field_for_command_line_and_schema_file(tmp_path: Pa
     assert ColouredRun.load(file).colour == "dark red"
     assert ColouredRun.load(file, colour="blue").colour == "blue"
     with pytest.raises(shoal.ShoalError, match="no such key"):
-        shoal.Run.load(file)
+        shoal.results.Run.load(file)
 
 
 def test_a_new_option_is_one_field_for_manifest_ledger_and_the_command_that_repeats_a_run() -> None:
@@ -197,7 +197,9 @@ def test_a_new_option_is_one_field_for_manifest_ledger_and_the_command_that_repe
 
 
 def test_what_is_asked_of_a_run_is_a_field_of_it() -> None:
-    of_run = {one.name for one in fields(shoal.Run)} | {one.name for one in fields(shoal.Schema)}
+    of_run = {one.name for one in fields(shoal.results.Run)} | {
+        one.name for one in fields(shoal.Schema)
+    }
     assert {*options_of(Ask)} - of_run == {"key_file"}
 
 

@@ -175,7 +175,7 @@ def test_several_shards_keep_every_row_once_and_what_is_required(name, tmp_path)
     target = tmp_path / "out"
     path = tmp_path / "people.parquet"
     people.write_parquet(path)
-    run = shoal.Run(
+    run = shoal.results.Run(
         table=path,
         schema=schema,
         require=require,
@@ -332,7 +332,7 @@ def test_a_bad_cell_in_the_last_file_is_named_in_a_sentence(name, tmp_path):
         lines = ["age,pay", *(f"{17 + row % 60},{row * 10}" for row in range(200))]
         (tmp_path / f"{part}.csv").write_text("\n".join(spoil(lines) if part == 2 else lines))
     schema = shoal.Schema(quasi="age", sensitive="pay", types={"age": "numeric"})
-    run = shoal.Run(
+    run = shoal.results.Run(
         table=tmp_path, schema=schema, require="KAnonymity(k=3)", output=tmp_path.with_name("o"),
         engine=jvm.engine(),
     )  # fmt: skip
@@ -508,7 +508,7 @@ def test_nothing_of_rows_left_out_stands_in_any_file(name, tmp_path):
         quasi=["x", "y", "town", "day"], sensitive="pay", other="note", hierarchies=hierarchies
     )
     for place, engine in (("here", shoal.Local()), ("there", jvm.engine(shard))):
-        shoal.Run(
+        shoal.results.Run(
             table=tmp_path / "people.csv", schema=schema, require="KAnonymity(k=5)", form=form,
             suppress="5%", output=tmp_path / place, engine=engine, format="parquet",
         ).go()  # fmt: skip

@@ -30,18 +30,23 @@ if TYPE_CHECKING:
     from shoal.principles.base import Principle
 
 PAIRWISE: list[tuple[Principle, Any, Fraction, int]] = [
-    (shoal.EpsilonM(epsilon=2, m=3), lambda u, v: abs(u - v) <= 2, Fraction(1, 3), 3),
+    (shoal.principles.EpsilonM(epsilon=2, m=3), lambda u, v: abs(u - v) <= 2, Fraction(1, 3), 3),
     (
-        shoal.EpsilonM(epsilon=0.2, m=2, relative=True),
+        shoal.principles.EpsilonM(epsilon=0.2, m=2, relative=True),
         lambda u, v: 5 * abs(u - v) <= abs(v),
         Fraction(1, 2),
         2,
     ),
-    (shoal.Neighbourhood(below=0, above=3, m=2), lambda u, v: v <= u <= v + 3, Fraction(1, 2), 2),
-    (shoal.DeltaL(delta=1, l=3), lambda u, v: abs(u - v) <= 2, Fraction(1, 3), 3),
-    (shoal.Window(width=2, m=3), lambda u, v: v <= u <= v + 2, Fraction(1, 3), 3),
-    (shoal.FrequencyL(l=3), lambda u, v: u == v, Fraction(1, 3), 3),
-    (shoal.AlphaK(alpha=0.4, k=3), lambda u, v: u == v, Fraction(2, 5), 3),
+    (
+        shoal.principles.Neighbourhood(below=0, above=3, m=2),
+        lambda u, v: v <= u <= v + 3,
+        Fraction(1, 2),
+        2,
+    ),
+    (shoal.principles.DeltaL(delta=1, l=3), lambda u, v: abs(u - v) <= 2, Fraction(1, 3), 3),
+    (shoal.principles.Window(width=2, m=3), lambda u, v: v <= u <= v + 2, Fraction(1, 3), 3),
+    (shoal.principles.FrequencyL(l=3), lambda u, v: u == v, Fraction(1, 3), 3),
+    (shoal.principles.AlphaK(alpha=0.4, k=3), lambda u, v: u == v, Fraction(2, 5), 3),
 ]
 COUNTS = (1, 1, 1, 1, 2, 2, 3, 9)  # most people have one row, somebody has many
 
@@ -489,7 +494,7 @@ def test_a_rehearsal_leaves_out_what_a_run_may(require, gone) -> None:
     table = table.with_columns(cost=pl.when(common).then(0).otherwise(number + 1))
     one = shoal.Schema(quasi=["age", "town"], sensitive="cost", person="patient", most_rows=2)
     for schema in (replace(one, never_mix=("town",)), one):
-        run = shoal.Run(table=table, schema=schema, require=require, suppress=f"{gone}/60")
+        run = shoal.results.Run(table=table, schema=schema, require=require, suppress=f"{gone}/60")
         try:
             release = run.release()
         except shoal.NotAchievable:

@@ -75,7 +75,9 @@ def test_one_value_of_each_person_is_never_at_more_risk_than_all_of_them(seed):
     every, groups = people.value(("pay",)), Groups.of(chance.integers(0, 3, 12))
     one = one_value_each(every)
     assert one is not None
-    asked = shoal.Dissimilarity(epsilon=4, delta=0.5, k=2, distance=shoal.Absolute())
+    asked = shoal.principles.Dissimilarity(
+        epsilon=4, delta=0.5, k=2, distance=shoal.distances.Absolute()
+    )
     assert asked.measure(groups, one).risk <= asked.measure(groups, every).risk
 
 

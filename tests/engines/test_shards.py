@@ -46,7 +46,7 @@ def test_shards_are_all_rows_once_and_each_is_achievable(require):
     for seed in range(15):
         table = people(seed)
         task = task_of(table, require)
-        shards = cut(task, shoal.Exchange(), np.arange(len(task.coded)), 20)
+        shards = cut(task, shoal.methods.Exchange(), np.arange(len(task.coded)), 20)
         assert sorted(np.concatenate(shards).tolist()) == list(range(120))
         for rows in shards:
             for one, value in zip(task.requirements, task.part(rows).values, strict=True):
@@ -63,7 +63,7 @@ def test_where_a_cut_lies_does_not_depend_on_who_has_which_value():
             [
                 sorted(rows.tolist())
                 for rows in cut(
-                    task_of(one, "KAnonymity(k=3)"), shoal.Exchange(), np.arange(120), 30
+                    task_of(one, "KAnonymity(k=3)"), shoal.methods.Exchange(), np.arange(120), 30
                 )
             ]
             for one in (table, shuffled)
@@ -156,7 +156,7 @@ def test_never_mixed_cells_are_bare_in_every_format(form, escape_formulas, tmp_p
         place = tmp_path / kind
         release.write(place, format=kind)
         assert shoal.audit(place).holds
-        assert shoal.features(place).equals(shoal.features(release))
+        assert shoal.measures.features(place).equals(shoal.measures.features(release))
         if kind in {"parquet", "feather"}:
             read = {"parquet": pl.read_parquet, "feather": pl.read_ipc}[kind]
             cells = read(place / f"release.{kind}")

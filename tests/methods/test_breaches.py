@@ -171,7 +171,7 @@ def test_larger_groups_are_the_start_where_most_of_the_least_are_in_breach(
 
     monkeypatch.setattr(Exchanging, "run", watched)
     with contextlib.suppress(shoal.NotAchievable):
-        shoal.Exchange().search(task)
+        shoal.methods.Exchange().search(task)
     assert tried == sizes
 
 

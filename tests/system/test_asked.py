@@ -119,12 +119,12 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         how: dict[str, Any] = {"require": "KAnonymity(k=3)"} | options
         if "hold_out" in how:
             how["hold_out_file"] = where / "controls.csv"
-        shoal.Run.over(table, shoal.Schema(**roles), output=made[name], **how).go()
+        shoal.results.Run.over(table, shoal.Schema(**roles), output=made[name], **how).go()
     first = table.unique("who", keep="first", maintain_order=True)
     one = shoal.Schema(quasi=["age", "town"], sensitive="pay", person="who")
     for turn in range(2):
         made["series"] = where / f"round{turn}"
-        shoal.Run.over(
+        shoal.results.Run.over(
             first[turn : 40 + 10 * turn],
             one,
             require="KAnonymity(k=3)",

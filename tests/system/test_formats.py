@@ -441,7 +441,7 @@ def test_too_many_rows_for_a_sheet_are_refused(
     monkeypatch.setattr("shoal.release.writing.EXCEL_ROWS", 8)
     people = pl.DataFrame({"age": range(8), "pay": range(0, 8000, 1000)})
     schema = package.Schema(quasi="age", sensitive="pay")
-    release = package.anonymize(people, schema, require=package.KAnonymity(k=2))
+    release = package.anonymize(people, schema, require=package.principles.KAnonymity(k=2))
     with pytest.raises(package.OutputError, match="7 rows, the release has 8"):
         release.write(place / "out", format="xlsx")
     assert names_in(place) == []

@@ -121,7 +121,7 @@ def test_every_format_says_the_same_and_is_audited_from_its_files(
     for one in ("csv", format):
         release.write(tmp_path / one, format=one, force=True)
     assert shoal.audit(tmp_path / format).holds
-    read = [shoal.read(tmp_path / one) for one in ("csv", format)]
+    read = [shoal.measures.read(tmp_path / one) for one in ("csv", format)]
     tables, others = (x if isinstance(x, tuple) else (x,) for x in read)
     nothing = 0
     for one, two in zip(tables, others, strict=True):
@@ -320,7 +320,7 @@ def test_no_release_loses_less_than_the_least_and_losses_are_those_of_the_files(
     assert found["gcp"] == pytest.approx(release.loss)
     assert least_loss(release.coded, release.requirements) <= release.loss
     release.write(tmp_path / "out")
-    again = shoal.losses(tmp_path / "out", original=pl.DataFrame(drawn(seed)))
+    again = shoal.measures.losses(tmp_path / "out", original=pl.DataFrame(drawn(seed)))
     assert {name: pytest.approx(value) for name, value in found.items()} == again
 
 
@@ -413,7 +413,7 @@ def test_a_series_covers_missing_numbers_and_who_lacks_one_later_left_the_box(
     second = first | {"age": [None if n == 1 else age for n, age in enumerate(first["age"])]}
     schema = shoal.Schema(quasi=["age", "town"], sensitive="pay", person="who")
     for turn, table in enumerate((first, second)):
-        run = shoal.Run(
+        run = shoal.results.Run(
             table=pl.DataFrame(table),
             schema=schema,
             require="EpsilonM(epsilon=3, m=2)",

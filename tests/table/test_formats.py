@@ -49,7 +49,7 @@ def make(cells: list[str]) -> shoal.Release:
         other="note",
         types={"illness": "categorical"},
     )
-    return shoal.anonymize(people, schema, require=shoal.KAnonymity(k=2))
+    return shoal.anonymize(people, schema, require=shoal.principles.KAnonymity(k=2))
 
 
 def same(release: shoal.Release, found: pl.DataFrame) -> None:

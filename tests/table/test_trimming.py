@@ -94,7 +94,7 @@ def test_what_holds_is_measured_on_the_values_as_published(seed, tmp_path):
         round={"age": 5, "charges": 100, "hours": 10},
         top={"age": 85, "charges": "95%"},
     )
-    release = shoal.anonymize(frame, schema, require=shoal.EpsilonM(epsilon=150, m=3))
+    release = shoal.anonymize(frame, schema, require=shoal.principles.EpsilonM(epsilon=150, m=3))
     audit = release.write(tmp_path / "out")
     assert audit.holds
     assert shoal.audit(tmp_path / "out").holds
@@ -127,7 +127,7 @@ def test_a_release_without_groups_is_audited_against_the_table_it_was_made_from(
     )
     schema = shoal.Schema(quasi="age", sensitive="pay", round={"age": 10}, top={"age": 80})
     release = shoal.anonymize(
-        frame, schema, require=shoal.KAnonymity(k=3), method=shoal.Freeform(k=3)
+        frame, schema, require=shoal.principles.KAnonymity(k=3), method=shoal.methods.Freeform(k=3)
     )
     release.write(tmp_path / "out")
     assert shoal.audit(tmp_path / "out", original=frame).holds
@@ -230,7 +230,7 @@ def test_rows_that_nothing_publishes_would_be_seen_in_a_threshold():
 def test_a_percentile_is_refused_where_rows_may_be_suppressed(side, name):
     share = {"top": "99%", "bottom": "1%"}[side]
     schema = shoal.Schema(quasi="age", sensitive="pay", **{side: {name: share}})  # type: ignore[arg-type]
-    run = shoal.Run(
+    run = shoal.results.Run(
         table=with_people(1).drop_nulls(), schema=schema, require="KAnonymity(k=3)", suppress="5%"
     )
     for do in (run.release, run.rehearse):

@@ -65,18 +65,20 @@ def test_exchange_is_ahead_of_round_robin_and_of_itself_spread_evenly(
     table = census(12_000)
     schema = shoal.Schema(quasi=["age", "birthplace", "occupation"], sensitive="income")
     asked = [
-        shoal.Workload(quasi=quasi, selectivity=0.1, queries=200).draw(table, schema, seed=1)
+        shoal.measures.Workload(quasi=quasi, selectivity=0.1, queries=200).draw(
+            table, schema, seed=1
+        )
         for quasi in (1, 2, 3)
     ]
 
     def errors(method: Any) -> list[float]:
-        require = shoal.EpsilonM(epsilon=4500, m=7)
+        require = shoal.principles.EpsilonM(epsilon=4500, m=7)
         release = shoal.anonymize(table, schema, require=require, method=method, seed=1)
         return [some.error(published_answers(release)).mean for some in asked]
 
-    close = errors(shoal.Exchange())
-    regions = errors(shoal.Split(partition="round-robin"))
+    close = errors(shoal.methods.Exchange())
+    regions = errors(shoal.methods.Split(partition="round-robin"))
     assert all(one < other for one, other in zip(close, regions, strict=True))
     monkeypatch.setattr(tilted, "STRETCHED", float("inf"))
-    evenly = errors(shoal.Exchange())
+    evenly = errors(shoal.methods.Exchange())
     assert sum(close) < 0.98 * sum(evenly)

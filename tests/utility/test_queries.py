@@ -192,7 +192,7 @@ def test_releases_answer_from_memory_and_from_files_as_the_definition_says(
     release = shoal.anonymize(
         frame(table),
         schema(),
-        require=shoal.KAnonymity(k=k),
+        require=shoal.principles.KAnonymity(k=k),
         method="Freeform()" if free else "Mondrian()",
     )
     chance = np.random.default_rng(seed)
@@ -219,7 +219,7 @@ def test_releases_answer_from_memory_and_from_files_as_the_definition_says(
 @given(tables(most=20), st.integers(0, 9), st.integers(0, 30))
 @settings(deadline=None)
 def test_two_tables_answer_by_all_pairings_of_a_group(table, age, pay):
-    both = shoal.Anatomy(l=1).publish(frame(table), schema())
+    both = shoal.rivals.Anatomy(l=1).publish(frame(table), schema())
     found = shoal.count(both, f"age <= {age} and job in {{'{table['job'][0]}'}} and salary > {pay}")
     expected = anatomy_count(
         both.quasi.to_dicts(),
@@ -241,7 +241,7 @@ def test_two_tables_answer_by_all_pairings_of_a_group(table, age, pay):
 def test_queries_are_drawn_from_ranges_that_no_machine_word_holds(ages: list[int]) -> None:
     people = pl.DataFrame({"age": [str(age) for age in ages], "pay": range(len(ages))})
     schema = shoal.Schema(quasi="age", sensitive="pay")
-    workload = shoal.Workload(quasi=1, sensitive=0, selectivity=0.5, queries=60)
+    workload = shoal.measures.Workload(quasi=1, sensitive=0, selectivity=0.5, queries=60)
     drawn = workload.draw(people, schema, seed=1)
     size, begins = max(ages) - min(ages) + 1, set()
     for query, truth in zip(drawn.queries, drawn.truth, strict=True):

@@ -27,7 +27,7 @@ def anonymize(
     import shoal
     from shoal.views.text import print_rehearsal, print_release
 
-    run = shoal.Run.of_ask(ask)
+    run = shoal.results.Run.of_ask(ask)
     to_stdout = run.output == STDOUT
     if to_stdout and json and not dry_run:
         msg = "Standard output takes either the table or --json. Give --output a directory."

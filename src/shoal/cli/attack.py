@@ -73,7 +73,7 @@ def attack(
     from shoal.views.pages import attack_page, check_page, write_page
     from shoal.views.text import print_attack
 
-    run = shoal.Run.of_ask(replace(ask, hierarchies={}))
+    run = shoal.results.Run.of_ask(replace(ask, hierarchies={}))
     chosen = run.schema.only("quasi", "sensitive", "person")
     show.announce_compiling(quiet=quiet)
     if report is not None:
@@ -116,7 +116,9 @@ def knowing_readers(releases: list[str], original: Any, schema: Any) -> dict[str
         if not Path(one).is_dir():
             msg = f"--knows-method needs release directories. {one} does not say how it was made."
             raise shoal.UsageError(msg)
-    found = [shoal.knows_method(one, schema, original=original).to_dict() for one in releases]
+    found = [
+        shoal.measures.knows_method(one, schema, original=original).to_dict() for one in releases
+    ]
     return {"knowing": found, "minimality": " ".join(one["sentence"] for one in found)}
 
 

@@ -66,7 +66,7 @@ def audit(
         return
     (source,) = sources
     trees = {} if Path(source).is_dir() else ask.hierarchies
-    run = shoal.Run.of_ask(replace(ask, hierarchies=trees))
+    run = shoal.results.Run.of_ask(replace(ask, hierarchies=trees))
     chosen = run.schema.only("quasi", "sensitive", "person")
     show.announce_compiling(quiet=quiet)
     asked: Any = run.require or None

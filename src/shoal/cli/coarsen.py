@@ -42,7 +42,9 @@ def coarsen(
         msg = f"{Path(release).name!r} is no release directory, and only one is made coarser."
         raise shoal.UsageError(msg)
     tables = [path for path in Path(release).iterdir() if path.is_file()]
-    shoal.Run(table=tables, output=output, format=ask.format, force=ask.force).check_places()
+    shoal.results.Run(
+        table=tables, output=output, format=ask.format, force=ask.force
+    ).check_places()
     warm_up()
     show.announce_compiling(quiet=quiet)
     with show.bar(quiet=quiet) as progress:

@@ -37,7 +37,7 @@ def compare(
     from shoal.views.pages import check_page, comparison_page
     from shoal.views.tables import print_comparison
 
-    run = shoal.Run.of_ask(ask)
+    run = shoal.results.Run.of_ask(ask)
     if report is not None:
         check_page(report)
     show.announce_compiling(quiet=quiet)

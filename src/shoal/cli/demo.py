@@ -36,7 +36,7 @@ def demo(
         msg = f"{Path(output).name!r} exists, and no demo made it. Choose another --output."
         raise shoal.OutputError(msg)
     private = f"{output.rstrip('/')}-owner.html"
-    shoal.Run(output=output, owner_report=private, force=True).check_places()
+    shoal.results.Run(output=output, owner_report=private, force=True).check_places()
     show.announce_compiling(quiet=quiet)
     people = shoal.census()
     schema = shoal.Schema(quasi=QUASI, sensitive=SENSITIVE)

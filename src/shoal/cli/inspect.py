@@ -20,7 +20,9 @@ def inspect(
     from shoal.views.commands import Command
     from shoal.views.terminal import print_inspection
 
-    found = shoal.inspect(shoal.Run.of_ask(replace(ask, table=tuple(table))).frame()).to_dict()
+    found = shoal.inspect(
+        shoal.results.Run.of_ask(replace(ask, table=tuple(table))).frame()
+    ).to_dict()
     if json:
         show.print_json(found)
         return

@@ -38,7 +38,7 @@ def show(
     """
     import shoal
 
-    run = shoal.Run.of_ask(replace(ask, hierarchies={}))
+    run = shoal.results.Run.of_ask(replace(ask, hierarchies={}))
     if original is None:
         msg = (
             "The person is a row of the original table, which only its owner has. Name it: "
@@ -46,7 +46,7 @@ def show(
         )
         raise shoal.UsageError(msg)
     common.announce_compiling(quiet=quiet)
-    found = shoal.person(
+    found = shoal.measures.person(
         release,
         row,
         original=common.open_with(original, ask),

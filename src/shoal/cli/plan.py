@@ -33,7 +33,7 @@ def plan(
     import shoal
     from shoal.views.text import print_known, print_plan
 
-    run = shoal.Run.of_ask(ask)
+    run = shoal.results.Run.of_ask(ask)
     # A file says it of requirements; whoever types it wants to be told that none is planned for.
     odds = ask.odds if m is None and require is None else run.odds
     show.announce_compiling(quiet=quiet)

@@ -20,7 +20,7 @@ from shoal.views.terminal import plain, plain_json, plain_lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from shoal import Comparison, Frontier, Remark
+    from shoal.results import Comparison, Frontier, Remark
 
     Progress = Callable[[str, float], None]
 
@@ -159,7 +159,7 @@ def open_with(source: str | None, ask: Ask) -> Any:
         msg = f"There is no table to be read by {named}. A release is read as it was written."
         raise shoal.UsageError(msg)
     how = {name: getattr(ask, name) for name in READING}
-    return shoal.Run(table=source, **how).frame()
+    return shoal.results.Run(table=source, **how).frame()
 
 
 def announce_compiling(*, quiet: bool) -> None:

@@ -30,7 +30,7 @@ def tune(
     from shoal.views.pages import check_page, frontier_page
     from shoal.views.tables import print_frontier
 
-    run = shoal.Run.of_ask(ask)
+    run = shoal.results.Run.of_ask(ask)
     if report is not None:
         check_page(report)
     show.announce_compiling(quiet=quiet)

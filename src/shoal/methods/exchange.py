@@ -186,7 +186,7 @@ def check_pairwise(task: Task, name: str) -> None:
             raise UsageError(msg)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Exchange(Thorough):
     """Start from groups close in quasi space, exchange members until all hold, then to lose less.
 
@@ -341,7 +341,7 @@ class Exchange(Thorough):
         return min(found, annealed, key=partial(self.lost, task))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class XColor(Method):
     """The XCOLOR algorithm to the letter: balanced degrees, then exchanges of violations.
 

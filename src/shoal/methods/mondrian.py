@@ -159,7 +159,7 @@ def exchanged(
 SPLITS = ("widest", "least-loss")
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Mondrian(Thorough):
     """Cut a column at its median while both halves hold.
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from shoal.table.coded import Sensitive
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class KAnonymity(Principle):
     """Every group has at least k members, so that a person is found with risk at most 1/k.
 
@@ -102,7 +102,7 @@ class OfPopulation(Principle):
         return groups.matches
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class KMap(OfPopulation):
     """Every published description matches at least k persons of the population.
 

@@ -92,7 +92,7 @@ def anonymize(
     ...     "salary": [1000, 1010, 1020, 50000, 16000, 24000, 33000, 31000],
     ... })
     >>> schema = shoal.Schema(quasi="age", sensitive="salary")
-    >>> release = shoal.anonymize(people, schema, require=shoal.EpsilonM(epsilon=100, m=2))
+    >>> release = shoal.anonymize(people, schema, require="EpsilonM(epsilon=100, m=2)")
     >>> release.audit().holds
     True
     """

@@ -43,7 +43,7 @@ def write_scripts(release: str | Path, directory: str | Path) -> Sequence[Path]:
         if name.removeprefix(f"{stem}.") not in TEXT:
             msg = (
                 f"{name} is no table of text that R, Stata and pandas read alike. Publish the "
-                "release as csv or tsv, or read it in Python: shoal.read."
+                "release as csv or tsv, or read it in Python: shoal.measures.read."
             )
             raise UsageError(msg)
     with new_directory(directory) as staged:

@@ -136,7 +136,7 @@ class Release(ReleaseData, Shown):
         return cell_bias(plain_text(self), self.manifest)
 
     def losses(self) -> dict[str, float]:
-        """Measure every loss that is defined for this release (see `shoal.losses`)."""
+        """Measure every loss that is defined for this release (see `shoal.measures.losses`)."""
         self._check_original("Losses are")
         from shoal.utility.losses import losses
 

@@ -77,7 +77,9 @@ def test_shards_that_are_cut_from_all_rows_lose_what_the_whole_loses(seed):
     asked = tuple(requirements("EpsilonM(epsilon=3, m=4)", SCHEMA.sensitive))
 
     def lost(part: Coded) -> float:
-        solved, groups, _ = shoal.Local().solve(Task(part, asked), shoal.Split(), Fraction(0))
+        solved, groups, _ = shoal.Local().solve(
+            Task(part, asked), shoal.methods.Split(), Fraction(0)
+        )
         assert isinstance(groups, Groups)
         return sum(
             float(ncp_by_group(one, spans(one, groups)) @ groups.sizes)
@@ -313,7 +315,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 def test_what_cannot_be_had_is_refused_before_anything_runs(name):
     asked, word = REFUSED[name]
     usual: dict[str, Any] = {"table": people(10), "schema": SCHEMA, "require": "KAnonymity(k=2)"}
-    run = shoal.Run(**(usual | asked), engine='Spark(master="nowhere")')
+    run = shoal.results.Run(**(usual | asked), engine='Spark(master="nowhere")')
     for done in (run.release, run.rehearse):
         with pytest.raises(UsageError, match=word):
             done()
@@ -323,7 +325,7 @@ def test_what_cannot_be_had_is_refused_before_anything_runs(name):
 def test_a_plan_is_refused_before_anything_runs_too(name):
     asked, word = REFUSED[name]
     usual: dict[str, Any] = {"table": people(10), "schema": SCHEMA}
-    run = shoal.Run(**(usual | asked), engine='Spark(master="nowhere")')
+    run = shoal.results.Run(**(usual | asked), engine='Spark(master="nowhere")')
     with pytest.raises(UsageError, match=word):
         run.plan()
 
@@ -351,7 +353,9 @@ def test_an_audit_on_spark_is_of_part_files_and_of_what_they_say_alone(tmp_path)
 )
 def test_an_engine_has_sensible_parameters(said):
     with pytest.raises(UsageError):
-        shoal.Run(table=people(5), schema=SCHEMA, require="KAnonymity(k=2)", engine=said).check()
+        shoal.results.Run(
+            table=people(5), schema=SCHEMA, require="KAnonymity(k=2)", engine=said
+        ).check()
 
 
 def test_an_engine_is_written_as_it_is_read():
