@@ -49,7 +49,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as home:
             path = Path(home) / "table.csv"
             frame.write_csv(path)
-            run = shoal.Run(
+            run = shoal.results.Run(
                 table=[path],
                 schema=shoal.Schema(**roles),  # type: ignore[arg-type]
                 require=require,
@@ -61,7 +61,7 @@ def main() -> None:
         line(name, said, told)
 
 
-def watch(run: shoal.Run) -> list[tuple[float, str, float]]:
+def watch(run: shoal.results.Run) -> list[tuple[float, str, float]]:
     """Publish; return when the bar was told what, and what it showed."""
     now = time.monotonic
     whole, told = Whole(now), []

@@ -34,19 +34,21 @@ def main() -> None:
     print(f"{table.height:,} rows, {source}")
     schema = shoal.Schema(quasi=QUASI, sensitive="income")
     for epsilon in (2000, 4500):
-        require = shoal.EpsilonM(epsilon=epsilon, m=M)
-        fresh = shoal.anonymize(table, schema, require=require, method=shoal.Exchange(size=2 * M))
+        require = shoal.principles.EpsilonM(epsilon=epsilon, m=M)
+        fresh = shoal.anonymize(
+            table, schema, require=require, method=shoal.methods.Exchange(size=2 * M)
+        )
         with tempfile.TemporaryDirectory() as place:
             finer = Path(place) / "finer"
             shoal.anonymize(table, schema, require=require).write(finer)
             start = time.perf_counter()
-            joined = shoal.coarsen(finer, require=shoal.KAnonymity(k=2 * M))
+            joined = shoal.coarsen(finer, require=shoal.principles.KAnonymity(k=2 * M))
             seconds = time.perf_counter() - start
             least = bound(pl.read_csv(finer / "release.csv"), epsilon)
         print(
             f"epsilon {epsilon}: fresh {fresh.loss:.4f}, joined {joined.loss:.4f}, "
             f"{joined.loss / fresh.loss:.3f} times, at least {least / fresh.loss:.3f} times, "
-            f"{joined.manifest['groups']} groups of at least {2 * M}, {seconds:.1f} s"
+            f"{joined.manifest.groups} groups of at least {2 * M}, {seconds:.1f} s"
         )
 
 

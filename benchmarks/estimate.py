@@ -22,6 +22,8 @@ import shoal
 from shoal.estimation import analyses as what
 from shoal.estimation.analyses import Analysis
 from shoal.estimation.opening import Analysable, open_release
+from shoal.release.manifest import Manifest
+from shoal.release.stated import StatedAsk, StatedLoss
 from shoal.runs.estimating import answer
 from shoal.table.coding import code_lenient
 
@@ -118,11 +120,29 @@ TABLES = {  # table, quasi columns, sensitive column
 }
 
 
+UNSAID = Manifest(
+    shoal=shoal.__version__,
+    id="",
+    form="two-tables",
+    rows=1,
+    groups=1,
+    columns=[],
+    require=[],
+    method="",
+    asked=StatedAsk(),
+    measured=[],
+    loss=StatedLoss(0, {}),
+    digests={},
+)
+
+
 def original(table, quasi, value):
     """Return a table as an analyst would have it, everybody in a group of their own."""
     columns = {name: code_lenient(table[name]) for name in (*quasi, value)}
     starts = np.arange(table.height + 1)
-    return Analysable({}, starts, {name: columns[name] for name in quasi}, {value: columns[value]})
+    return Analysable(
+        UNSAID, starts, {name: columns[name] for name in quasi}, {value: columns[value]}
+    )
 
 
 def asked(release, quasi, value, whole):
@@ -175,7 +195,7 @@ def limit_of(table, quasi, value, method):
 
 def publish(sample, quasi, value, method, epsilon):
     schema = shoal.Schema(quasi=quasi, sensitive=value)
-    require = shoal.EpsilonM(epsilon=epsilon, m=M)
+    require = shoal.principles.EpsilonM(epsilon=epsilon, m=M)
     return shoal.anonymize(sample, schema, require=require, method=method, form="two-tables")
 
 

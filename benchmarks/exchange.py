@@ -22,7 +22,7 @@ from shoal.table.coded import code_table
 PLACES = ["age", "puma", "occupation"]
 PEOPLE = ["age", "sex", "marital", "race"]
 LIFE = ["education", "workclass", "income"]
-PAPER = shoal.Split(partition="round-robin")
+PAPER = shoal.methods.Split(partition="round-robin")
 DISTANCE = "distance=Lp(p=1, weights=[0.4, 0.2, 0.4])"
 DISSIMILAR = f"Dissimilarity(epsilon=0.1, delta=0.8, k=10, {DISTANCE})"
 SAL, WORKERS = "sal_acs2024_500k.csv.gz", "acs2024_workers.parquet"
@@ -32,9 +32,9 @@ CASES: list[tuple[str, int, list[str], list[str], str, Method | None, str, str]]
     (SAL, 100_000, PLACES, ["income"], "EpsilonM(epsilon=2000, m=5)", PAPER, "", "6"),
     (SAL, 100_000, PLACES, ["income"], "EpsilonM(epsilon=4500, m=5)", PAPER, "0.41", ""),
     (SAL, 100_000, PLACES, ["income"], "EpsilonM(epsilon=4500, m=10)", PAPER, "0.34", ""),
-    (SAL, 50_000, PEOPLE, LIFE, DISSIMILAR, shoal.XColor(), "0.09", "5"),
+    (SAL, 50_000, PEOPLE, LIFE, DISSIMILAR, shoal.methods.XColor(), "0.09", "5"),
     (WORKERS, 1_000_000, PEOPLE, LIFE, DISSIMILAR, None, "", "120"),
-    (SAL, 100_000, PLACES, [], "KAnonymity(k=10)", shoal.Mondrian(), "0.90", "15"),
+    (SAL, 100_000, PLACES, [], "KAnonymity(k=10)", shoal.methods.Mondrian(), "0.90", "15"),
 ]
 
 
@@ -60,7 +60,7 @@ def main() -> None:
         if name == WORKERS:
             frame = frame.filter(pl.col("income").is_between(1_000, 100_000), pl.col("age") <= 93)
         frame = frame.head(count)
-        seconds, loss = search(frame, quasi, sensitive, require, shoal.Exchange())
+        seconds, loss = search(frame, quasi, sensitive, require, shoal.methods.Exchange())
         row = {
             "case": str(number),
             "table": source.split(".")[0],

@@ -17,7 +17,7 @@ import shoal
 
 FORMS = ("intervals", "means", "two-tables")
 COLUMNS = (2, 3, 4)
-METHODS = {"Exchange": shoal.Exchange(), "round-robin": PAPER}
+METHODS = {"Exchange": shoal.methods.Exchange(), "round-robin": PAPER}
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
     given = reader.parse_args()
     subject = salaries(given.rows)
     asked = {
-        w: shoal.Workload(quasi=w - 1, selectivity=0.1, queries=given.queries).draw(
+        w: shoal.measures.Workload(quasi=w - 1, selectivity=0.1, queries=given.queries).draw(
             subject.frame, subject.schema, seed=1
         )
         for w in COLUMNS
@@ -41,7 +41,7 @@ def main() -> None:
     )
     for m in given.levels:
         for name, method in METHODS.items():
-            release = subject.release(shoal.EpsilonM(epsilon=4500, m=m), method)
+            release = subject.release(shoal.principles.EpsilonM(epsilon=4500, m=m), method)
             if release is None:
                 continue
             plain: list[float] = []

@@ -43,22 +43,22 @@ ADULT = [
     "workclass",
 ]
 CENSUS = ["age", "puma", "occupation"]
-EXACT = shoal.Freeform()
-GREEDY = shoal.Freeform(assignment="greedy")
-SORT = shoal.Freeform(assignment="sort")
+EXACT = shoal.methods.Freeform()
+GREEDY = shoal.methods.Freeform(assignment="greedy")
+SORT = shoal.methods.Freeform(assignment="sort")
 # Split() also tries the other side of a tied median, which Mondrian() does not: the stronger rival
 # where columns are skewed.
-RIVALS: list[Method] = [shoal.Mondrian(), shoal.Split(), shoal.Ring()]
+RIVALS: list[Method] = [shoal.methods.Mondrian(), shoal.methods.Split(), shoal.methods.Ring()]
 
 
 def task_of(frame: pl.DataFrame, quasi: list[str], k: int, seconds: float | None = None) -> Task:
     coded = code_table(frame, shoal.Schema(quasi=quasi))
     _ = coded.space
-    return Task(coded, tuple(requirements(shoal.KAnonymity(k=k), [])), seconds=seconds)
+    return Task(coded, tuple(requirements(shoal.principles.KAnonymity(k=k), [])), seconds=seconds)
 
 
-def gcp(task: Task, found: Groups | shoal.GeneralizationGraph) -> float:
-    if isinstance(found, shoal.GeneralizationGraph):
+def gcp(task: Task, found: Groups | shoal.results.GeneralizationGraph) -> float:
+    if isinstance(found, shoal.results.GeneralizationGraph):
         return found.gcp
     losses = [ncp_by_group(column, spans(column, found)) for column in task.coded.quasi]
     return float(np.mean([mean_over_rows(loss, found.sizes, suppressed=0) for loss in losses]))
@@ -98,7 +98,7 @@ def by_round(task: Task, yardstick: float) -> dict[str, str]:
     }
 
 
-def check(task: Task, graph: shoal.GeneralizationGraph) -> None:
+def check(task: Task, graph: shoal.results.GeneralizationGraph) -> None:
     drawing, _ = clock(lambda: graph.true_matches(fresh_stream()))
     counting, known = clock(lambda: MatchGraph(graph.space, graph.recast()))
     matching, matches = clock(lambda: known.matches)
@@ -127,7 +127,7 @@ def large(frame: pl.DataFrame, source: str) -> None:
     began = time.process_time()
     seconds, found = clock(lambda: EXACT.search(task))
     spent = time.process_time() - began
-    ratio = found.gcp / gcp(task, shoal.Mondrian().search(task))
+    ratio = found.gcp / gcp(task, shoal.methods.Mondrian().search(task))
     print(f"{source}, {frame.height:,} rows, k = 10: GCP {found.gcp:.5f}, {ratio:.4f} of Mondrian,")
     print(f"{seconds:.0f} s ({spent:.0f} s of processors), peak {peak_gigabytes():.2f} GB\n")
 

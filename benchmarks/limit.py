@@ -91,7 +91,7 @@ def measured(task: Task) -> tuple[Groups, float, float, float, float]:
     cores, they say how long it takes at least.
     """
     begun, wall, own = spent(), time.perf_counter(), time.thread_time()
-    found = shoal.Exchange().search(task)
+    found = shoal.methods.Exchange().search(task)
     took, wall, own = spent() - begun, time.perf_counter() - wall, time.thread_time() - own
     assert isinstance(found, Groups)
     assert task.holds(found)
@@ -103,7 +103,7 @@ def in_shards(rows: int) -> None:
     coded = code_table(synthetic(rows), shoal.Schema(quasi=QUASI, sensitive="income"))
     task = Task(coded, tuple(requirements(CASES["A"][2], ["income"])))
     before, begun, wall = peak_gigabytes(), spent(), time.perf_counter()
-    _, found, _ = shoal.Local().solve(task, shoal.Exchange(), Fraction(0))
+    _, found, _ = shoal.Local().solve(task, shoal.methods.Exchange(), Fraction(0))
     took, wall = spent() - begun, time.perf_counter() - wall
     assert isinstance(found, Groups)
     assert task.holds(found)
@@ -127,7 +127,7 @@ def growth(sizes: list[int]) -> None:
                 "GB at most": f"{peak:.2f}",
             }
         )
-    show(f"Exchange in shards of {shoal.Exchange.at_once:,} rows, {CASES['A'][2]}", rows)
+    show(f"Exchange in shards of {shoal.methods.Exchange.at_once:,} rows, {CASES['A'][2]}", rows)
 
 
 def child(*arguments: str, source: str | None = None) -> list[float]:
@@ -186,7 +186,7 @@ def main() -> None:
         if asked.seconds:
             for module in (annealing, exchange):
                 vars(module)["time"] = Clock
-            longer = shoal.Exchange().refine(task, found, asked.seconds)
+            longer = shoal.methods.Exchange().refine(task, found, asked.seconds)
             assert isinstance(longer, Groups)
             assert task.holds(longer)
             row |= {"annealed": f"{gcp(task.coded, longer):.5f}"}

@@ -16,8 +16,8 @@ from shoal.principles.requirement import requirements
 from shoal.table.coded import Coded, code_table
 
 QUASI = ["age", "puma", "occupation"]
-PLAIN, LOSS = shoal.Mondrian(), shoal.Mondrian(split="least-loss")
-RELAXED = shoal.Mondrian(relaxed=True)
+PLAIN, LOSS = shoal.methods.Mondrian(), shoal.methods.Mondrian(split="least-loss")
+RELAXED = shoal.methods.Mondrian(relaxed=True)
 CASES: list[tuple[list[str], Method]] = [
     (["KAnonymity(k=10)"], PLAIN),
     (["KAnonymity(k=10)"], LOSS),

@@ -45,7 +45,7 @@ def losses() -> list[dict[str, str]]:
         asked = tuple(requirements(f"EpsilonM(epsilon={epsilon}, m=5)", ["income"]))
         task = Task(coded, asked)
         _ = coded.space, coded.line
-        for method in (shoal.Oblivious(), shoal.Split()):
+        for method in (shoal.methods.Oblivious(), shoal.methods.Split()):
             runs = [clock(lambda: method.search(task), now=time.process_time) for _ in range(5)]  # noqa: B023
             found = [gcp(coded, groups) for _, groups in runs]
             assert all(task.holds(groups) for _, groups in runs)
@@ -56,7 +56,7 @@ def losses() -> list[dict[str, str]]:
                     "weights": ", ".join(map(str, weights)),
                     "CPU s": f"{min(seconds for seconds, _ in runs):.2f}",
                     "GCP": f"{min(found):.4f} to {max(found):.4f}",
-                    "target": f"{target}" if method == shoal.Oblivious() else "",
+                    "target": f"{target}" if method == shoal.methods.Oblivious() else "",
                 }
             )
     return rows
@@ -78,13 +78,15 @@ def readers(rows: int, tables: int) -> list[dict[str, str]]:
     """Measure every method on the first tables on which the requirements are achievable."""
     found = []
     for method, require in METHODS.items():
-        measured: list[shoal.Knowing] = []
+        measured: list[shoal.results.Knowing] = []
         seed = 0
         while len(measured) < tables:
             seed += 1
             try:
                 measured.append(
-                    shoal.knows_method(small(rows, seed), KNOWN, require=require, method=method)
+                    shoal.measures.knows_method(
+                        small(rows, seed), KNOWN, require=require, method=method
+                    )
                 )
             except shoal.NotAchievable:
                 continue

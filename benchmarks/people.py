@@ -93,7 +93,7 @@ def main() -> None:
     several, found = timed(many, schema(person="patient", most_rows=6))
     print(
         f"{many.height:,} rows of {people:,} people: {several / plain:.2f} x the time of one row "
-        f"each, {found.manifest['capped']:,} rows capped, loss {found.loss:.4f}"
+        f"each, {found.manifest.capped:,} rows capped, loss {found.loss:.4f}"
     )
 
 

@@ -70,7 +70,7 @@ def parts_of(release: shoal.Release, low: NDArray, high: NDArray) -> NDArray:
     table = release.table[np.argsort(release.linkage)]
     if "node" in table.columns:
         return table["node"].to_numpy()[:, None]
-    if release.manifest["method"] != "Split()" or release.coded.cells == "tight":
+    if release.manifest.method != "Split()" or release.coded.cells == "tight":
         return np.column_stack([low, high])
     task = Task(release.coded, release.requirements)
     judge = standing(Rule.of(task, "Split()"))

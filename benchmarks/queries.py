@@ -35,7 +35,7 @@ def main() -> None:
     asked = {}
     drawn = []
     for quasi in (1, 2, 3):
-        workload = shoal.Workload(quasi=quasi, selectivity=0.1, queries=1000)
+        workload = shoal.measures.Workload(quasi=quasi, selectivity=0.1, queries=1000)
         asked[quasi], seconds, busy = timed(lambda w=workload: w.draw(frame, SCHEMA, seed=1))
         drawn.append(
             {

@@ -83,10 +83,10 @@ def main() -> None:
                 fresh = pool[used : used + PEOPLE // SHARE].tolist()
                 now, used = [one for one in now if one not in gone] + fresh, used + len(fresh)
             frame = table[now]
-            done = shoal.Run(
+            done = shoal.results.Run(
                 table=frame,
                 schema=SCHEMA,
-                require=shoal.EpsilonM(epsilon=EPSILON, m=M),
+                require=shoal.principles.EpsilonM(epsilon=EPSILON, m=M),
                 ledger=Path(place) / "ledger",
                 output=Path(place) / f"round{turn}",
                 linkage=Path(place) / f"links{turn}",

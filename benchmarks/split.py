@@ -23,7 +23,7 @@ from shoal.table.coded import code_table
 
 QUASI = ["age", "puma", "occupation"]
 REQUIRE = "EpsilonM(epsilon=2000, m=5)"
-METHODS = [shoal.Split(partition="round-robin"), shoal.Split()]
+METHODS = [shoal.methods.Split(partition="round-robin"), shoal.methods.Split()]
 
 
 def search(frame: pl.DataFrame, method: Method, unit: float) -> dict[str, str]:

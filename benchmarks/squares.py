@@ -61,7 +61,10 @@ def exact(column: pl.Series) -> None:
     values = column.to_numpy().astype(float)
     for k in LEVELS:
         release = shoal.anonymize(
-            table, schema, require=shoal.KAnonymity(k=k), method=shoal.Exchange(loss="squared")
+            table,
+            schema,
+            require=shoal.principles.KAnonymity(k=k),
+            method=shoal.methods.Exchange(loss="squared"),
         )
         ours = lost(values[:, None], labels_of(release, len(table)))
         theirs = lost(values[:, None], univariate_microaggregation(values, k=k))
@@ -90,8 +93,8 @@ def main() -> None:
                 release = shoal.anonymize(
                     some,
                     shoal.Schema(quasi=table.columns, sensitive="row"),
-                    require=shoal.KAnonymity(k=k),
-                    method=shoal.Exchange(loss="squared"),
+                    require=shoal.principles.KAnonymity(k=k),
+                    method=shoal.methods.Exchange(loss="squared"),
                     seconds=given.seconds,
                 )
                 found.append(

@@ -38,13 +38,15 @@ SCHEMA = shoal.Schema(quasi=["age", "birthplace", "occupation"], sensitive="inco
 EPSILONS = range(0, 10_001, 500)
 DELTAS = [step / 20 for step in range(8, 20)]
 
-DIVERSE = shoal.DistinctL(l=20)
-DISSIMILAR = shoal.Dissimilarity(epsilon=5000, delta=0.7, k=20, distance=shoal.Absolute())
-PROXIMITY = shoal.EpsilonM(epsilon=2000, m=5)
+DIVERSE = shoal.principles.DistinctL(l=20)
+DISSIMILAR = shoal.principles.Dissimilarity(
+    epsilon=5000, delta=0.7, k=20, distance=shoal.distances.Absolute()
+)
+PROXIMITY = shoal.principles.EpsilonM(epsilon=2000, m=5)
 SPREAD = (
-    shoal.KE(k=10, e=40_000),
-    shoal.Variance(at_least=20_000**2),
-    shoal.TCloseness(t=0.15, ground="ordered"),
+    shoal.principles.KE(k=10, e=40_000),
+    shoal.principles.Variance(at_least=20_000**2),
+    shoal.principles.TCloseness(t=0.15, ground="ordered"),
 )
 
 BANDS = [0.001, 0.05, 0.25, 0.5, 0.75, 0.95]
@@ -82,12 +84,12 @@ class Published:
     @classmethod
     def under(cls, people: pl.DataFrame, principle: Principle) -> Published:
         """Publish under a principle: by Mondrian where that is possible, as other tools do."""
-        method = shoal.Mondrian() if principle.monotone else None
+        method = shoal.methods.Mondrian() if principle.monotone else None
         release = shoal.anonymize(people, SCHEMA, require=principle, method=method)
         table = release.published
         return cls(
             repr(principle),
-            release.manifest["method"],
+            release.manifest.method,
             release.loss,
             Groups.of(table["group"].to_numpy()),
             Sensitive.of((code_column(table["income"]),)),
@@ -105,7 +107,9 @@ def vulnerability(release: Published) -> Iterator[dict[str, float]]:
     others (Wang, Liu: XColor, Figure 4).
     """
     for epsilon in EPSILONS:
-        asked = shoal.Dissimilarity(epsilon=epsilon, delta=1, k=1, distance=shoal.Absolute())
+        asked = shoal.principles.Dissimilarity(
+            epsilon=epsilon, delta=1, k=1, distance=shoal.distances.Absolute()
+        )
         measured = release.measured(asked)
         for delta in DELTAS:
             breaches = replace(measured, bound=1 - exact(delta)).breaches
@@ -226,7 +230,7 @@ def main(arguments: list[str] | None = None) -> None:
     first = [row(release, DISSIMILAR) for release in (diverse, dissimilar)]
     against = [Published.under(people, one) for one in (*SPREAD, PROXIMITY)]
     second = [row(release, PROXIMITY) for release in against]
-    noise = shoal.Perturb.best(people, SCHEMA, require=PROXIMITY).sentence
+    noise = shoal.rivals.Perturb.best(people, SCHEMA, require=PROXIMITY).sentence
 
     terminal(f"Measured as {DISSIMILAR!r}", first)
     terminal(f"Measured as {PROXIMITY!r}", second)

@@ -72,7 +72,9 @@ def panel(top: int, heading: str, salaries: list[int]) -> list[str]:
 def andy() -> str:
     """Draw Andy's group in a 4-diverse table and in what Shoal publishes of the same people."""
     schema = shoal.Schema(quasi=["age", "zip"], sensitive="salary", identifying="name")
-    released = shoal.anonymize(PEOPLE, schema, require=shoal.EpsilonM(epsilon=EPSILON, m=M), seed=1)
+    released = shoal.anonymize(
+        PEOPLE, schema, require=shoal.principles.EpsilonM(epsilon=EPSILON, m=M), seed=1
+    )
     group = released.table.filter(pl.col("salary") == PEOPLE["salary"][0])["group"][0]
     chosen = released.table.filter(pl.col("group") == group)["salary"].sort().to_list()
     parts = [
@@ -85,7 +87,9 @@ def andy() -> str:
             "4-anonymous and 4-diverse: the salaries of Andy’s group",
             PEOPLE["salary"][:4].to_list(),
         ),
-        *panel(178, f"Shoal, {shoal.EpsilonM(epsilon=EPSILON, m=M)!r}: Andy’s group", chosen),
+        *panel(
+            178, f"Shoal, {shoal.principles.EpsilonM(epsilon=EPSILON, m=M)!r}: Andy’s group", chosen
+        ),
         "</svg>\n",
     ]
     return "\n".join(parts)
@@ -108,7 +112,7 @@ def loss() -> str:
     assert limit is not None
     reached = {
         epsilon: shoal.anonymize(
-            patients, schema, require=shoal.EpsilonM(epsilon=epsilon, m=5), seed=1
+            patients, schema, require=shoal.principles.EpsilonM(epsilon=epsilon, m=5), seed=1
         ).loss
         for epsilon in (0, 500, 1000, 1500, 2000, 2300)
     }

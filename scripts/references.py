@@ -91,30 +91,31 @@ def _usage(name: str, command: Any) -> list[str]:
 
 def python() -> str:
     """Return the reference of the Python names: functions, results, terms, errors."""
-    public = {name: getattr(shoal, name) for name in dir(shoal) if name != "__version__"}
-    terms = known_terms()
-    functions = {name: value for name, value in public.items() if inspect.isfunction(value)}
-    errors = {name: value for name, value in public.items() if _is(value, ShoalError)}
-    others = {
-        name: value
-        for name, value in public.items()
-        if name not in functions and name not in errors and not _is_defined(value)
-    }
+    functions, others = _undefined(shoal)
+    errors = {name: value for name, value in others.items() if _is(value, ShoalError)}
+    objects = {name: value for name, value in others.items() if name not in errors}
     lines = [
         NOTE,
         "# Python",
         "",
-        "Every public name of `shoal`. Arguments beyond the data are given by name. Frames of "
-        "pandas, Polars and PyArrow go in and come out as they came.",
+        "Every public name. Arguments beyond the data are given by name. Frames of pandas, Polars "
+        "and PyArrow go in and come out as they came.",
         "",
         "## Functions",
         *_entries(functions),
         "",
         "## Objects",
-        *_entries(others),
+        *_entries(objects),
     ]
+    for name in ("measures", "results"):
+        space = getattr(shoal, name)
+        lines += ["", f"## shoal.{name}", "", str(space.__doc__)]
+        for values in _undefined(space):
+            lines += _entries(values)
+    terms = known_terms()
     for role, folder in FOLDERS.items():
-        lines += ["", f"## {folder.capitalize()}", "", "| term | |", "| --- | --- |"]
+        title = f"shoal.{folder}" if hasattr(shoal, folder) else folder.capitalize()
+        lines += ["", f"## {title}", "", "| term | |", "| --- | --- |"]
         for name, term in terms.items():
             if term.role == role:
                 link = f"../definitions/{folder}/{name}.md"
@@ -125,6 +126,14 @@ def python() -> str:
     for name, error in errors.items():
         lines.append(f"| `{name}` | {error.exit_code} | {_first(error.__doc__)} |")
     return "\n".join(lines) + "\n"
+
+
+def _undefined(space: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the functions and the classes of a namespace that no definition page is about."""
+    public = {name: getattr(space, name) for name in sorted(dir(space)) if name != "__version__"}
+    functions = {name: value for name, value in public.items() if inspect.isfunction(value)}
+    classes = {name: value for name, value in public.items() if inspect.isclass(value)}
+    return functions, {name: one for name, one in classes.items() if not _is_defined(one)}
 
 
 def _is_defined(value: object) -> bool:

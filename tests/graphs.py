@@ -11,9 +11,9 @@ from shoal.methods.base import Task
 from shoal.principles.requirement import requirements
 from shoal.table.coded import Coded, code_table
 
-GREEDY = shoal.Freeform(assignment="greedy")
-SORT = shoal.Freeform(assignment="sort")
-EXACT = shoal.Freeform()
+GREEDY = shoal.methods.Freeform(assignment="greedy")
+SORT = shoal.methods.Freeform(assignment="sort")
+EXACT = shoal.methods.Freeform()
 ALL = (GREEDY, SORT, EXACT)
 
 PAPER = pl.DataFrame(
@@ -43,11 +43,11 @@ def coded(frame: pl.DataFrame) -> Coded:
 def graph(
     frame: pl.DataFrame,
     k: int,
-    method: shoal.Freeform | shoal.Ring = EXACT,
+    method: shoal.methods.Freeform | shoal.methods.Ring = EXACT,
     seconds: float | None = 0.0,
-) -> shoal.GeneralizationGraph:
+) -> shoal.results.GeneralizationGraph:
     """The graph of a method, improved for some seconds (None: as long as it thinks best)."""
-    asked = tuple(requirements(shoal.KAnonymity(k=k), []))
+    asked = tuple(requirements(shoal.principles.KAnonymity(k=k), []))
     return method.search(Task(coded(frame), asked, seconds=seconds))
 
 

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
 import shoal
 from shoal.errors import BadParameter, UsageError
-from shoal.notation import parse
+from shoal.notation import known_terms, parse
 from shoal.principles.requirement import requirements
 
 TERMS = [
-    shoal.EpsilonM(epsilon=4500, m=5),
-    shoal.EpsilonM(epsilon=0.2, m=2, relative=True),
-    shoal.Neighbourhood(below=20, above=10000, m=2),
-    shoal.DeltaL(delta=7.5, l=2),
-    shoal.Window(width=30, m=2),
-    shoal.Chain(epsilon=30, m=2),
-    shoal.KAnonymity(k=10),
-    shoal.EntropyL(l=2.5),
-    shoal.RecursiveCL(c=3, l=2),
-    shoal.TCloseness(t=0.2, ground="ordered"),
-    shoal.TCloseness(t=0.2, ground=shoal.Hierarchical(levels=(("a", "*"), ("b", "*")))),
-    shoal.BetaLikeness(beta=1, enhanced=True),
-    shoal.Split(),
-    shoal.Split(partition="round-robin"),
-    shoal.Mondrian(),
-    shoal.Oblivious(),
-    shoal.Oblivious(block=640),
+    shoal.principles.EpsilonM(epsilon=4500, m=5),
+    shoal.principles.EpsilonM(epsilon=0.2, m=2, relative=True),
+    shoal.principles.Neighbourhood(below=20, above=10000, m=2),
+    shoal.principles.DeltaL(delta=7.5, l=2),
+    shoal.principles.Window(width=30, m=2),
+    shoal.principles.Chain(epsilon=30, m=2),
+    shoal.principles.KAnonymity(k=10),
+    shoal.principles.EntropyL(l=2.5),
+    shoal.principles.RecursiveCL(c=3, l=2),
+    shoal.principles.TCloseness(t=0.2, ground="ordered"),
+    shoal.principles.TCloseness(
+        t=0.2, ground=shoal.distances.Hierarchical(levels=(("a", "*"), ("b", "*")))
+    ),
+    shoal.principles.BetaLikeness(beta=1, enhanced=True),
+    shoal.methods.Split(),
+    shoal.methods.Split(partition="round-robin"),
+    shoal.methods.Mondrian(),
+    shoal.methods.Oblivious(),
+    shoal.methods.Oblivious(block=640),
 ]
 
 
@@ -44,8 +48,11 @@ def test_a_term_cannot_be_changed(term):
 
 
 def test_defaults_are_not_spelt_out():
-    assert repr(shoal.EpsilonM(epsilon=1, m=2, relative=False)) == "EpsilonM(epsilon=1, m=2)"
-    assert repr(shoal.Split(partition="cheapest")) == "Split()"
+    assert (
+        repr(shoal.principles.EpsilonM(epsilon=1, m=2, relative=False))
+        == "EpsilonM(epsilon=1, m=2)"
+    )
+    assert repr(shoal.methods.Split(partition="cheapest")) == "Split()"
 
 
 def test_single_and_double_quotes_are_alike():
@@ -89,7 +96,7 @@ def test_nothing_stands_beside_a_term_that_says_nothing(term):
 
 
 def test_a_sign_of_remarks_within_quotes_is_a_letter():
-    term = shoal.Lookup(pairs=(("#1", "a # b", 2),))
+    term = shoal.distances.Lookup(pairs=(("#1", "a # b", 2),))
     assert parse(repr(term)) == term
 
 
@@ -101,19 +108,19 @@ def test_a_misspelt_name_is_answered_with_the_nearest():
 @pytest.mark.parametrize(
     ("cls", "parameters", "name"),
     [
-        (shoal.EpsilonM, {"epsilon": -1, "m": 2}, "epsilon"),
-        (shoal.EpsilonM, {"epsilon": float("nan"), "m": 2}, "epsilon"),
-        (shoal.EpsilonM, {"epsilon": float("inf"), "m": 2}, "epsilon"),
-        (shoal.EpsilonM, {"epsilon": True, "m": 2}, "epsilon"),
-        (shoal.EpsilonM, {"epsilon": "1", "m": 2}, "epsilon"),
-        (shoal.EpsilonM, {"epsilon": 1.5, "m": 2, "relative": True}, "epsilon"),
-        (shoal.EpsilonM, {"epsilon": 1, "m": 0}, "m"),
-        (shoal.EpsilonM, {"epsilon": 1, "m": 2.0}, "m"),
-        (shoal.EpsilonM, {"epsilon": 1, "m": 2, "relative": 1}, "relative"),
-        (shoal.DeltaL, {"delta": 1, "l": 0}, "l"),
-        (shoal.Window, {"width": -1, "m": 2}, "width"),
-        (shoal.KAnonymity, {"k": 0}, "k"),
-        (shoal.Split, {"partition": "random"}, "partition"),
+        (shoal.principles.EpsilonM, {"epsilon": -1, "m": 2}, "epsilon"),
+        (shoal.principles.EpsilonM, {"epsilon": float("nan"), "m": 2}, "epsilon"),
+        (shoal.principles.EpsilonM, {"epsilon": float("inf"), "m": 2}, "epsilon"),
+        (shoal.principles.EpsilonM, {"epsilon": True, "m": 2}, "epsilon"),
+        (shoal.principles.EpsilonM, {"epsilon": "1", "m": 2}, "epsilon"),
+        (shoal.principles.EpsilonM, {"epsilon": 1.5, "m": 2, "relative": True}, "epsilon"),
+        (shoal.principles.EpsilonM, {"epsilon": 1, "m": 0}, "m"),
+        (shoal.principles.EpsilonM, {"epsilon": 1, "m": 2.0}, "m"),
+        (shoal.principles.EpsilonM, {"epsilon": 1, "m": 2, "relative": 1}, "relative"),
+        (shoal.principles.DeltaL, {"delta": 1, "l": 0}, "l"),
+        (shoal.principles.Window, {"width": -1, "m": 2}, "width"),
+        (shoal.principles.KAnonymity, {"k": 0}, "k"),
+        (shoal.methods.Split, {"partition": "random"}, "partition"),
     ],
 )
 def test_a_bad_parameter_is_named_with_what_is_allowed(cls, parameters, name):
@@ -124,25 +131,33 @@ def test_a_bad_parameter_is_named_with_what_is_allowed(cls, parameters, name):
 
 
 def test_numpy_numbers_are_taken_as_numbers():
-    assert shoal.EpsilonM(epsilon=np.float64(0.5), m=int(np.int64(2))) == shoal.EpsilonM(
-        epsilon=0.5, m=2
-    )
+    assert shoal.principles.EpsilonM(
+        epsilon=np.float64(0.5), m=int(np.int64(2))
+    ) == shoal.principles.EpsilonM(epsilon=0.5, m=2)
 
 
 def test_a_requirement_names_its_columns_in_front():
     (one,) = requirements("income: EpsilonM(epsilon=1, m=2)", ["income", "age"])
     assert one.columns == ("income",)
     assert repr(one) == "income: EpsilonM(epsilon=1, m=2)"
-    (unnamed,) = requirements(shoal.EpsilonM(epsilon=1, m=2), ["income"])
+    (unnamed,) = requirements(shoal.principles.EpsilonM(epsilon=1, m=2), ["income"])
     assert unnamed.columns == ("income",)
     assert repr(unnamed) == "EpsilonM(epsilon=1, m=2)"
 
 
 def test_one_numeric_principle_on_two_columns_together_is_bad_usage():
     with pytest.raises(UsageError, match="one numeric column"):
-        requirements(shoal.EpsilonM(epsilon=1, m=2), ["income", "age"])
+        requirements(shoal.principles.EpsilonM(epsilon=1, m=2), ["income", "age"])
 
 
 def test_a_method_is_not_a_requirement():
     with pytest.raises(UsageError, match="a method"):
         requirements("Split()", ["income"])
+
+
+def test_python_takes_arguments_in_the_order_of_the_notation():
+    apart = {"DeltaPresence"}  # its first parameter has a default, and its second has none
+    for name, term in known_terms().items():
+        kinds = {one.kind for one in inspect.signature(term).parameters.values()}
+        assert (inspect.Parameter.KEYWORD_ONLY in kinds) == (name in apart), name
+    assert shoal.principles.EpsilonM(2000, 5) == parse("EpsilonM(2000, 5)")

@@ -23,10 +23,10 @@ LIMITS = {"absolute": 4000.0, "relative": 0.15}  # beyond which the paper has no
 OURS, RIVAL = "Split, round-robin", "Perturb"
 
 
-def perturbed(subject: Subject, require: shoal.EpsilonM) -> Any:
+def perturbed(subject: Subject, require: shoal.principles.EpsilonM) -> Any:
     """Return the table perturbed as little as the requirement allows, None where nothing does."""
     try:
-        rival = shoal.Perturb.meeting(subject.frame, subject.schema, require=require)
+        rival = shoal.rivals.Perturb.meeting(subject.frame, subject.schema, require=require)
     except NotAchievable:
         return None
     return rival.publish(subject.frame, subject.schema) if rival.p else None
@@ -34,12 +34,12 @@ def perturbed(subject: Subject, require: shoal.EpsilonM) -> Any:
 
 def measure(size: Size) -> list[dict[str, Any]]:
     subject = salaries(size.rows)
-    workload = shoal.Workload(quasi=2, selectivity=0.1, queries=size.queries)
+    workload = shoal.measures.Workload(quasi=2, selectivity=0.1, queries=size.queries)
     questions = workload.draw(subject.frame, subject.schema, seed=1)
     records = []
     for kind, epsilons in KINDS.items():
         for epsilon in epsilons:
-            require = shoal.EpsilonM(epsilon=epsilon, m=5, relative=kind == "relative")
+            require = shoal.principles.EpsilonM(epsilon=epsilon, m=5, relative=kind == "relative")
             published = {RIVAL: perturbed(subject, require)} | {
                 name: subject.release(require, method) for name, method in EM_METHODS.items()
             }

@@ -22,7 +22,7 @@ OURS = "Split, round-robin"
 def measure(size: Size) -> list[dict[str, Any]]:
     subject = salaries(size.rows)
     asked = {
-        w: shoal.Workload(quasi=w - 1, selectivity=0.1, queries=size.queries).draw(
+        w: shoal.measures.Workload(quasi=w - 1, selectivity=0.1, queries=size.queries).draw(
             subject.frame, subject.schema, seed=1
         )
         for w in (2, 3, 4)
@@ -30,7 +30,7 @@ def measure(size: Size) -> list[dict[str, Any]]:
     records = []
     for kind, epsilon in KINDS.items():
         for m in LEVELS:
-            require = shoal.EpsilonM(epsilon=epsilon, m=m, relative=kind == "relative")
+            require = shoal.principles.EpsilonM(epsilon=epsilon, m=m, relative=kind == "relative")
             for name, method in EM_METHODS.items():
                 release = subject.release(require, method)
                 records += [

@@ -21,7 +21,7 @@ OURS = "Split, round-robin"
 def measure(size: Size) -> list[dict[str, Any]]:
     subject = salaries(size.rows)
     asked = {
-        (w, s): shoal.Workload(quasi=w - 1, selectivity=s, queries=size.queries).draw(
+        (w, s): shoal.measures.Workload(quasi=w - 1, selectivity=s, queries=size.queries).draw(
             subject.frame, subject.schema, seed=1
         )
         for w in (2, 3, 4)
@@ -29,7 +29,7 @@ def measure(size: Size) -> list[dict[str, Any]]:
     }
     records = []
     for kind, epsilon in KINDS.items():
-        require = shoal.EpsilonM(epsilon=epsilon, m=5, relative=kind == "relative")
+        require = shoal.principles.EpsilonM(epsilon=epsilon, m=5, relative=kind == "relative")
         for name, method in EM_METHODS.items():
             release = subject.release(require, method)
             records += [

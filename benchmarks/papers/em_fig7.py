@@ -20,9 +20,12 @@ OURS = "Split, round-robin"
 
 def measure(size: Size) -> list[dict[str, Any]]:
     subject = salaries(size.rows)
-    asked: list[tuple[str, float, shoal.EpsilonM]] = [
-        *(("m", float(m), shoal.EpsilonM(epsilon=4500, m=m)) for m in LEVELS),
-        *(("epsilon", e, shoal.EpsilonM(epsilon=e, m=5, relative=True)) for e in RELATIVE),
+    asked: list[tuple[str, float, shoal.principles.EpsilonM]] = [
+        *(("m", float(m), shoal.principles.EpsilonM(epsilon=4500, m=m)) for m in LEVELS),
+        *(
+            ("epsilon", e, shoal.principles.EpsilonM(epsilon=e, m=5, relative=True))
+            for e in RELATIVE
+        ),
     ]
     return [
         {

@@ -14,12 +14,12 @@ from shoal.principles.requirement import requirements
 from shoal.table.coded import code_table
 
 METHODS: dict[str, Method] = {
-    "Mondrian": shoal.Mondrian(relaxed=True),
-    "Split": shoal.Split(),  # the stronger rival: it cuts where the loss is least
-    "Ring": shoal.Ring(),
-    "Freeform, greedy": shoal.Freeform(assignment="greedy"),
-    "Freeform, sort": shoal.Freeform(assignment="sort"),
-    "Freeform, exact": shoal.Freeform(),
+    "Mondrian": shoal.methods.Mondrian(relaxed=True),
+    "Split": shoal.methods.Split(),  # the stronger rival: it cuts where the loss is least
+    "Ring": shoal.methods.Ring(),
+    "Freeform, greedy": shoal.methods.Freeform(assignment="greedy"),
+    "Freeform, sort": shoal.methods.Freeform(assignment="sort"),
+    "Freeform, exact": shoal.methods.Freeform(),
 }
 NAMES = {  # what the graphs are called
     "Freeform, greedy": "Greedy",
@@ -36,7 +36,7 @@ def measured(size: int, k: int) -> list[dict[str, Any]]:
     subject = people(size)
     coded = code_table(subject.frame, subject.schema)
     _ = coded.space
-    task = Task(coded, tuple(requirements(shoal.KAnonymity(k=k), [])))
+    task = Task(coded, tuple(requirements(shoal.principles.KAnonymity(k=k), [])))
     records = []
     for name, method in METHODS.items():
         start = time.process_time()

@@ -24,9 +24,13 @@ if TYPE_CHECKING:
     from shoal.principles.base import Principle
     from shoal.principles.groups import Groups
 
-PAPER = shoal.Split(partition="round-robin")
-EM_METHODS = {"Split, round-robin": PAPER, "Split": shoal.Split(), "Exchange": shoal.Exchange()}
-XC_METHODS = {"XColor": shoal.XColor(), "Exchange": shoal.Exchange()}
+PAPER = shoal.methods.Split(partition="round-robin")
+EM_METHODS = {
+    "Split, round-robin": PAPER,
+    "Split": shoal.methods.Split(),
+    "Exchange": shoal.methods.Exchange(),
+}
+XC_METHODS = {"XColor": shoal.methods.XColor(), "Exchange": shoal.methods.Exchange()}
 
 # The survey's codes under the taxonomies of XC, two levels above the labels at most (Table III).
 TAXONOMIES: dict[str, Any] = {
@@ -88,12 +92,12 @@ class Subject:
         return {"seconds": seconds, "lexsorts": seconds and seconds / self.lexsort}
 
 
-def loss(coded: Coded, found: Groups | shoal.GeneralizationGraph) -> float:
+def loss(coded: Coded, found: Groups | shoal.results.GeneralizationGraph) -> float:
     """Return the global certainty penalty of what a method found."""
-    return found.gcp if isinstance(found, shoal.GeneralizationGraph) else gcp(coded, found)
+    return found.gcp if isinstance(found, shoal.results.GeneralizationGraph) else gcp(coded, found)
 
 
-def errors(questions: shoal.Questions, source: Any) -> dict[str, float | None]:
+def errors(questions: shoal.measures.Questions, source: Any) -> dict[str, float | None]:
     """Return how far answers are off, None where there is nothing to ask."""
     if source is None:
         return {"mean": None, "median": None, "p95": None}

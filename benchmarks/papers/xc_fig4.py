@@ -33,11 +33,11 @@ def measure(size: Size) -> list[dict[str, Any]]:
     subject, weights = lives(size.rows)
     records = []
     for norm, p in NORMS.items():
-        distance = shoal.Lp(p=p, weights=weights)
-        near = shoal.Dissimilarity(epsilon=0.1, delta=0.8, k=10, distance=distance)
+        distance = shoal.distances.Lp(p=p, weights=weights)
+        near = shoal.principles.Dissimilarity(epsilon=0.1, delta=0.8, k=10, distance=distance)
         for name, require, method in (
-            (DIVERSE, shoal.FrequencyL(l=20), shoal.Mondrian()),
-            (DISSIMILAR, near, shoal.Exchange()),
+            (DIVERSE, shoal.principles.FrequencyL(l=20), shoal.methods.Mondrian()),
+            (DISSIMILAR, near, shoal.methods.Exchange()),
         ):
             release = subject.release(require, method)
             if release is None:

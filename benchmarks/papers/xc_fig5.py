@@ -29,12 +29,12 @@ DRAWN = 2  # qd of the picture; the file has all
 
 def measure(size: Size) -> list[dict[str, Any]]:
     subject, weights = lives(size.rows)
-    distance = shoal.Lp(p=1, weights=weights)
+    distance = shoal.distances.Lp(p=1, weights=weights)
     most = min(3, len(subject.schema.quasi))
     asked = {
-        (qd, s): shoal.Workload(quasi=qd, sensitive=2, selectivity=s, queries=size.queries).draw(
-            subject.frame, subject.schema, seed=1
-        )
+        (qd, s): shoal.measures.Workload(
+            quasi=qd, sensitive=2, selectivity=s, queries=size.queries
+        ).draw(subject.frame, subject.schema, seed=1)
         for qd in range(1, most + 1)
         for s in ALONG["s"]
     }
@@ -43,7 +43,7 @@ def measure(size: Size) -> list[dict[str, Any]]:
     for along, points in ALONG.items():
         for value in points:
             now = DEFAULTS | {along: value}
-            require = shoal.Dissimilarity(
+            require = shoal.principles.Dissimilarity(
                 epsilon=now["epsilon"], delta=now["delta"], k=int(now["k"]), distance=distance
             )
             for name, method in XC_METHODS.items():

@@ -31,7 +31,7 @@ SHARES = (0.25, 0.5, 0.75, 1.0)  # of the rows
 PAPER: dict[str, Any] = {"epsilon": 0.15, "delta": 0.9, "k": 20}
 
 
-def least_risk(subject: Subject, principle: shoal.Dissimilarity) -> float:
+def least_risk(subject: Subject, principle: shoal.principles.Dissimilarity) -> float:
     """Return the risk that no grouping of a table can stay under."""
     value = code_table(subject.frame, subject.schema).value(subject.schema.sensitive)
     return guarantee(principle, value).least_risk
@@ -42,12 +42,12 @@ def measure(size: Size) -> list[dict[str, Any]]:
     for share in SHARES:
         rows = int(size.rows * share)
         subject, weights = lives(rows)
-        distance = shoal.Lp(p=1, weights=weights)
-        least = least_risk(subject, shoal.Dissimilarity(distance=distance, **PAPER))
+        distance = shoal.distances.Lp(p=1, weights=weights)
+        least = least_risk(subject, shoal.principles.Dissimilarity(distance=distance, **PAPER))
         known: dict[str, dict[str, float | None]] = {}  # settings occur along several parameters
         for along, value in POINTS:
             now = DEFAULTS | {along: value}
-            require = shoal.Dissimilarity(
+            require = shoal.principles.Dissimilarity(
                 epsilon=now["epsilon"], delta=now["delta"], k=int(now["k"]), distance=distance
             )
             for name, method in XC_METHODS.items():

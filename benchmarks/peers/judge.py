@@ -21,6 +21,7 @@ from shoal.audit.exposure import LIKELY, nearness
 from shoal.audit.matches import candidate_risks
 from shoal.audit.published import open_published
 from shoal.audit.regularity import MatchGraph, published_boxes
+from shoal.release.stated import StatedColumn
 from shoal.table.coded import Sensitive, code_table
 from shoal.table.schema import RESERVED
 
@@ -86,13 +87,13 @@ def gcp(spelled: pl.DataFrame, case: Case) -> float:
     return float(np.mean(losses))
 
 
-def _domain(column: pl.Series) -> dict[str, Any]:
+def _domain(column: pl.Series) -> StatedColumn:
     """Return what a manifest would say of an original column."""
     if column.dtype.is_numeric():
-        ends = [column.min(), column.max()]
-        return {"name": column.name, "role": "quasi", "kind": "interval", "domain": ends}
+        ends: list[Any] = [column.min(), column.max()]
+        return StatedColumn(column.name, "quasi", "interval", ends)
     labels = column.unique().sort().to_list()
-    return {"name": column.name, "role": "quasi", "kind": "set", "domain": labels}
+    return StatedColumn(column.name, "quasi", "set", labels)
 
 
 def respell(published: pl.DataFrame, case: Case, style: str) -> pl.DataFrame:

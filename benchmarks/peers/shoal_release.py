@@ -21,7 +21,7 @@ def main() -> None:
         levels = json.loads(Path(asked["hierarchies"]).read_text("utf-8"))
         paths = {name: zip(*levels[name], strict=True) for name in asked["quasi"]}
         hierarchies = {
-            name: shoal.Listed(paths=tuple(tuple(map(str, path)) for path in found))
+            name: shoal.hierarchies.Listed(paths=tuple(tuple(map(str, path)) for path in found))
             for name, found in paths.items()
         }
     schema = shoal.Schema(

@@ -3,42 +3,29 @@
 `__init__.pyi` lists the public names, once; they load what they need when they are first used.
 """
 
-import ast
 import sys
 from importlib import import_module
-from pathlib import Path
-from types import ModuleType
-from typing import Any
+from warnings import warn
+
+from shoal.names import Namespace, homes
 
 
-def _homes() -> dict[str, str]:
-    """Return the module of each public name."""
-    listed = ast.parse(Path(__file__).with_suffix(".pyi").read_text("utf-8")).body
-    imports = (node for node in listed if isinstance(node, ast.ImportFrom))
-    return {alias.name: str(node.module) for node in imports for alias in node.names}
+class _Shoal(Namespace):
+    """The package, in which names that have moved are still found."""
+
+    def _home(self, name: str) -> str | None:
+        listed = homes("shoal")
+        if name in listed:
+            return listed[name]
+        for space in (one for one, home in listed.items() if home == "shoal"):
+            moved = homes(import_module(f"shoal.{space}").__name__).get(name)
+            if moved is not None:
+                msg = (
+                    f"shoal.{name} is shoal.{space}.{name} now; the old name goes with version 0.3."
+                )
+                warn(msg, DeprecationWarning, stacklevel=3)
+                return moved
+        return None
 
 
-_HOMES = _homes()
-__all__ = list(_HOMES)
-
-
-class _Public(ModuleType):
-    """A module whose public names are not hidden by rooms that are called the same, as `audit`."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOMES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Public
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        msg = f"module 'shoal' has no attribute {name!r}"
-        raise AttributeError(msg)
-    return getattr(import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+sys.modules[__name__].__class__ = _Shoal

@@ -16,13 +16,17 @@ import sys
 import tokenize
 from contextlib import suppress
 from fractions import Fraction
-from typing import Any, ClassVar, Self, TypeGuard
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeGuard
 
 import numpy as np
 
 import shoal
 from shoal.errors import BadParameter, UsageError, nearest
 from shoal.exact import written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
 
 LONG = 80  # characters of what was typed that a message repeats
 DEPTH = 8  # how deep terms and lists may nest
@@ -65,18 +69,21 @@ def brief(text: str) -> str:
 
 def known_terms() -> dict[str, type[Term]]:
     """Return the registry: the public names of Shoal that are terms."""
-    public = {name: getattr(shoal, name) for name in dir(shoal)}
-    return {
-        name: value
-        for name, value in public.items()
-        if isinstance(value, type) and issubclass(value, Term)
-    }
+    names = sorted(name for space in _spaces() for name in dir(space))
+    return {name: term for name in names if (term := _term(name)) is not None}
 
 
 def _term(name: str) -> type[Term] | None:
     """Return a term by its name, without loading all the others."""
-    value = getattr(shoal, name) if name in dir(shoal) else None
+    value = next((getattr(space, name) for space in _spaces() if name in dir(space)), None)
     return value if isinstance(value, type) and issubclass(value, Term) else None
+
+
+def _spaces() -> Iterator[ModuleType]:
+    """Give whatever has public names that may be terms, engines first."""
+    yield shoal
+    for name in ("principles", "methods", "distances", "hierarchies", "rivals", "measures"):
+        yield getattr(shoal, name)
 
 
 def parse(text: str, *, files: bool = True) -> Term:

@@ -10,6 +10,7 @@ from reference import dominance as by_hand
 from shoal.audit import safe_harbor as harbor
 from shoal.audit.dominance import PERCENT, SHARES, SIZES, dominance, group_sizes
 from shoal.audit.sampled import ERROR, unique_matches
+from shoal.release.stated import StatedColumn
 
 groups = st.lists(st.lists(st.integers(0, 40), min_size=1, max_size=6), min_size=1, max_size=6)
 
@@ -44,7 +45,7 @@ def test_dominance_is_not_defined_for_labels_and_negative_values(cells):
 
 def kinds(name, cells, **said):
     """Return the kinds that a column shows, but for that of unique codes."""
-    column = {"name": name, "role": "quasi"} | said
+    column = StatedColumn(name, **({"role": "quasi"} | said))
     found = harbor.safe_harbor({name: pl.Series(name, cells)}, [column])
     assert [one.letter for one in found] == list("ABCDEFGHIJKLMNOPQR")
     return [one.letter for one in found if one.found]

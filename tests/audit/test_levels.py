@@ -32,7 +32,7 @@ def table(groups, spelling="[{}, 9]"):
 
 
 def levels(groups):
-    (column,) = shoal.survey(table(groups), SCHEMA).to_dict()["columns"]
+    (column,) = shoal.measures.survey(table(groups), SCHEMA).to_dict()["columns"]
     return {
         (one["principle"], *one["fixed"].values()): one["level"] for one in column["levels"]
     }, column
@@ -143,7 +143,7 @@ def test_a_record_says_why_it_is_at_risk():
 def test_levels_do_not_depend_on_spelling(groups):
     spellings = ("[{}, 9]", "{}-9", "{}..9", ">={}", "{}***", "a label {}")
     first, *others = (
-        shoal.survey(table(groups, spelling), SCHEMA).to_dict() for spelling in spellings
+        shoal.measures.survey(table(groups, spelling), SCHEMA).to_dict() for spelling in spellings
     )
     assert all(other == first for other in others)
 

@@ -40,7 +40,7 @@ def table(n, seed):
 def release_of(frame, k, method=EXACT, seconds=0.001):
     quasi = [name for name in frame.columns if name != "pay"]
     schema = shoal.Schema(quasi=quasi, sensitive="pay" if "pay" in frame.columns else ())
-    require = shoal.KAnonymity(k=k)
+    require = shoal.principles.KAnonymity(k=k)
     return shoal.anonymize(frame, schema, require=require, method=method, seconds=seconds)
 
 
@@ -62,7 +62,7 @@ def narrowed(published, rows):
 def test_matches_and_flow_equal_the_definitions(seed):
     frame = table(40 + seed, seed)
     rng = np.random.default_rng(seed)
-    for method in (EXACT, shoal.Ring()):
+    for method in (EXACT, shoal.methods.Ring()):
         release = release_of(frame, 4, method)
         spoiled = narrowed(release.published, rng.choice(len(frame), 6, replace=False))
         for published in (release.published, spoiled):
@@ -80,7 +80,7 @@ def test_near_candidates_are_counted_as_defined(seed):
     frame = table(60, seed).with_columns(pl.col("age") % 2 if seed % 2 else pl.col("age"))
     frame = frame.with_columns(zip=pl.lit("z")) if seed % 2 else frame
     release = release_of(frame, 4)
-    asked = requirements(shoal.KAnonymity(k=4), ["pay"])
+    asked = requirements(shoal.principles.KAnonymity(k=4), ["pay"])
     found = audit_matches(release.published, release.coded, asked, candidates=True)
     carried = [Fraction(cell) for cell in release.published["pay"]]
     lists = match_lists(frame, release.published)
@@ -95,7 +95,7 @@ def test_near_candidates_are_counted_as_defined(seed):
         assert one.risks.tolist() == pytest.approx([float(share) for share in wanted])
 
 
-@pytest.mark.parametrize("method", [EXACT, SORT, shoal.Ring()], ids=repr)
+@pytest.mark.parametrize("method", [EXACT, SORT, shoal.methods.Ring()], ids=repr)
 def test_releases_pass(method):
     found = release_of(people(3000), 7, method).audit()
     assert found.holds
@@ -183,7 +183,7 @@ def test_whoever_was_left_out_is_told_apart_or_asked_about(tmp_path: Path) -> No
             )
         except shoal.NotAchievable:
             continue
-        if not release.manifest["suppressed"]:
+        if not release.manifest.suppressed:
             continue
         release.write(tmp_path / "out", force=True)
         kept = table[release.linkage[release.linkage >= 0].tolist()]

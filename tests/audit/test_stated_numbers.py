@@ -6,7 +6,6 @@ import hashlib
 import json
 import random
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -14,6 +13,7 @@ import pytest
 import shoal
 from forged import reported
 from shoal.audit.cells import has_leaves
+from shoal.release.stated import StatedNode, StatedNodes
 
 
 def change(directory: Path, name: str, column: str, cells: dict[str, str]) -> None:
@@ -85,12 +85,11 @@ def test_leaves_of_any_tree_and_rows_are_believed_and_one_more_is_not(seed: int)
     leaves = {name: len({v for v in values if v.startswith(name)}) for name in names}
     rows = {name: cells.count(name) for name in set(cells)}
 
-    def domain(leaves: dict[str, int]) -> dict[str, Any]:
+    def domain(leaves: dict[str, int]) -> StatedNodes:
         nodes = [
-            {"name": name, "parent": name[:-1] if name else None, "leaves": count}
-            for name, count in leaves.items()
+            StatedNode(name, name[:-1] if name else None, count) for name, count in leaves.items()
         ]
-        return {"leaves": leaves[""], "nodes": nodes}
+        return StatedNodes(leaves[""], nodes)
 
     assert has_leaves(rows, domain(leaves))
     for name in names:
@@ -109,7 +108,7 @@ def test_a_group_has_one_number_for_every_reader(spelled: str, tmp_path: Path) -
     people = pl.DataFrame({"age": [20, 21, 20, 21], "pay": [40, 60, 50, 80]})
     schema = shoal.Schema(quasi="age", sensitive="pay")
     release = shoal.anonymize(people, schema, require="EpsilonM(epsilon=15, m=2)")
-    assert release.manifest["groups"] == 2
+    assert release.manifest.groups == 2
     release.write(tmp_path / "out")
     change(tmp_path / "out", "release.csv", "group", {"0": spelled})
     (complaint,) = shoal.audit(tmp_path / "out").complaints()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import shoal
 from reference import stranger as by_hand
-from shoal import person
+from shoal.measures import person
 
 QUASI = ("age", "zip", "job")
 TREE = {"*": {"a", "b", "c", "d", "e"}, "x": {"a", "b"}, "y": {"c", "d", "e"}}
@@ -212,7 +212,7 @@ def test_rows_that_stand_for_nobody_count_as_much_as_their_group_has_real_people
     schema = shoal.Schema(quasi=QUASI, sensitive="pay", person="who")
     for place, rows in enumerate((frame, frame[::3]), 1):
         asked: Any = {"require": ["MUniqueness(m=2)"], "ledger": tmp_path / "ledger"}
-        shoal.Run(table=rows, schema=schema, output=tmp_path / f"{place}", **asked).go()
+        shoal.results.Run(table=rows, schema=schema, output=tmp_path / f"{place}", **asked).go()
     rows = frame[::3]
     for row in range(0, rows.height, 3):
         view = person(tmp_path / "2", row, original=rows, person="who")

@@ -100,7 +100,7 @@ def series(where: Path, draw: random.Random, form: str) -> tuple[list[Path], lis
     rounds = [people[:30], people[5:40], people[9:50] + people[:2], people[14:]]
     schema = shoal.Schema(quasi=QUASI, sensitive=SENSITIVE, person="who")
     for place, now in enumerate(rounds):
-        shoal.Run(
+        shoal.results.Run(
             table=pl.DataFrame(now),
             schema=schema,
             require="EpsilonM(epsilon=3, m=3)",

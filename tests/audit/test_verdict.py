@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import msgspec
 import polars as pl
 import pytest
 from hypothesis import given
@@ -145,7 +146,7 @@ def test_what_exposed_columns_show_is_what_the_definition_says(kind: str, data: 
         )
     )
     assert found.exposed is not None
-    facts = found.exposed.to_dict()
+    facts = msgspec.to_builtins(found.exposed.stated())
     assert {one["column"]: one["alone"] for one in facts["exposed"]} == expected["alone"]
     assert facts["found"] == {
         "quasi": upward(expected["quasi"]),

@@ -13,19 +13,21 @@ from shoal.notation import known_terms, parse
 from shoal.utility.expression import read_condition
 
 WRITTEN = [
-    ("EpsilonM(4500, 5)", shoal.EpsilonM(epsilon=4500, m=5)),
-    ("EpsilonM(0.2, 5, True)", shoal.EpsilonM(epsilon=0.2, m=5, relative=True)),
-    ("EpsilonM(4500, m=5)", shoal.EpsilonM(epsilon=4500, m=5)),
-    ("Neighbourhood(20, 100, 2)", shoal.Neighbourhood(below=20, above=100, m=2)),
-    ("DeltaPresence(0.1, 0.5)", shoal.DeltaPresence(low=0.1, high=0.5)),
-    ("RecursiveCL(3, 2)", shoal.RecursiveCL(c=3, l=2)),
-    ("KE(3, 100)", shoal.KE(k=3, e=100)),
-    ("AlphaK(0.5, 4)", shoal.AlphaK(alpha=0.5, k=4)),
-    ("Window(30, 2)", shoal.Window(width=30, m=2)),
-    ("Split('round-robin')", shoal.Split(partition="round-robin")),
+    ("EpsilonM(4500, 5)", shoal.principles.EpsilonM(epsilon=4500, m=5)),
+    ("EpsilonM(0.2, 5, True)", shoal.principles.EpsilonM(epsilon=0.2, m=5, relative=True)),
+    ("EpsilonM(4500, m=5)", shoal.principles.EpsilonM(epsilon=4500, m=5)),
+    ("Neighbourhood(20, 100, 2)", shoal.principles.Neighbourhood(below=20, above=100, m=2)),
+    ("DeltaPresence(0.1, 0.5)", shoal.principles.DeltaPresence(low=0.1, high=0.5)),
+    ("RecursiveCL(3, 2)", shoal.principles.RecursiveCL(c=3, l=2)),
+    ("KE(3, 100)", shoal.principles.KE(k=3, e=100)),
+    ("AlphaK(0.5, 4)", shoal.principles.AlphaK(alpha=0.5, k=4)),
+    ("Window(30, 2)", shoal.principles.Window(width=30, m=2)),
+    ("Split('round-robin')", shoal.methods.Split(partition="round-robin")),
     (
         "Dissimilarity(0.1, 0.8, 10, Lp(1))",
-        shoal.Dissimilarity(epsilon=0.1, delta=0.8, k=10, distance=shoal.Lp(p=1)),
+        shoal.principles.Dissimilarity(
+            epsilon=0.1, delta=0.8, k=10, distance=shoal.distances.Lp(p=1)
+        ),
     ),
 ]
 

@@ -7,7 +7,6 @@ file has to say comes from the input and the private linkage, in plain Python.
 from __future__ import annotations
 
 import csv
-import json
 import random
 import shutil
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,7 +17,8 @@ import pytest
 import shoal
 from reference import forms as oracle
 from shoal.audit.files import audit_directory
-from shoal.audit.tables import read_published
+from shoal.audit.manifest import read_manifest
+from shoal.audit.tables import read_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,7 +103,7 @@ class FormContract:
         release.write(tmp_path / "other", format=format)
         assert audit_directory(tmp_path / "other").holds
         one, other = (
-            read_published(place, json.loads((place / "manifest.json").read_text()))
+            read_tables(place, read_manifest(place)).rows
             for place in (tmp_path / "out", tmp_path / "other")
         )
         for name in ("group", "town", "income"):

@@ -41,7 +41,9 @@ class MethodContract:
     def runs(self) -> Any:
         for place, table in enumerate(self.tables()):
             require = self.serves[place % len(self.serves)]
-            yield shoal.Run(table=table, schema=SCHEMA, require=require, method=self.method, seed=1)
+            yield shoal.results.Run(
+                table=table, schema=SCHEMA, require=require, method=self.method, seed=1
+            )
 
     def test_it_is_what_it_prints(self):
         assert parse(repr(self.method)) == self.method
@@ -89,6 +91,8 @@ class MethodContract:
         if self.refuses is None:
             return  # it serves everything
         table = next(iter(self.tables()))
-        run = shoal.Run(table=table, schema=SCHEMA, require=self.refuses, method=self.method)
+        run = shoal.results.Run(
+            table=table, schema=SCHEMA, require=self.refuses, method=self.method
+        )
         with pytest.raises(shoal.UsageError, match=type(self.method).__name__):
             run.rehearse()

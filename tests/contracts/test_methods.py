@@ -12,49 +12,49 @@ NEAR = ("EpsilonM(epsilon=100, m=2)", "DeltaL(delta=30, l=2)")
 
 
 class TestExchange(MethodContract):
-    method = shoal.Exchange()
+    method = shoal.methods.Exchange()
     serves = (*NEAR, "KAnonymity(k=3)", "FrequencyL(l=2)")
     refuses = "TCloseness(t=0.3)"
 
 
 class TestXColor(MethodContract):
-    method = shoal.XColor()
+    method = shoal.methods.XColor()
     serves = ("Dissimilarity(epsilon=50, delta=0.5, k=3, distance=Absolute())",)
     refuses = "KAnonymity(k=3)"
 
 
 class TestSplit(MethodContract):
-    method = shoal.Split()
+    method = shoal.methods.Split()
     serves = NEAR
     refuses = "TCloseness(t=0.3)"
 
 
 class TestRoundRobin(MethodContract):
-    method = shoal.Split(partition="round-robin")
+    method = shoal.methods.Split(partition="round-robin")
     serves = NEAR
     refuses = "TCloseness(t=0.3)"
 
 
 class TestMondrian(MethodContract):
-    method = shoal.Mondrian()
+    method = shoal.methods.Mondrian()
     serves = ("KAnonymity(k=3)", "DistinctL(l=3)", "TCloseness(t=0.5)", "Window(width=100, m=2)")
     refuses = "EpsilonM(epsilon=100, m=2)"
 
 
 class TestOblivious(MethodContract):
-    method = shoal.Oblivious()
+    method = shoal.methods.Oblivious()
     serves = ("EpsilonM(epsilon=100, m=2)",)
     refuses = "TCloseness(t=0.3)"
 
 
 class TestFreeform(MethodContract):
-    method = shoal.Freeform()
+    method = shoal.methods.Freeform()
     serves = ("KAnonymity(k=3)",)
     refuses = "EpsilonM(epsilon=100, m=2)"
 
 
 class TestRing(MethodContract):
-    method = shoal.Ring()
+    method = shoal.methods.Ring()
     serves = ("KAnonymity(k=3)",)
     refuses = "EpsilonM(epsilon=100, m=2)"
 

@@ -10,100 +10,102 @@ from shoal.principles.base import Principle
 
 
 class TestEpsilonM(PrincipleContract):
-    asked = shoal.EpsilonM(epsilon=1, m=2)
+    asked = shoal.principles.EpsilonM(epsilon=1, m=2)
 
 
 class TestRelativeEpsilonM(PrincipleContract):
-    asked = shoal.EpsilonM(epsilon=0.3, m=2, relative=True)
+    asked = shoal.principles.EpsilonM(epsilon=0.3, m=2, relative=True)
 
 
 class TestNeighbourhood(PrincipleContract):
-    asked = shoal.Neighbourhood(below=1, above=2, m=2)
+    asked = shoal.principles.Neighbourhood(below=1, above=2, m=2)
 
 
 class TestDeltaL(PrincipleContract):
-    asked = shoal.DeltaL(delta=0.5, l=2)
+    asked = shoal.principles.DeltaL(delta=0.5, l=2)
 
 
 class TestWindow(PrincipleContract):
-    asked = shoal.Window(width=1, m=2)
+    asked = shoal.principles.Window(width=1, m=2)
 
 
 class TestChain(PrincipleContract):
-    asked = shoal.Chain(epsilon=1, m=2)
+    asked = shoal.principles.Chain(epsilon=1, m=2)
 
 
 class TestDissimilarity(PrincipleContract):
-    asked = shoal.Dissimilarity(epsilon=1, delta=0.5, k=2, distance=shoal.Absolute())
+    asked = shoal.principles.Dissimilarity(
+        epsilon=1, delta=0.5, k=2, distance=shoal.distances.Absolute()
+    )
 
 
 class TestKAnonymity(PrincipleContract):
-    asked = shoal.KAnonymity(k=3)
+    asked = shoal.principles.KAnonymity(k=3)
 
 
 class TestKMap(PrincipleContract):
-    asked = shoal.KMap(k=4)
+    asked = shoal.principles.KMap(k=4)
 
 
 class TestDeltaPresence(PrincipleContract):
-    asked = shoal.DeltaPresence(low=0.1, high=0.8)
+    asked = shoal.principles.DeltaPresence(low=0.1, high=0.8)
 
 
 class TestFrequencyL(PrincipleContract):
-    asked = shoal.FrequencyL(l=2)
+    asked = shoal.principles.FrequencyL(l=2)
     labels = True
 
 
 class TestAlphaK(PrincipleContract):
-    asked = shoal.AlphaK(alpha=0.5, k=2)
+    asked = shoal.principles.AlphaK(alpha=0.5, k=2)
     labels = True
 
 
 class TestMUniqueness(PrincipleContract):
-    asked = shoal.MUniqueness(m=2)
+    asked = shoal.principles.MUniqueness(m=2)
     labels = True
 
 
 class TestDistinctL(PrincipleContract):
-    asked = shoal.DistinctL(l=3)
+    asked = shoal.principles.DistinctL(l=3)
     labels = True
 
 
 class TestEntropyL(PrincipleContract):
-    asked = shoal.EntropyL(l=2.5)
+    asked = shoal.principles.EntropyL(l=2.5)
     labels = True
 
 
 class TestRecursiveCL(PrincipleContract):
-    asked = shoal.RecursiveCL(c=1.5, l=2)
+    asked = shoal.principles.RecursiveCL(c=1.5, l=2)
     labels = True
 
 
 class TestTCloseness(PrincipleContract):
-    asked = shoal.TCloseness(t=0.4)
+    asked = shoal.principles.TCloseness(t=0.4)
     labels = True
 
 
 class TestOrderedTCloseness(PrincipleContract):
-    asked = shoal.TCloseness(t=0.2, ground="ordered")
+    asked = shoal.principles.TCloseness(t=0.2, ground="ordered")
 
 
 class TestDeltaDisclosure(PrincipleContract):
-    asked = shoal.DeltaDisclosure(delta=1.5)
+    asked = shoal.principles.DeltaDisclosure(delta=1.5)
     labels = True
 
 
 class TestBetaLikeness(PrincipleContract):
-    asked = shoal.BetaLikeness(beta=1)
+    asked = shoal.principles.BetaLikeness(beta=1)
     labels = True
 
 
 class TestKE(PrincipleContract):
-    asked = shoal.KE(k=3, e=2)
+    asked = shoal.principles.KE(k=3, e=2)
 
 
 class TestVariance(PrincipleContract):
-    asked = shoal.Variance(at_least=4)
+    asked = shoal.principles.Variance(at_least=4)
 
 
 def test_no_public_principle_is_without_its_contract():

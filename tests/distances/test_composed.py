@@ -63,7 +63,7 @@ def test_a_composed_distance_is_the_weighted_sum_of_its_parts(seed):
 def test_codes_are_near_by_their_beginnings(seed):
     rng = random.Random(1000 + seed)
     codes = [rng.choice(CODES) for _ in range(rng.randint(3, 12))]
-    value = shoal.Hierarchical.read("Hierarchical(Prefix())")
+    value = shoal.distances.Hierarchical.read("Hierarchical(Prefix())")
     column = code_column(pl.Series("c", codes), kind="code")
     known = column.spellings.to_list()
     left, right = (a.ravel() for a in np.indices((len(known), len(known))))
@@ -73,18 +73,20 @@ def test_codes_are_near_by_their_beginnings(seed):
 
 
 def test_columns_go_to_distances_in_their_order():
-    both = shoal.Composite.read("Composite([GreatCircle(), Equality()])")
+    both = shoal.distances.Composite.read("Composite([GreatCircle(), Equality()])")
     assert both.shares(3) == (2, 1)
     assert both.shares(4) == (2, 2)
     assert both.numbers_of(3) == (True, True, False)
-    assert shoal.Composite.read("Composite([Lp(weights=[1, 2]), Equality()])").shares(4) == (2, 2)
+    assert shoal.distances.Composite.read("Composite([Lp(weights=[1, 2]), Equality()])").shares(
+        4
+    ) == (2, 2)
     for text, count in (
         ("Composite([Lp(), Equality()])", 3),
         ("Composite([Absolute(), Edit()])", 3),
         ("Composite([GreatCircle(), Edit()])", 2),
     ):
         with pytest.raises(UsageError, match="Name as many columns"):
-            shoal.Composite.read(text).shares(count)
+            shoal.distances.Composite.read(text).shares(count)
 
 
 @pytest.mark.parametrize(

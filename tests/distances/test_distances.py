@@ -17,66 +17,71 @@ from shoal.errors import BadParameter, InputError, UsageError
 
 
 class TestAbsolute(DistanceContract):
-    distance = shoal.Absolute()
+    distance = shoal.distances.Absolute()
     columns = ([3, 1, 1, 7, -2, 3],)
 
 
 class TestManhattan(DistanceContract):
-    distance = shoal.Lp(p=1, weights=(0.4, 0.6))
+    distance = shoal.distances.Lp(p=1, weights=(0.4, 0.6))
     columns = ([3, 1, 1, 7, 0, 3], [0.5, 0.1, 0.1, 0.9, 0.2, 0.7])
 
 
 class TestEuclid(DistanceContract):
-    distance = shoal.Lp(p=2, scale="none")
+    distance = shoal.distances.Lp(p=2, scale="none")
     columns = ([3, 0, 1, 7, 0, 3], [4, 0, 1, 9, 2, 7])
 
 
 class TestLargest(DistanceContract):
-    distance = shoal.Lp(p="max", scale="none")
+    distance = shoal.distances.Lp(p="max", scale="none")
     columns = ([3, 0, 1, 7, 0, 3], [4, 0, 1, 9, 2, 7])
 
 
 class TestCube(DistanceContract):
-    distance = shoal.Lp(p=3, scale="none")
+    distance = shoal.distances.Lp(p=3, scale="none")
     columns = ([3, 0, 1, 7, 0, 3], [4, 0, 1, 9, 2, 7])
 
 
 class TestSmallestDifference(DistanceContract):
-    distance = shoal.SmallestDifference()
+    distance = shoal.distances.SmallestDifference()
     columns = ([0.8, 0.6, 0.7, 1.0, 0.1], [0.0, 0.4, 0.1, 0.2, 0.9], [0.0, 0.4, 0.1, 0.2, 0.9])
 
 
 class TestTotalVariation(DistanceContract):
-    distance = shoal.TotalVariation()
+    distance = shoal.distances.TotalVariation()
     columns = ([0.5, 0.2, 1.0, 0.2], [0.5, 0.8, 0.0, 0.7], [0.0, 0.0, 0.0, 0.1])
 
 
 class TestEquality(DistanceContract):
-    distance = shoal.Equality()
+    distance = shoal.distances.Equality()
     columns = (["a", "b", "a", "c"], ["x", "x", "x", "y"])
 
 
 class TestEdit(DistanceContract):
-    distance = shoal.Edit()
+    distance = shoal.distances.Edit()
     columns = (["kitten", "sitting", "mitten", "", "kit"],)
     thresholds = (0, 1, 2, 3, 6)
 
 
 class TestHierarchical(DistanceContract):
-    distance = shoal.Hierarchical(
+    distance = shoal.distances.Hierarchical(
         levels=(("flu", "lung", "*"), ("cold", "lung", "*"), ("ulcer", "belly", "*"))
     )
     columns = (["flu", "cold", "ulcer", "flu"],)
 
 
 class TestPrefix(DistanceContract):
-    distance = shoal.Hierarchical(shoal.Prefix())
+    distance = shoal.distances.Hierarchical(shoal.hierarchies.Prefix())
     columns = (["E11.9", "E11.0", "E10", "I20", "I2", "E11.9"],)
 
 
 class TestComposite(DistanceContract):
-    distance = shoal.Composite(
-        (shoal.Lp(), shoal.Equality(), shoal.Hierarchical(shoal.Prefix())), weights=(0.5, 1, 0.5)
+    distance = shoal.distances.Composite(
+        (
+            shoal.distances.Lp(),
+            shoal.distances.Equality(),
+            shoal.distances.Hierarchical(shoal.hierarchies.Prefix()),
+        ),
+        weights=(0.5, 1, 0.5),
     )
     columns = (
         [3, 1, 1, 7, 0, 3],
@@ -87,18 +92,18 @@ class TestComposite(DistanceContract):
 
 
 class TestLookup(DistanceContract):
-    distance = shoal.Lookup(pairs=(("a", "b", 0.2), ("a", "c", 0.9), ("c", "b", 0.5)))
+    distance = shoal.distances.Lookup(pairs=(("a", "b", 0.2), ("a", "c", 0.9), ("c", "b", 0.5)))
     columns = (["a", "b", "c", "a"],)
 
 
 class TestGreatCircle(DistanceContract):
-    distance = shoal.GreatCircle()
+    distance = shoal.distances.GreatCircle()
     columns = ([52.52, 48.86, 40.71, -33.87, 52.52], [13.4, 2.35, -74.0, 151.2, 13.5])
     thresholds = (0, 10, 900, 6000, 30000)
 
 
 class TestFunctionPerPair(DistanceContract):
-    distance = shoal.Function.of(lambda u, v: abs(len(u) - len(v)))
+    distance = shoal.distances.Function.of(lambda u, v: abs(len(u) - len(v)))
     columns = (["a", "bb", "ccc", "dd"],)
 
 
@@ -107,18 +112,18 @@ def vector_gap(u, v):
 
 
 class TestFunctionVectorized(DistanceContract):
-    distance = shoal.Function.of(vector_gap, vectorized=True)
+    distance = shoal.distances.Function.of(vector_gap, vectorized=True)
     columns = ([1, 5, 2, 2],)
 
 
 def test_edits_are_counted_as_levenshtein_does():
     value = sensitive(["kitten", "sitting"])
-    assert shoal.Edit().between(value, np.array([0]), np.array([1])) == [3]
+    assert shoal.distances.Edit().between(value, np.array([0]), np.array([1])) == [3]
 
 
 def test_berlin_is_878_kilometres_from_paris():
     value = sensitive([52.52, 48.8566], [13.405, 2.3522])
-    found = shoal.GreatCircle().between(value, np.array([0]), np.array([1]))
+    found = shoal.distances.GreatCircle().between(value, np.array([0]), np.array([1]))
     assert found == pytest.approx([878], abs=1)
 
 
@@ -130,7 +135,7 @@ def test_the_hierarchical_distance_is_the_height_of_the_common_ancestor():
 
 def test_a_hierarchy_file_in_the_form_of_arx_becomes_levels(tmp_path):
     (tmp_path / "h.csv").write_text("flu;lung;*\ncold;lung;*\n", "utf-8")
-    distance = shoal.Hierarchical(file=str(tmp_path / "h.csv"))
+    distance = shoal.distances.Hierarchical(file=str(tmp_path / "h.csv"))
     assert distance.levels == (("flu", "lung", "*"), ("cold", "lung", "*"))
     assert str(tmp_path) not in repr(distance)
 
@@ -138,26 +143,29 @@ def test_a_hierarchy_file_in_the_form_of_arx_becomes_levels(tmp_path):
 def test_a_table_of_distances_can_be_a_file_or_a_frame(tmp_path):
     frame = pl.DataFrame({"a": ["x"], "b": ["y"], "d": [0.5]})
     frame.write_csv(tmp_path / "d.csv")
-    assert shoal.Lookup(file=str(tmp_path / "d.csv")) == shoal.Lookup.of(frame)
+    assert shoal.distances.Lookup(file=str(tmp_path / "d.csv")) == shoal.distances.Lookup.of(frame)
 
 
 @pytest.mark.parametrize(
     ("make", "error"),
     [
-        (lambda: shoal.Lp(p=0.5), BadParameter),
-        (lambda: shoal.Lp(weights=(1, -1)), BadParameter),
-        (lambda: shoal.Lp(scale="half"), BadParameter),
-        (lambda: shoal.Lookup(pairs=(("a", "b", -1),)), InputError),
-        (lambda: shoal.Lookup(pairs=(("a", "b", float("nan")),)), InputError),
-        (lambda: shoal.Hierarchical(levels=(("a", "x", "*"), ("b", "*"))), InputError),
-        (lambda: shoal.Hierarchical(levels=(("a", "x", "*"), ("a", "y", "*"))), InputError),
+        (lambda: shoal.distances.Lp(p=0.5), BadParameter),
+        (lambda: shoal.distances.Lp(weights=(1, -1)), BadParameter),
+        (lambda: shoal.distances.Lp(scale="half"), BadParameter),
+        (lambda: shoal.distances.Lookup(pairs=(("a", "b", -1),)), InputError),
+        (lambda: shoal.distances.Lookup(pairs=(("a", "b", float("nan")),)), InputError),
+        (lambda: shoal.distances.Hierarchical(levels=(("a", "x", "*"), ("b", "*"))), InputError),
         (
-            lambda: shoal.Hierarchical(
+            lambda: shoal.distances.Hierarchical(levels=(("a", "x", "*"), ("a", "y", "*"))),
+            InputError,
+        ),
+        (
+            lambda: shoal.distances.Hierarchical(
                 levels=(("a", "x", "p", "*"), ("b", "x", "q", "*")),
             ),
             InputError,
         ),
-        (lambda: shoal.Hierarchical(file="no such file"), InputError),
+        (lambda: shoal.distances.Hierarchical(file="no such file"), InputError),
     ],
 )
 def test_a_bad_distance_is_refused_when_it_is_made(make, error):
@@ -168,15 +176,15 @@ def test_a_bad_distance_is_refused_when_it_is_made(make, error):
 @pytest.mark.parametrize(
     ("distance", "columns", "words"),
     [
-        (shoal.Lp(weights=(1, 2)), ([1, 2],), "2 weights for 1"),
-        (shoal.Absolute(), ([1, 2], [3, 4]), "about 1 sensitive column"),
-        (shoal.TotalVariation(), ([0.5, 0.2], [0.5, 0.2]), "add up to 1"),
-        (shoal.GreatCircle(), ([1, 91], [3, 4]), "latitude"),
-        (shoal.Lookup(pairs=(("a", "b", 1),)), (["a", "b", "c"],), "lacks the pair"),
-        (shoal.Lookup(pairs=(("a", "b", 1), ("b", "a", 2))), (["a", "b"],), "symmetric"),
-        (shoal.Hierarchical(levels=(("a", "*"),)), (["a", "b"],), "lacks the label 'b'"),
-        (shoal.Edit(), (["a" * 65, "b"],), "short strings"),
-        (shoal.Function(name="nobody"), ([1, 2],), "not known"),
+        (shoal.distances.Lp(weights=(1, 2)), ([1, 2],), "2 weights for 1"),
+        (shoal.distances.Absolute(), ([1, 2], [3, 4]), "about 1 sensitive column"),
+        (shoal.distances.TotalVariation(), ([0.5, 0.2], [0.5, 0.2]), "add up to 1"),
+        (shoal.distances.GreatCircle(), ([1, 91], [3, 4]), "latitude"),
+        (shoal.distances.Lookup(pairs=(("a", "b", 1),)), (["a", "b", "c"],), "lacks the pair"),
+        (shoal.distances.Lookup(pairs=(("a", "b", 1), ("b", "a", 2))), (["a", "b"],), "symmetric"),
+        (shoal.distances.Hierarchical(levels=(("a", "*"),)), (["a", "b"],), "lacks the label 'b'"),
+        (shoal.distances.Edit(), (["a" * 65, "b"],), "short strings"),
+        (shoal.distances.Function(name="nobody"), ([1, 2],), "not known"),
     ],
 )
 def test_a_distance_that_does_not_fit_the_table_is_refused(distance, columns, words):
@@ -196,13 +204,13 @@ def test_a_distance_that_does_not_fit_the_table_is_refused(distance, columns, wo
 )
 def test_a_function_that_is_no_distance_is_refused_with_the_pair(function, words):
     with pytest.raises(InputError, match=words):
-        shoal.Function.of(function).relation(sensitive([1, 2, 3]), Fraction(1))
+        shoal.distances.Function.of(function).relation(sensitive([1, 2, 3]), Fraction(1))
 
 
 def test_a_matrix_that_would_not_fit_is_refused_with_its_size(monkeypatch):
     monkeypatch.setattr("shoal.distances.base.MATRIX_BYTES", 8)
     with pytest.raises(InputError, match=r"3 distinct values .* GiB"):
-        shoal.Edit().relation(sensitive(["a", "b", "c"]), Fraction(1))
+        shoal.distances.Edit().relation(sensitive(["a", "b", "c"]), Fraction(1))
 
 
 def test_no_public_distance_is_without_its_contract():

@@ -27,13 +27,13 @@ LARGE = ["1000000000.1", "1000000000.2", "1000000001.5", "1000000009.5"]
 @pytest.mark.parametrize(
     "distance",
     [
-        shoal.Absolute(),
-        shoal.Lp(p=1, scale="none"),
-        shoal.Lp(p=2, scale="none"),
-        shoal.Lp(p=3, scale="none"),
-        shoal.Lp(p="max", scale="none"),
-        shoal.SmallestDifference(),
-        shoal.Function.of(lambda u, v: abs(u - v)),
+        shoal.distances.Absolute(),
+        shoal.distances.Lp(p=1, scale="none"),
+        shoal.distances.Lp(p=2, scale="none"),
+        shoal.distances.Lp(p=3, scale="none"),
+        shoal.distances.Lp(p="max", scale="none"),
+        shoal.distances.SmallestDifference(),
+        shoal.distances.Function.of(lambda u, v: abs(u - v)),
     ],
     ids=repr,
 )
@@ -45,13 +45,16 @@ def test_large_decimals_that_tie_are_near(distance):
 
 def test_a_scaled_tie_of_large_decimals_is_near():
     value = sensitive(LARGE)  # 0.1 of a range of 9.4
-    relation = shoal.Lp().relation(value, Fraction("0.1") / Fraction("9.4"))
+    relation = shoal.distances.Lp().relation(value, Fraction("0.1") / Fraction("9.4"))
     assert near(relation, np.array([0]), np.array([1])).all()
 
 
 def test_integers_of_another_column_do_not_blur_small_ones():
     value = sensitive([10**9, 10**9 + 5, 10**9 + 9], [1, 2, 3])
-    for distance in (shoal.SmallestDifference(), shoal.Lp(p="max", scale="none")):
+    for distance in (
+        shoal.distances.SmallestDifference(),
+        shoal.distances.Lp(p="max", scale="none"),
+    ):
         relation = distance.relation(value, Fraction(1, 2))
         assert not near(relation, np.array([0, 1]), np.array([1, 2])).any()
 
@@ -59,7 +62,7 @@ def test_integers_of_another_column_do_not_blur_small_ones():
 @pytest.mark.parametrize("value", [2**61, 2**62, 2**63 - 1, -(2**62), 10**30])
 def test_equal_huge_integers_are_near_at_any_width(value):
     for epsilon in (0, 1, 2**62, 2**70):
-        principle = shoal.EpsilonM(epsilon=epsilon, m=2)
+        principle = shoal.principles.EpsilonM(epsilon=epsilon, m=2)
         column = code_column(pl.Series("s", [str(value)] * 4))
         group = Groups(np.zeros(4, np.int64))
         assert principle.measure(group, Sensitive.of((column,))).risk == 1
@@ -95,13 +98,13 @@ def test_columns_that_are_no_cells_are_refused(column):
 @pytest.mark.parametrize(
     "distance",
     [
-        shoal.Absolute(),
-        shoal.Lp(p=1, scale="none"),
-        shoal.Lp(p=2, scale="none"),
-        shoal.Lp(p=3, scale="none"),
-        shoal.Lp(p="max", scale="none"),
-        shoal.SmallestDifference(),
-        shoal.Composite((shoal.Lp(scale="none"),)),
+        shoal.distances.Absolute(),
+        shoal.distances.Lp(p=1, scale="none"),
+        shoal.distances.Lp(p=2, scale="none"),
+        shoal.distances.Lp(p=3, scale="none"),
+        shoal.distances.Lp(p="max", scale="none"),
+        shoal.distances.SmallestDifference(),
+        shoal.distances.Composite((shoal.distances.Lp(scale="none"),)),
     ],
     ids=repr,
 )
@@ -120,7 +123,7 @@ def test_integers_that_no_double_holds_are_near_as_integers_are(distance, least,
 
 def test_scaled_integers_that_no_double_holds_keep_their_range():
     value = sensitive([2**53 + more for more in (0, 1, 3, 4)])
-    relation = shoal.Lp().relation(value, Fraction(1, 4))
+    relation = shoal.distances.Lp().relation(value, Fraction(1, 4))
     pairs = [(a, b) for a in range(4) for b in range(a)]
     found = near(relation, *np.array(pairs).T)
     assert [pair for pair, is_near in zip(pairs, found, strict=True) if is_near] == [(1, 0), (3, 2)]

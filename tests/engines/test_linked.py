@@ -242,6 +242,6 @@ def test_rows_of_people_left_out_are_left_out_too() -> None:
     release = shoal.anonymize(
         table, schema_of(), linked={"visits": visits}, require="KAnonymity(k=2)", missing="drop"
     )
-    said = release.manifest["tables"]["visits"]
-    assert said["dropped"] == (visits["patient"] == gone).sum()
+    said = release.manifest.tables["visits"]
+    assert said.dropped == (visits["patient"] == gone).sum()
     assert release.audit().holds

@@ -25,9 +25,10 @@ from shoal.engines.spark.work import ShardFound
 from shoal.errors import NotAchievable, UsageError
 from shoal.methods.base import Method, Task
 from shoal.methods.oblivious import Dealing
-from shoal.principles.groups import Groups, renumber
+from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
 from shoal.table.coded import code_table
+from shoal.table.partition import renumber
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -95,14 +96,14 @@ def chance(monkeypatch: pytest.MonkeyPatch) -> Chance:
         found = drawn.choose([(labels, one / whole) for labels, one in alike.items()])
         return Groups(np.array(found))
 
-    monkeypatch.setattr(shoal.Oblivious, "search", search)
+    monkeypatch.setattr(shoal.methods.Oblivious, "search", search)
     advice = "shoal.engines.people._Search.refusal"  # tries what would work: nothing of it is shown
     monkeypatch.setattr(advice, lambda _, _published, _waiting, reason, _limit: reason)
     monkeypatch.setattr(local, "in_threads", lambda jobs, _watch: [job() for job in jobs])
     return drawn
 
 
-class Careless(shoal.Oblivious):
+class Careless(shoal.methods.Oblivious):
     """Looks at who has which value where people are lowered or joined, as other methods do."""
 
     chooses_rows = True
@@ -117,7 +118,7 @@ def orders_of(coded: Any, chance: Chance, *, by_rows: bool) -> Any:
 
     def drawn(*counts: int) -> list[np.ndarray]:
         (rows,) = counts
-        own = [np.flatnonzero(coded.people == one) for one in range(int(coded.people.max()) + 1)]
+        own = coded.person_of.parts()
         several = [some for some in own if len(some) > 1 and by_rows]
         ways = list(itertools.product(*(itertools.permutations(some) for some in several)))
         order = np.arange(rows)
@@ -189,7 +190,7 @@ class Tiny:
         return made
 
     def distance(
-        self, chance: Chance, method: type[shoal.Oblivious], search: Search
+        self, chance: Chance, method: type[shoal.methods.Oblivious], search: Search
     ) -> tuple[Fraction, int]:
         """Return how far beliefs are from the groups, and in how many ways all was published."""
         task_of, owners, ways = self.task(chance), self.owners, 0
@@ -281,14 +282,14 @@ SPREAD = ("shards", "shards and near values")
 @pytest.mark.few(8)
 @pytest.mark.parametrize("case", CASES)
 def test_a_reader_who_knows_the_method_learns_nothing_from_parts(case, chance):
-    distance, ways = CASES[case].distance(chance, shoal.Oblivious, here)
+    distance, ways = CASES[case].distance(chance, shoal.methods.Oblivious, here)
     assert distance == 0
     assert ways >= 8
 
 
 @pytest.mark.parametrize("case", SPREAD)
 def test_nor_from_the_shards_of_many_machines(case, chance):
-    distance, ways = CASES[case].distance(chance, shoal.Oblivious, spread)
+    distance, ways = CASES[case].distance(chance, shoal.methods.Oblivious, spread)
     assert distance == 0
     assert ways >= 8
 
@@ -308,7 +309,10 @@ def test_shards_are_cut_whoever_has_which_value_and_hold_then(seed):
     draw = np.random.default_rng(seed)
     rows, m = int(draw.integers(6, 60)), int(draw.integers(2, 4))
     values = draw.integers(0, 3 * rows, rows)
-    method, asked = shoal.Oblivious(), tuple(requirements(f"EpsilonM(epsilon=2, m={m})", ["pay"]))
+    method, asked = (
+        shoal.methods.Oblivious(),
+        tuple(requirements(f"EpsilonM(epsilon=2, m={m})", ["pay"])),
+    )
     schema = shoal.Schema(quasi="age", sensitive="pay")
     halves = np.split(np.arange(rows), [int(draw.integers(1, rows))])
     said = set()
@@ -331,7 +335,7 @@ def test_a_shard_that_cannot_hold_ends_it_where_values_may_not_join_people():
     coded = code_table(table, shoal.Schema(quasi="age", sensitive="pay"))
     cuts = Cuts()
     cuts.grow(coded, np.arange(8), 1.0, 4)
-    joining = ShardJoining(cuts, method=shoal.Oblivious())
+    joining = ShardJoining(cuts, method=shoal.methods.Oblivious())
     first, second = joining.waiting()
     wrong = ShardFound(first, 4, 4, problem="Too many values are near.")
     with pytest.raises(

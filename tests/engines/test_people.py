@@ -18,8 +18,9 @@ from reference import people as oracle
 from shoal.audit.people import Members
 from shoal.audit.tables import read_tables
 from shoal.principles.groups import Groups
-from shoal.table.coded import Sensitive
+from shoal.table.coded import Sensitive, persons_of
 from shoal.table.coding import code_column
+from shoal.table.partition import PersonOf
 from shoal.table.people import values_of
 from shoal.views.again import command
 
@@ -29,18 +30,23 @@ if TYPE_CHECKING:
     from shoal.principles.base import Principle
 
 PAIRWISE: list[tuple[Principle, Any, Fraction, int]] = [
-    (shoal.EpsilonM(epsilon=2, m=3), lambda u, v: abs(u - v) <= 2, Fraction(1, 3), 3),
+    (shoal.principles.EpsilonM(epsilon=2, m=3), lambda u, v: abs(u - v) <= 2, Fraction(1, 3), 3),
     (
-        shoal.EpsilonM(epsilon=0.2, m=2, relative=True),
+        shoal.principles.EpsilonM(epsilon=0.2, m=2, relative=True),
         lambda u, v: 5 * abs(u - v) <= abs(v),
         Fraction(1, 2),
         2,
     ),
-    (shoal.Neighbourhood(below=0, above=3, m=2), lambda u, v: v <= u <= v + 3, Fraction(1, 2), 2),
-    (shoal.DeltaL(delta=1, l=3), lambda u, v: abs(u - v) <= 2, Fraction(1, 3), 3),
-    (shoal.Window(width=2, m=3), lambda u, v: v <= u <= v + 2, Fraction(1, 3), 3),
-    (shoal.FrequencyL(l=3), lambda u, v: u == v, Fraction(1, 3), 3),
-    (shoal.AlphaK(alpha=0.4, k=3), lambda u, v: u == v, Fraction(2, 5), 3),
+    (
+        shoal.principles.Neighbourhood(below=0, above=3, m=2),
+        lambda u, v: v <= u <= v + 3,
+        Fraction(1, 2),
+        2,
+    ),
+    (shoal.principles.DeltaL(delta=1, l=3), lambda u, v: abs(u - v) <= 2, Fraction(1, 3), 3),
+    (shoal.principles.Window(width=2, m=3), lambda u, v: v <= u <= v + 2, Fraction(1, 3), 3),
+    (shoal.principles.FrequencyL(l=3), lambda u, v: u == v, Fraction(1, 3), 3),
+    (shoal.principles.AlphaK(alpha=0.4, k=3), lambda u, v: u == v, Fraction(2, 5), 3),
 ]
 COUNTS = (1, 1, 1, 1, 2, 2, 3, 9)  # most people have one row, somebody has many
 
@@ -86,7 +92,7 @@ def test_what_is_measured_among_people_is_what_is_defined(
         table = visits(chance, chance.randint(1, 9), chance.choice([3, 12]))
         groups = Groups.of(np.array([chance.randint(0, 1) for _ in range(table.height)]))
         column = code_column(table["cost"])
-        members = Members.of(groups, table["patient"], known=known)
+        members = Members.of(groups, persons_of(table, "patient"), known=known)
         found = members.measure(principle, Sensitive.of((column,)))
         rows = list(zip(groups.labels.tolist(), table["patient"], table["cost"], strict=True))
         assert found.risk == oracle.risk(rows, near, known=known)
@@ -153,7 +159,7 @@ def test_whatever_is_published_holds_for_people(
 
 def check_release(release: shoal.Release, table: pl.DataFrame, most: int | None) -> None:
     """Check what else is promised: boxes cover all rows, numbers add up, people stay whole."""
-    manifest, published = release.manifest, release.published
+    manifest, published = release.manifest.to_dict(), release.published
     assert published.columns[:2] == ["group", "person"]
     assert "patient" not in published.columns
     assert manifest["people"] == published["person"].n_unique()
@@ -198,9 +204,9 @@ def test_with_one_row_a_person_nothing_changes() -> None:
 
 
 def test_rows_alike_in_value_are_one_value_of_a_person() -> None:
-    people = np.array([0, 0, 1, 2, 2, 2])
-    value = values_of(Sensitive.of((code_column(pl.Series("x", [5, 5, 7, 9, 9, 9])),)), people, 3)
-    assert value.sets is None
+    people = PersonOf(np.array([0, 0, 1, 2, 2, 2]))
+    value = values_of(Sensitive.of((code_column(pl.Series("x", [5, 5, 7, 9, 9, 9])),)), people)
+    assert not value.several
     assert value.codes.tolist() == [0, 1, 2]
 
 
@@ -239,14 +245,14 @@ def test_counts_that_cannot_stand_alone_are_lowered_or_refused() -> None:
     assert ("most_rows", "1") in refused.value.fix
     assert shoal.anonymize(few, schema_of(most_rows=1), require="KAnonymity(k=5)").audit().holds
     left = shoal.anonymize(few, schema_of(), require="KAnonymity(k=5)", suppress="10%")
-    assert (left.manifest["suppressed_people"], left.manifest["capped"]) == (3, 0)
+    assert (left.manifest.suppressed_people, left.manifest.capped) == (3, 0)
     many = few.filter(pl.col("patient").str.starts_with("b")).vstack(
         pl.DataFrame(
             {"patient": ["c"] * 40, "age": [7] * 40, "cost": list(range(40)), "town": ["x"] * 40}
         ).select(few.columns)
     )
     lowered = shoal.anonymize(many, schema_of(), require="KAnonymity(k=5)")
-    assert (lowered.manifest["suppressed_people"], lowered.manifest["capped"]) == (0, 38)
+    assert (lowered.manifest.suppressed_people, lowered.manifest.capped) == (0, 38)
 
 
 def test_the_audit_finds_one_person_that_was_spoiled() -> None:
@@ -336,13 +342,12 @@ def test_the_audit_finds_two_tables_that_disagree_about_people(tmp_path: Path) -
         stays, schema_of(), require="EpsilonM(epsilon=3, m=2)", form="two-tables"
     )
     release.write(tmp_path / "out")
-    manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     values = pl.read_csv(tmp_path / "out/values.csv")
     second = pl.int_range(pl.len()).over("person") == 1  # whoever has two rows becomes two people
     values.with_columns(
         person=pl.when(second).then(pl.col("person") + 10**6).otherwise("person")
     ).write_csv(tmp_path / "out/values.csv")
-    found = read_tables(tmp_path / "out", manifest)
+    found = read_tables(tmp_path / "out", release.manifest)
     assert any("not as large" in said for said in found.problems)
 
 
@@ -361,7 +366,7 @@ def test_the_command_that_repeats_a_release_says_all_that_was_asked() -> None:
         missing_cells={"town": "value"},
     )
     release = shoal.anonymize(table, schema, require="KAnonymity(k=2)", suppress="30%")
-    said = command(release.manifest | {"threshold": "1/11"}).folded
+    said = command(release.manifest.to_dict() | {"threshold": "1/11"}).folded
     for words in (
         "--person COLUMN",
         "--most-rows 2",
@@ -438,8 +443,8 @@ def test_whose_rows_are_never_mixed_is_left_out_within_the_limit(require, method
         table = stays(seed, torn=torn, fewest=fewest)
         asked = {"require": require, "method": method, "seed": seed}
         release = shoal.anonymize(table, schema, suppress=f"{torn}/60", **asked)
-        assert release.manifest["suppressed_people"] == torn
-        assert release.manifest["suppressed"] == torn * fewest
+        assert release.manifest.suppressed_people == torn
+        assert release.manifest.suppressed == torn * fewest
         assert release.audit().holds
         kept = table[release.linkage.tolist()]
         assert set(kept["patient"]) == {f"p{person}" for person in range(torn, 60)}
@@ -459,7 +464,7 @@ def test_others_are_left_out_beside_those_who_are_never_mixed() -> None:
     schema = shoal.Schema(quasi="age", never_mix="town", sensitive="cost", person="patient")
     release = shoal.anonymize(table, schema, require="KAnonymity(k=3)", suppress="4/60")
     assert release.suppression.torn == 2
-    assert release.manifest["suppressed_people"] == 4
+    assert release.manifest.suppressed_people == 4
     assert str(release.suppression).startswith("Suppressed 4 people, that is 10 rows. 2 of them")
     unknown = replace(schema, rows="unknown")
     with pytest.raises(shoal.NotAchievable, match="Besides, 2 people are left out already"):
@@ -475,7 +480,7 @@ def test_a_rare_value_that_is_never_mixed_leaves_within_the_share_of_all_people(
     release = shoal.anonymize(table, schema, require="KAnonymity(k=3)", suppress="2/60")
     kept = table[release.linkage.tolist()]
     assert set(table["patient"]) - set(kept["patient"]) == {"p1", "p2"}
-    assert release.manifest["capped"] == 0
+    assert release.manifest.capped == 0
 
 
 @pytest.mark.few(3)
@@ -489,12 +494,12 @@ def test_a_rehearsal_leaves_out_what_a_run_may(require, gone) -> None:
     table = table.with_columns(cost=pl.when(common).then(0).otherwise(number + 1))
     one = shoal.Schema(quasi=["age", "town"], sensitive="cost", person="patient", most_rows=2)
     for schema in (replace(one, never_mix=("town",)), one):
-        run = shoal.Run(table=table, schema=schema, require=require, suppress=f"{gone}/60")
+        run = shoal.results.Run(table=table, schema=schema, require=require, suppress=f"{gone}/60")
         try:
             release = run.release()
         except shoal.NotAchievable:
             with pytest.raises(shoal.NotAchievable):
                 run.rehearse()
         else:
-            assert release.manifest["suppressed_people"] <= gone
+            assert release.manifest.suppressed_people <= gone
             assert run.rehearse()["rows"] == 60

@@ -7,8 +7,8 @@ import pytest
 import shoal
 from shoal.errors import UsageError
 from shoal.principles.groups import Groups
-from shoal.table.coded import code_table
-from shoal.table.people import CodedPeople, SeveralValues, ValueSets, one_value_each
+from shoal.table.coded import ValueSets, code_table
+from shoal.table.people import SeveralValues, by_people, one_value_each
 
 TABLE = pl.DataFrame(
     {
@@ -71,13 +71,13 @@ def test_one_value_of_each_person_is_never_at_more_risk_than_all_of_them(seed):
             "pay": chance.integers(0, 40, 24),
         }
     )
-    people = CodedPeople.of(
-        code_table(table, shoal.Schema(quasi="age", sensitive="pay", person="who"))
-    )
+    people = by_people(code_table(table, shoal.Schema(quasi="age", sensitive="pay", person="who")))
     every, groups = people.value(("pay",)), Groups.of(chance.integers(0, 3, 12))
     one = one_value_each(every)
     assert one is not None
-    asked = shoal.Dissimilarity(epsilon=4, delta=0.5, k=2, distance=shoal.Absolute())
+    asked = shoal.principles.Dissimilarity(
+        epsilon=4, delta=0.5, k=2, distance=shoal.distances.Absolute()
+    )
     assert asked.measure(groups, one).risk <= asked.measure(groups, every).risk
 
 

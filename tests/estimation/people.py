@@ -28,7 +28,7 @@ def published(table: pl.DataFrame, epsilon: float, **options: Any) -> shoal.Rele
     """Publish a table as two tables, by a method that leaves the likelihood exact."""
     asked: dict[str, Any] = {"method": "Oblivious()", "form": "two-tables", "seed": 1} | options
     schema = asked.pop("schema", shoal.Schema(quasi=QUASI, sensitive="income"))
-    require = shoal.EpsilonM(epsilon=epsilon, m=4)
+    require = shoal.principles.EpsilonM(epsilon=epsilon, m=4)
     return shoal.anonymize(table, schema, require=require, **asked)
 
 

@@ -13,8 +13,10 @@ from shoal.estimation.analyses import regression
 from shoal.estimation.completing import Problem
 from shoal.estimation.judging import before, caveats
 from shoal.estimation.opening import Analysable, open_release
+from shoal.release.stated import StatedColumn
 from shoal.runs.correcting import CORRECTED
 from shoal.table.coding import code_lenient
+from stated import stated
 
 FORMULA = "log(income) ~ age + hours + C(sex)"
 
@@ -45,7 +47,7 @@ def test_slopes_are_right_where_naive_ones_are_not():
 def test_fits_are_those_of_the_textbook_where_the_order_is_known():
     table = simulated(300, 8)
     columns = {name: code_lenient(table[name]) for name in table.columns}
-    alone = Analysable({}, np.arange(301), columns, {"income": columns.pop("income")})
+    alone = Analysable(stated(), np.arange(301), columns, {"income": columns.pop("income")})
     analysis = regression(alone, "log(income) ~ age * C(sex)", logit=False)
     assert analysis.names == ("Intercept", "age", "C(sex)[T.2]", "age:C(sex)[T.2]")
     found, squares = analysis.fit(np.arange(300, dtype=np.int32))
@@ -168,13 +170,13 @@ def test_other_forms_are_refused_with_a_sentence(form):
         ({"method": "Oblivious(block=100)"}, "Oblivious(block=100) formed the groups"),
         ({"suppressed": 3}, "3 rows were left out"),
         ({"dropped": 4}, "4 rows were left out"),
-        ({"columns": [{"name": "income", "top": 5}]}, "Extreme values of income"),
+        ({"columns": [StatedColumn("income", "sensitive", top=5)]}, "Extreme values of income"),
     ],
 )
 def test_what_makes_answers_approximate_is_read_from_the_manifest(changed, said):
-    manifest = dict(release().manifest)
+    manifest = release().manifest
     assert caveats(manifest) == []
-    (reason,) = caveats(manifest | changed)
+    (reason,) = caveats(manifest.but(**changed))
     assert reason.startswith(said)
 
 

@@ -38,10 +38,10 @@ def result(method: str, require: str) -> dict[str, Any]:
     release = shoal.anonymize(shoal.census(ROWS), SCHEMA, require=require, method=method, seed=7)
     (measured,) = release.audit().measured()
     return {
-        "groups": release.manifest["groups"],
+        "groups": release.manifest.groups,
         "gcp": release.loss,
-        "risk": measured["risk"],
-        "bound": measured["bound"],
+        "risk": measured.risk,
+        "bound": measured.bound,
     }
 
 

@@ -6,14 +6,16 @@ import ast
 import inspect
 import re
 import tomllib
-from collections import Counter, defaultdict
+from collections import Counter
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 import shoal
+from shoal.names import homes
 from shoal.principles.base import Principle
 
 if TYPE_CHECKING:
@@ -22,9 +24,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
-SMALL = 80  # lines under which a module has two importers, or a reason in its first line
-REASON = re.compile(r"\b(because|so that|so it|of its own|apart)\b")
 OF_CLI = {"cli", "views", "web"}  # `serve` starts the page
+PUBLIC = ("shoal", *(f"shoal.{name}" for name, home in homes("shoal").items() if home == "shoal"))
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
@@ -125,8 +126,8 @@ def test_no_class_name_stands_twice():
 def test_no_algorithm_audit_or_view_names_a_principle():
     principles = {
         name
-        for name in dir(shoal)
-        if inspect.isclass(one := getattr(shoal, name)) and issubclass(one, Principle)
+        for name in dir(shoal.principles)
+        if inspect.isclass(one := getattr(shoal.principles, name)) and issubclass(one, Principle)
     }
     assert len(principles) > 15
     found = [
@@ -145,7 +146,7 @@ def test_the_command_line_knows_the_public_names_and_the_views_alone():
         for name, tree in modules().items()
         if room(name) == "cli"
         for module, _ in imported(tree)
-        if module.startswith("shoal") and module != "shoal" and room(module) not in OF_CLI
+        if module.startswith("shoal") and module not in PUBLIC and room(module) not in OF_CLI
     ]
     assert found == []
 
@@ -174,48 +175,43 @@ def executed(tree: ast.Module) -> ast.Module:
     return ast.Module(body, [])
 
 
-def test_a_small_module_has_two_importers_or_says_why_it_stands_alone():
-    importers: dict[str, set[str]] = defaultdict(set)
-    for name, tree in modules().items():
-        for module, taken in imported(tree):
-            importers[module].add(name)
-            importers[f"{module}.{taken}"].add(name)
-    public = {one for one, _ in imported(ast.parse((SOURCE / "shoal/__init__.pyi").read_text()))}
-    alone = [
-        name
-        for name, tree in modules().items()
-        if lines(name) < SMALL
-        and not (SOURCE.joinpath(*name.split("."))).is_dir()
-        and len(importers[name]) < 2
-        and name not in public
-        and room(name) != "cli"  # one file a command
-        and not REASON.search((ast.get_docstring(tree) or "").splitlines()[0])
-    ]
-    assert alone == []
-
-
 def test_layers_have_no_exceptions():
     for contract in SETTINGS["tool"]["importlinter"]["contracts"]:
         assert contract.get("ignore_imports", []) == []
 
 
-@pytest.mark.parametrize("name", [name for name in dir(shoal) if name != "__version__"])
-def test_a_public_name_has_its_page(name):
+@pytest.mark.parametrize("space", PUBLIC)
+def test_a_public_name_has_its_page(space):
     reference = (ROOT / "docs" / "reference" / "python.md").read_text("utf-8")
-    assert re.search(rf"^### {name}$|\[`{name}\(|^\| `{name}` ", reference, re.MULTILINE)
+    own = [name for name in dir(import_module(space)) if name != "__version__"]
+    entries = r"(?m)^#+ (?:shoal\.)?{0}$|\[`{0}\(|^\| `{0}` "
+    assert [name for name in own if not re.search(entries.format(name), reference)] == []
 
 
 def test_types_and_public_names_ship():
     assert (SOURCE / "shoal" / "py.typed").exists()
-    assert (SOURCE / "shoal" / "__init__.pyi").exists()
+    for space in PUBLIC:
+        assert Path(str(import_module(space).__file__)).with_suffix(".pyi").exists()
 
 
 def test_public_names_are_all_that_is_shown_and_no_room_hides_one():
     import shoal.audit.files  # a room of this name is imported, and the public name stays
 
-    assert set(dir(shoal)) == set(vars(shoal)["__all__"])
-    assert [name for name in dir(shoal) if name.startswith("_")] == ["__version__"]
-    assert [name for name in dir(shoal) if inspect.ismodule(getattr(shoal, name))] == []
+    assert len(dir(shoal)) <= 40
+    for space in map(import_module, PUBLIC):
+        assert sorted(dir(space)) == sorted(space.__all__)
+        assert [name for name in dir(space) if name.startswith("_")] in ([], ["__version__"])
+        shown = {f"shoal.{name}" for name in dir(space) if inspect.ismodule(getattr(space, name))}
+        assert shown == (set(PUBLIC) - {"shoal"} if space is shoal else set())
+
+
+def test_a_name_that_has_moved_is_found_with_a_warning_that_says_where():
+    with pytest.warns(DeprecationWarning, match=r"shoal\.principles\.EpsilonM now"):
+        assert getattr(shoal, "EpsilonM") is shoal.principles.EpsilonM  # noqa: B009
+    with pytest.raises(AttributeError, match="has no attribute 'Epsilon'"):
+        getattr(shoal, "Epsilon")  # noqa: B009
+    names = Counter(name for space in PUBLIC for name in dir(import_module(space)))
+    assert {name: times for name, times in names.items() if times > 1} == {}
 
 
 def test_what_is_pointed_at_is_there():

@@ -77,7 +77,7 @@ def test_refined_groups_hold_by_the_definition_and_lose_no_more():
     for seed in range(60):
         random = np.random.default_rng(seed)
         frame, wanted = table(random), asked(random)
-        tree = shoal.Prefix()
+        tree = shoal.hierarchies.Prefix()
         schema = shoal.Schema(
             quasi=["age", "job", "place"],
             sensitive=["pay", "illness"],
@@ -86,7 +86,7 @@ def test_refined_groups_hold_by_the_definition_and_lose_no_more():
         coded = code_table(frame, schema)
         spelled = [SPELLED[kind].format(width, share) for kind, width, share in wanted]
         task = Task(coded, tuple(requirements(spelled, ["pay", "illness"])))
-        method = shoal.Exchange()
+        method = shoal.methods.Exchange()
         try:
             found = method.search(task)
         except NotAchievable:
@@ -130,7 +130,7 @@ def loss(frame, groups, tree):
 def test_time_that_is_left_pays():
     frame = census(800)
     schema = shoal.Schema(quasi=["age", "occupation"], sensitive="income")
-    require = shoal.EpsilonM(epsilon=2000, m=5)
+    require = shoal.principles.EpsilonM(epsilon=2000, m=5)
     default = shoal.anonymize(frame, schema, require=require)
     longer = shoal.anonymize(frame, schema, require=require, seconds=3)
     assert longer.audit().holds
@@ -151,7 +151,9 @@ def test_annealing_ends_when_it_is_told():
     frame = census(500)
     schema = shoal.Schema(quasi=["age", "occupation"], sensitive="income")
     with pytest.raises(Enough):
-        shoal.anonymize(frame, schema, require=shoal.KAnonymity(k=5), seconds=600, progress=stop)
+        shoal.anonymize(
+            frame, schema, require=shoal.principles.KAnonymity(k=5), seconds=600, progress=stop
+        )
     assert phases[-1] == "anneal"
 
 
@@ -159,7 +161,7 @@ def test_a_table_that_cannot_be_improved_ends_long_before_its_time():
     """Rounds go on only while they pay: here nothing is lost, and all pairs are alike."""
     frame = pl.DataFrame({"age": [1, 2] * 40, "pay": list(range(80))})
     schema = shoal.Schema(quasi="age", sensitive="pay")
-    release = shoal.anonymize(frame, schema, require=shoal.KAnonymity(k=4), seconds=600)
+    release = shoal.anonymize(frame, schema, require=shoal.principles.KAnonymity(k=4), seconds=600)
     assert release.loss == 0
 
 
@@ -171,7 +173,11 @@ def test_suppression_and_kept_apart_rows_share_the_time():
     )
     for suppress in (None, "5%"):
         release = shoal.anonymize(
-            frame, schema, require=shoal.EpsilonM(epsilon=500, m=3), seconds=1, suppress=suppress
+            frame,
+            schema,
+            require=shoal.principles.EpsilonM(epsilon=500, m=3),
+            seconds=1,
+            suppress=suppress,
         )
         assert release.audit().holds
         assert sum(release.settings["seconds"].values()) < 60

@@ -18,7 +18,7 @@ from shoal.methods.exchanging import Exchanging
 from shoal.principles.groups import Groups
 from shoal.principles.requirement import requirements
 from shoal.table.coded import code_table
-from shoal.table.people import CodedPeople
+from shoal.table.people import by_people
 
 M = 3
 
@@ -86,8 +86,8 @@ def test_a_bound_on_whom_a_person_is_near_is_not_what_is_measured():
         frame, schema, require="EpsilonM(epsilon=5, m=2)", method="Exchange()"
     )
     assert release.audit().holds
-    assert release.manifest["people"] == 4
-    assert release.manifest["capped"] == 0
+    assert release.manifest.people == 4
+    assert release.manifest.capped == 0
 
 
 @pytest.mark.parametrize(("least", "loose"), [(6, True), (5, False)])
@@ -104,7 +104,7 @@ def test_exchanges_count_those_near_to_each_value(least, loose):
     )
     schema = shoal.Schema(quasi="age", sensitive="charges", person="who")
     task = Task(
-        CodedPeople.of(code_table(frame, schema)),
+        by_people(code_table(frame, schema)),
         tuple(requirements("EpsilonM(epsilon=5, m=3)", schema.sensitive)),
     )
     board = Board.of(task, least)  # in groups of five nobody else may be near to anybody
@@ -128,7 +128,7 @@ def test_values_beyond_the_parts_are_counted_together(rows):
     )
     schema = shoal.Schema(quasi="age", sensitive="charges", person="who")
     require = tuple(requirements("EpsilonM(epsilon=20, m=2)", schema.sensitive))
-    task = Task(CodedPeople.of(code_table(frame, schema)), require)
+    task = Task(by_people(code_table(frame, schema)), require)
     board = Board.of(task, 4)
     assert board.relations.forms.size == PARTS
     order, cuts = np.arange(12), np.arange(0, 13, 4)
@@ -154,7 +154,7 @@ def crowd(rows):
     )
     schema = shoal.Schema(quasi="age", sensitive="charges", person="who")
     require = requirements(["EpsilonM(epsilon=5, m=3)", "KAnonymity(k=5)"], schema.sensitive)
-    return Task(CodedPeople.of(code_table(frame, schema)), tuple(require))
+    return Task(by_people(code_table(frame, schema)), tuple(require))
 
 
 @pytest.mark.parametrize(("rows", "sizes"), [(1, {5}), (4, {6})])
@@ -171,7 +171,7 @@ def test_larger_groups_are_the_start_where_most_of_the_least_are_in_breach(
 
     monkeypatch.setattr(Exchanging, "run", watched)
     with contextlib.suppress(shoal.NotAchievable):
-        shoal.Exchange().search(task)
+        shoal.methods.Exchange().search(task)
     assert tried == sizes
 
 

@@ -27,9 +27,9 @@ APART = "Dissimilarity(epsilon=0.1, delta=0.8, k=3, distance=Absolute())"
 )
 def test_large_tables_are_exchanged_in_parts(monkeypatch, require, method):
     """No group reaches from one part into the other, and all of them hold."""
-    monkeypatch.setattr(shoal.Exchange, "at_once", 30)
+    monkeypatch.setattr(shoal.methods.Exchange, "at_once", 30)
     release = shoal.anonymize(TABLE, SCHEMA, require=require)
-    assert release.manifest["method"] == method
+    assert release.manifest.method == method
     assert release.audit().holds
     ages = release.table["age"].str.json_decode(pl.List(pl.Int64))
     if method == "Exchange()":

@@ -41,7 +41,7 @@ def test_no_other_method_loses_less(require):
             release = shoal.anonymize(table, SCHEMA, require=require, method=method)
         except UsageError:
             return np.inf
-        return float(release.manifest["loss"]["gcp"])
+        return float(release.manifest.loss.gcp)
 
     least = min(map(loss, OTHERS))
     assert np.isfinite(least)
@@ -86,7 +86,7 @@ def settled(seed: int, method: str | None, **asked: Any) -> shoal.Release | None
 
 
 def weighed(release: shoal.Release) -> float:
-    lost = release.manifest["loss"]["ncp"]
+    lost = release.manifest.loss.ncp
     weights = [release.schema.weights.get(name, 1) for name in lost]
     return float(np.average(list(lost.values()), weights=weights))
 
@@ -100,8 +100,8 @@ def test_the_default_never_loses_more_than_split_on_small_tables():
         assert usual is not None
         assert weighed(usual) <= weighed(split) + 1e-12, seed
         assert usual.audit().holds
-        better += usual.manifest["method"] == "Split()"
-        assert usual.manifest["asked"].get("method") is None
+        better += usual.manifest.method == "Split()"
+        assert usual.manifest.asked.method is None
     assert better > 2
 
 
@@ -109,7 +109,7 @@ def found_by(seed: int, method: str | None, **asked: Any) -> tuple[str, list[str
     release = settled(seed, method, **asked)
     assert release is not None
     told = release.remarks(named=method is not None, escaped=False, seed=None)
-    return release.manifest["method"], list(map(str, told))
+    return release.manifest.method, list(map(str, told))
 
 
 SPLITS = 17  # a table on which Split() loses less than Exchange()

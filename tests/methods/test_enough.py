@@ -83,6 +83,6 @@ def test_within_a_time_whoever_has_enough_keeps_what_was_found_first(people):
 
     run = Run(table=people, schema=SCHEMA, seconds=60, enough=enough, **PROMISE)
     release = run.release(lambda phase, _: phases.append(phase))
-    assert release.manifest["method"] == "Split()"
+    assert release.manifest.method == "Split()"
     assert "improve" not in phases
     assert release.audit().holds

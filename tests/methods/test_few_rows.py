@@ -145,7 +145,7 @@ def test_what_the_whole_table_and_no_cut_of_it_keeps_is_found():
     schema = shoal.Schema(quasi="q", sensitive=["s0", "s1"])
     require = ["s0: MUniqueness(m=2)", "s1: DistinctL(l=2)"]
     release = shoal.anonymize(table, schema, require=require)
-    assert release.manifest["groups"] == 2
+    assert release.manifest.groups == 2
     assert release.audit().holds
 
 
@@ -223,7 +223,7 @@ def test_people_are_coded_as_the_search_asks_for_them():
     task = Task(
         coded,
         tuple(requirements("KMap(k=2)", SCHEMA.sensitive)),
-        people=code_people(table.select("q", "r"), coded),
+        population=code_people(table.select("q", "r"), coded),
     )
     assert Partitions(task).matching[0b011] == (True, True, False)
     assert Partitions(task).matching[0b111] == (True, True, True)

@@ -22,7 +22,7 @@ from shoal.principles.requirement import requirements
 NAIVE = [(GREEDY, assignments.greedy), (SORT, assignments.sort_greedy)]
 
 
-def lists(found: shoal.GeneralizationGraph) -> list[list[int]]:
+def lists(found: shoal.results.GeneralizationGraph) -> list[list[int]]:
     return found.matches.tolist()
 
 
@@ -31,7 +31,7 @@ def naive(frame, k, one_round):
     return assignments.rounds(assignments.Table(columns, kinds(frame)), k, one_round)
 
 
-@pytest.mark.parametrize("method", [*ALL, shoal.Ring()], ids=repr)
+@pytest.mark.parametrize("method", [*ALL, shoal.methods.Ring()], ids=repr)
 @pytest.mark.parametrize(
     ("n", "k"), [(2, 2), (3, 2), (5, 5), (6, 5), (101, 100), (103, 100), (211, 100), (997, 7)]
 )
@@ -40,7 +40,7 @@ def test_every_record_has_k_matches_on_both_sides_itself_among_them(method, n, k
     assert heterogeneous.is_regular(lists(found), k)
 
 
-@pytest.mark.parametrize("method", [*ALL, shoal.Ring()], ids=repr)
+@pytest.mark.parametrize("method", [*ALL, shoal.methods.Ring()], ids=repr)
 def test_k_of_one_publishes_every_record_as_it_is(method):
     found = graph(people(50), 1, method)
     assert found.gcp == 0
@@ -48,7 +48,7 @@ def test_k_of_one_publishes_every_record_as_it_is(method):
 
 
 @settings(max_examples=examples(60))
-@given(st.integers(2, 40), st.integers(0, 10**6), st.sampled_from([*ALL, shoal.Ring()]))
+@given(st.integers(2, 40), st.integers(0, 10**6), st.sampled_from([*ALL, shoal.methods.Ring()]))
 def test_gcp_is_the_brute_force_figure(n, seed, method):
     frame = random_table(n, seed)
     found = graph(frame, min(n, 4), method)
@@ -60,7 +60,7 @@ def test_gcp_is_the_brute_force_figure(n, seed, method):
 
 
 @settings(max_examples=examples(60))
-@given(st.integers(2, 60), st.integers(0, 10**6), st.sampled_from([*ALL, shoal.Ring()]))
+@given(st.integers(2, 60), st.integers(0, 10**6), st.sampled_from([*ALL, shoal.methods.Ring()]))
 def test_every_recast_covers_its_matches_and_no_more_than_it_must(n, seed, method):
     frame = random_table(n, seed)
     found = graph(frame, min(n, 5), method)
@@ -200,7 +200,7 @@ def test_a_table_in_stretches_is_one_regular_graph(seed, monkeypatch):
     asked: list[float] = []
     task = Task(
         coded(frame),
-        tuple(requirements(shoal.KAnonymity(k=k), [])),
+        tuple(requirements(shoal.principles.KAnonymity(k=k), [])),
         progress=lambda phase, share: asked.append(share) if phase == "search" else None,
     )
     assert len(exact.stretches(task.coded.line, k)) > 2
@@ -259,4 +259,4 @@ def test_eight_columns_with_hundreds_of_labels_beat_the_ring():
     for method in ALL:
         found = graph(frame, 3, method)
         assert heterogeneous.is_regular(lists(found), 3)
-    assert found.gcp < graph(frame, 3, shoal.Ring()).gcp
+    assert found.gcp < graph(frame, 3, shoal.methods.Ring()).gcp

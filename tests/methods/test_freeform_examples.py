@@ -29,7 +29,7 @@ PAPER_GRAPH = [
 def test_the_example_of_the_paper_is_beaten():
     itself, others = np.split(np.array(PAPER_GRAPH, np.int32), [1], axis=1)
     matches = np.column_stack((itself, decompose(others, stream_of(bytes(32)))))
-    printed = shoal.GeneralizationGraph(coded(PAPER).space, matches)
+    printed = shoal.results.GeneralizationGraph(coded(PAPER).space, matches)
     assert printed.gcp == pytest.approx(0.4005, abs=5e-5)
     assert graph(PAPER, 3).gcp <= 0.3573
 
@@ -52,7 +52,7 @@ def test_a_graph_cannot_be_changed():
 def test_what_is_not_regular_is_no_graph(matches):
     space = coded(pl.DataFrame({"age": [1, 2, 3]})).space
     with pytest.raises(ValueError, match="generalization graph"):
-        shoal.GeneralizationGraph(space, np.array(matches, np.int32))
+        shoal.results.GeneralizationGraph(space, np.array(matches, np.int32))
 
 
 def test_chacha_gives_the_block_of_rfc_8439():
@@ -70,7 +70,9 @@ def test_a_key_of_another_length_is_refused():
         stream_of(b"short")
 
 
-@pytest.mark.parametrize("method", [*ALL, shoal.Freeform(k=4), shoal.Ring(), shoal.Ring(k=2)])
+@pytest.mark.parametrize(
+    "method", [*ALL, shoal.methods.Freeform(k=4), shoal.methods.Ring(), shoal.methods.Ring(k=2)]
+)
 def test_methods_are_read_back_from_their_notation(method):
     assert parse(repr(method)) == method
 
@@ -89,29 +91,29 @@ def anonymize(method, *require, frame=None, **options):
 
 
 def test_k_comes_from_the_requirement():
-    for method in (shoal.Freeform(), shoal.Freeform(k=5), shoal.Ring(k=5)):
+    for method in (shoal.methods.Freeform(), shoal.methods.Freeform(k=5), shoal.methods.Ring(k=5)):
         assert anonymize(method, "KAnonymity(k=5)").audit().worst_risk == 0.2
-    release = anonymize(shoal.Freeform(), "KAnonymity(k=3)", "KAnonymity(k=6)")
+    release = anonymize(shoal.methods.Freeform(), "KAnonymity(k=3)", "KAnonymity(k=6)")
     assert [entry.holds for entry in release.audit().findings] == [True, True]
 
 
 def test_two_different_k_are_refused():
     with pytest.raises(shoal.UsageError, match="do not agree on k"):
-        anonymize(shoal.Freeform(k=4), "KAnonymity(k=5)")
+        anonymize(shoal.methods.Freeform(k=4), "KAnonymity(k=5)")
 
 
 def test_anything_but_k_anonymity_is_refused():
     with pytest.raises(shoal.UsageError, match=r"EpsilonM\(epsilon=3, m=2\) was required"):
-        anonymize(shoal.Freeform(), "KAnonymity(k=5)", "EpsilonM(epsilon=3, m=2)")
+        anonymize(shoal.methods.Freeform(), "KAnonymity(k=5)", "EpsilonM(epsilon=3, m=2)")
 
 
 def test_fewer_rows_than_k_are_not_achievable():
     with pytest.raises(shoal.NotAchievable, match="the table has 4"):
-        anonymize(shoal.Freeform(), "KAnonymity(k=5)", frame=people(4))
+        anonymize(shoal.methods.Freeform(), "KAnonymity(k=5)", frame=people(4))
 
 
 @pytest.mark.parametrize("rows", [5, 6])
-@pytest.mark.parametrize("method", [*ALL, shoal.Ring()], ids=repr)
+@pytest.mark.parametrize("method", [*ALL, shoal.methods.Ring()], ids=repr)
 def test_barely_enough_rows_are_enough(method, rows):
     assert anonymize(method, "KAnonymity(k=5)", frame=people(rows)).audit().holds
 

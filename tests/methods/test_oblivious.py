@@ -107,7 +107,7 @@ def test_groups_are_those_of_the_definition_and_hold(seed):
         )
         for members in wanted
     )
-    method = shoal.Oblivious(block=block)
+    method = shoal.methods.Oblivious(block=block)
     task = replace(task, orders=lambda *_: [np.array(cuts), np.array(ties)])
     if not holds:
         with pytest.raises(NotAchievable, match=r"cannot reach"):
@@ -176,7 +176,7 @@ EXHAUSTIVE = [
 @pytest.mark.parametrize(("require", "block", "tied", "top"), EXHAUSTIVE)
 def test_a_reader_who_knows_the_method_learns_nothing(require, block, tied, top):
     """Over all assignments, with every tie cut in every way: exactly nothing."""
-    method = shoal.Oblivious(block=block)
+    method = shoal.methods.Oblivious(block=block)
     for seed in range(40):
         table = small(seed, tied=tied, top=top)
         salaries = table["salary"].to_list()
@@ -200,7 +200,7 @@ def test_regions_leave_a_reader_who_knows_the_method_with_nothing(require, tied,
     for seed in range(60):
         table = small(seed, tied=tied, top=top)
         salaries = table["salary"].to_list()
-        made = outcomes(table, require, shoal.Oblivious(), cells="regions")
+        made = outcomes(table, require, shoal.methods.Oblivious(), cells="regions")
         if max((len({*labels}) for labels, _ in made(tuple(salaries))), default=0) > 1:
             assert knowing.distance_from_uniform(salaries, made) == 0
             return
@@ -216,7 +216,7 @@ def with_nodes(table: pl.DataFrame, require: str) -> Any:
     def made(world: tuple[int, ...]) -> Iterator[tuple[list[int], list[int], Fraction]]:
         codes = np.searchsorted(column.numbers, world).astype(np.int32)
         task = Task(replace(coded, sensitive=(replace(column, codes=codes),)), asked)
-        for groups, chance in shoal.Oblivious().outcomes(task):
+        for groups, chance in shoal.methods.Oblivious().outcomes(task):
             assert groups.nodes is not None
             yield groups.labels.tolist(), groups.nodes[groups.labels].tolist(), chance
 
@@ -254,7 +254,7 @@ def test_the_oracle_sees_a_node_that_follows_values():
 
 def test_remainders_are_safe_too():
     table = small(1, rows=5, top=9)
-    made = outcomes(table, "EpsilonM(epsilon=1, m=2)", shoal.Oblivious())
+    made = outcomes(table, "EpsilonM(epsilon=1, m=2)", shoal.methods.Oblivious())
     assert knowing.distance_from_uniform(table["salary"].to_list(), made) == 0
 
 
@@ -271,7 +271,7 @@ def test_remainders_are_safe_too():
 )
 def test_other_methods_give_something_away(method, require, exceeds):
     """The check can fail: it finds what methods that look at values tell."""
-    found = shoal.knows_method(small(4), SIX, require=require, method=method)
+    found = shoal.measures.knows_method(small(4), SIX, require=require, method=method)
     assert found.distance > 0.1
     assert found.exceeded is not None
     assert (found.exceeded > 0) == exceeds
@@ -281,8 +281,10 @@ def test_other_methods_give_something_away(method, require, exceeds):
 def test_what_is_measured_is_what_the_definition_says():
     table = small(4)
     salaries = table["salary"].to_list()
-    found = shoal.knows_method(table, SIX, require="EpsilonM(epsilon=1, m=2)", method="Split()")
-    made = outcomes(table, "EpsilonM(epsilon=1, m=2)", shoal.Split())
+    found = shoal.measures.knows_method(
+        table, SIX, require="EpsilonM(epsilon=1, m=2)", method="Split()"
+    )
+    made = outcomes(table, "EpsilonM(epsilon=1, m=2)", shoal.methods.Split())
     worst, often = knowing.exceeded(salaries, made, lambda u, v: abs(u - v) <= 1, Fraction(1, 2))
     assert found.worst == pytest.approx(float(worst))
     assert found.exceeded == pytest.approx(float(often))
@@ -292,7 +294,7 @@ def test_what_is_measured_is_what_the_definition_says():
 def test_ties_dealt_in_the_order_of_the_table_would_give_something_away():
     """Chance is needed, and the check sees when it is lacking."""
 
-    class Careless(shoal.Oblivious):
+    class Careless(shoal.methods.Oblivious):
         def outcomes(self, task):
             order = np.arange(len(task.coded))
             yield self.group(task, Dealing.of(task, repr(self)), order, order), Fraction(1)
@@ -301,7 +303,7 @@ def test_ties_dealt_in_the_order_of_the_table_would_give_something_away():
     salaries = table["salary"].to_list()
     made = outcomes(table, "FrequencyL(l=2)", Careless())
     assert knowing.distance_from_uniform(salaries, made) > 0
-    made = outcomes(table, "FrequencyL(l=2)", shoal.Oblivious())
+    made = outcomes(table, "FrequencyL(l=2)", shoal.methods.Oblivious())
     assert knowing.distance_from_uniform(salaries, made) == 0
 
 
@@ -332,8 +334,10 @@ def test_classes_of_an_equivalence_are_dealt():
     paths = tuple((label, label[0], "*") for label in labels)
     table = pl.DataFrame({"age": range(12), "job": [path[0] for path in paths] * 2})
     known = shoal.Schema(quasi="age", sensitive="job")
-    near = shoal.Dissimilarity(epsilon=0.5, delta=1, k=3, distance=shoal.Hierarchical(levels=paths))
-    release = shoal.anonymize(table, known, require=near, method=shoal.Oblivious())
+    near = shoal.principles.Dissimilarity(
+        epsilon=0.5, delta=1, k=3, distance=shoal.distances.Hierarchical(levels=paths)
+    )
+    release = shoal.anonymize(table, known, require=near, method=shoal.methods.Oblivious())
     assert release.audit().holds
     for _, members in release.table.group_by("group"):
         assert members["job"].str.slice(0, 1).n_unique() == 3
@@ -360,7 +364,7 @@ def test_public_weights_decide_where_it_cuts():
     for name in ("age", "zip"):
         weights = {"age": 9.0, "zip": 1.0} if name == "age" else {"age": 1.0, "zip": 9.0}
         task = Task(code_table(table, replace_weights(weights)), asked)
-        groups = shoal.Oblivious().search(task)
+        groups = shoal.methods.Oblivious().search(task)
         spans[name] = [
             max(members) - min(members)
             for g in range(len(groups))
@@ -384,11 +388,13 @@ def test_larger_groups_are_tried_where_they_allow_more():
         (3, 1),
         (5, 2),
     ]
-    groups = shoal.Oblivious().search(task)
+    groups = shoal.methods.Oblivious().search(task)
     assert sorted(groups.sizes.tolist()) == [5, 5]
     assert task.holds(Groups(groups.labels))
 
 
 def test_only_few_rows_can_be_gone_through():
     with pytest.raises(UsageError, match="at most 8 rows"):
-        shoal.knows_method(small(1, rows=9), SIX, require="FrequencyL(l=2)", method="Oblivious()")
+        shoal.measures.knows_method(
+            small(1, rows=9), SIX, require="FrequencyL(l=2)", method="Oblivious()"
+        )

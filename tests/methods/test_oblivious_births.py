@@ -16,11 +16,12 @@ import pytest
 
 import shoal
 from reference import knowing
-from shoal.principles.groups import Groups, renumber
+from shoal.principles.groups import Groups
 from shoal.progress import silent
 from shoal.release.layout import Randomness
 from shoal.release.ledger import GROUP, WHO, Ledger
 from shoal.runs.ledger import fixed_by, take_turn
+from shoal.table.partition import renumber
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,9 +65,9 @@ def two_rounds(world: tuple[int, ...], require: str, method: Any) -> list[int] |
             "pay": world,
         }
     )
-    run = shoal.Run(table=people, schema=SCHEMA, require=require, method=method)
+    run = shoal.results.Run(table=people, schema=SCHEMA, require=require, method=method)
     columns = ["age", "zip", "pay"]
-    ledger = Ledger.begin(fixed_by(SCHEMA, run.asked, columns), columns)
+    ledger = Ledger.begin(fixed_by(run, columns), columns)
     for table in (people[:FIRST], people[GONE:]):
         try:
             take_turn(ledger, table, run, Randomness(), silent)
@@ -107,12 +108,14 @@ def scripts(scripted: Scripted, publish: Any) -> Iterator[tuple[list[int], Fract
 def test_two_rounds_tell_a_reader_who_knows_the_method_the_groups_alone(
     require, values, monkeypatch
 ):
-    scripted = Scripted(shoal.Oblivious())
-    monkeypatch.setattr(shoal.Oblivious, "search", lambda _, task: scripted.search(task))
+    scripted = Scripted(shoal.methods.Oblivious())
+    monkeypatch.setattr(shoal.methods.Oblivious, "search", lambda _, task: scripted.search(task))
     tried = []
 
     def made(world: tuple[int, ...]) -> list[tuple[list[int], Fraction]]:
-        found = list(scripts(scripted, lambda: two_rounds(world, require, shoal.Oblivious())))
+        found = list(
+            scripts(scripted, lambda: two_rounds(world, require, shoal.methods.Oblivious()))
+        )
         tried.append(len(found))
         return found
 
@@ -133,10 +136,10 @@ def test_births_that_look_at_who_has_what_tell_more(monkeypatch):
                 return groups
         raise REFUSED
 
-    monkeypatch.setattr(shoal.Oblivious, "search", telling)
+    monkeypatch.setattr(shoal.methods.Oblivious, "search", telling)
 
     def made(world: tuple[int, ...]) -> list[tuple[list[int], Fraction]]:
-        found = two_rounds(world, "FrequencyL(l=2)", shoal.Oblivious())
+        found = two_rounds(world, "FrequencyL(l=2)", shoal.methods.Oblivious())
         return [] if found is None else [(found, Fraction(1))]
 
     assert knowing.distance_from_uniform([1, 1, 1, 2, 2, 2], made) == Fraction(1, 2)
@@ -147,11 +150,13 @@ def test_newcomers_do_not_wait_because_of_their_values():
     first = pl.DataFrame(
         {"who": list("abcd"), "age": [1, 2, 3, 4], "zip": [1] * 4, "pay": [1, 2, 1, 2]}
     )
-    run = shoal.Run(table=first, schema=SCHEMA, require="FrequencyL(l=2)", method="Oblivious()")
+    run = shoal.results.Run(
+        table=first, schema=SCHEMA, require="FrequencyL(l=2)", method="Oblivious()"
+    )
     columns = ["age", "zip", "pay"]
 
     def second(newcomers: list[int]) -> Any:
-        ledger = Ledger.begin(fixed_by(SCHEMA, run.asked, columns), columns)
+        ledger = Ledger.begin(fixed_by(run, columns), columns)
         take_turn(ledger, first, run, Randomness(), silent)
         ledger.rounds.append(None)  # type: ignore[arg-type]
         more = pl.DataFrame(

@@ -138,7 +138,7 @@ def test_people_who_have_no_values_are_refused_in_a_sentence(asked):
     people = pl.DataFrame({"who": range(8), "age": range(8)})
     visits = pl.DataFrame({"who": range(6), "cost": [0, 10, 20, 30, 40, 50]})
     schema = shoal.Schema(quasi="age", sensitive="visits.cost", person="who")
-    run = shoal.Run(
+    run = shoal.results.Run(
         table=people, schema=schema, linked={"visits": visits}, require=f"visits.cost: {asked}"
     )
     with pytest.raises(shoal.NotAchievable, match="2 people have 1 row, 0 in visits"):

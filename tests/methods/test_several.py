@@ -149,6 +149,6 @@ def test_suppression_serves_several_columns_and_stays_within_its_limit(case, sha
     except NotAchievable:
         return
     rows = len(table["age"])
-    assert release.manifest["suppressed"] == rows - sum(map(len, groups))
-    assert release.manifest["suppressed"] <= rows * int(share[:-1]) / 100
+    assert release.manifest.suppressed == rows - sum(map(len, groups))
+    assert release.manifest.suppressed <= rows * int(share[:-1]) / 100
     assert all(holds(group, asked) for group in groups)

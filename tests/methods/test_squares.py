@@ -24,7 +24,7 @@ from shoal.release.squares import best_runs, rounded, squared_error
 from shoal.table.coded import code_table
 from tables import frame, tables
 
-SQUARED = shoal.Exchange(loss="squared")
+SQUARED = shoal.methods.Exchange(loss="squared")
 QUASI = ["age", "zip", "job"]
 
 
@@ -112,7 +112,7 @@ def test_sizes_are_from_k_to_less_than_twice_k(table, k):
 @given(tables(least=12, most=60), st.integers(0, 6), st.integers(2, 4))
 def test_bounds_are_kept(table, epsilon, m):
     assume(proximity.generalizable(table["salary"], "absolute", m, epsilon=epsilon))
-    groups = SQUARED.search(task_of(table, shoal.EpsilonM(epsilon=epsilon, m=m)))
+    groups = SQUARED.search(task_of(table, shoal.principles.EpsilonM(epsilon=epsilon, m=m)))
     for rows in parts(groups):
         values = [table["salary"][r] for r in rows]
         assert proximity.holds(values, "absolute", m, epsilon=epsilon)
@@ -137,7 +137,7 @@ def test_squares_are_what_gets_less():
         return made.squared_error
 
     squared = lost(SQUARED)
-    assert squared < 0.9 * lost(shoal.Exchange())
+    assert squared < 0.9 * lost(shoal.methods.Exchange())
     assert lost(None) == squared  # what `means` takes by itself
     assert shoal.anonymize(table, schema, require="KAnonymity(k=5)").squared_error > squared
 
@@ -154,9 +154,9 @@ def test_seconds_that_are_left_lose_no_more():
 
 def test_what_is_lost_has_two_names():
     assert repr(SQUARED) == "Exchange(loss='squared')"
-    assert repr(shoal.Exchange(loss="certainty")) == "Exchange()"
+    assert repr(shoal.methods.Exchange(loss="certainty")) == "Exchange()"
     with pytest.raises(BadParameter, match="certainty"):
-        shoal.Exchange(loss="cubic")
+        shoal.methods.Exchange(loss="cubic")
 
 
 def test_a_search_goes_in_no_circles_by_rounding():
@@ -165,7 +165,9 @@ def test_a_search_goes_in_no_circles_by_rounding():
             "age": [20 + number // 2 for number in range(rows)],
             "salary": [10 * number for number in range(rows)],
         }
-        groups = SQUARED.search(task_of(table, shoal.EpsilonM(epsilon=5, m=3), quasi=["age"]))
+        groups = SQUARED.search(
+            task_of(table, shoal.principles.EpsilonM(epsilon=5, m=3), quasi=["age"])
+        )
         assert groups.sizes.min() >= 3
 
 

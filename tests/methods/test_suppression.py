@@ -103,7 +103,7 @@ def test_the_fewest_rows_are_left_out(require, values):
                 shoal.anonymize(people(values), PLAIN, **options, suppress=1)
             continue
         done = shoal.anonymize(people(values), PLAIN, **options, suppress=f"{least}/{len(values)}")
-        assert done.manifest["suppressed"] == least
+        assert done.manifest.suppressed == least
         assert done.suppression.in_the_way == least
         for _, group in done.published.group_by("group"):
             assert holds([int(value) for value in group["salary"]])
@@ -139,12 +139,12 @@ def test_rows_left_out_without_need_pay_back_by_the_ranges_that_are_published(
     plain = shoal.anonymize(data, schema(), **options)
     done = shoal.anonymize(data, schema(), **options, suppress=share)
     found = done.suppression
-    assert done.manifest["suppressed"] == found.rows == rows - len(done.published)
+    assert done.manifest.suppressed == found.rows == rows - len(done.published)
     assert found.rows <= rows * float(share[:-1]) / 100
     assert found.in_the_way == 0
     assert done.audit().holds
     assert found.after == pytest.approx(done.loss)
-    domains = {column["name"]: column for column in done.manifest["columns"]}
+    domains = {column["name"]: column for column in done.manifest.to_dict()["columns"]}
     cells = [
         min(release.cell_ncp(domains[name], row[name], domains[name]["domain"]), Fraction(1))
         if len(set(domains[name]["domain"])) > 1
@@ -184,7 +184,7 @@ def test_one_outlier_that_stretches_a_large_group_goes():
     )
     assert task_rows.tolist() == [20]
     done = shoal.anonymize(table, PLAIN, require="KAnonymity(k=7)", suppress="5%")
-    assert done.manifest["suppressed"] == 1
+    assert done.manifest.suppressed == 1
     assert done.suppression.costly == 1
     assert "99" not in "".join(done.published["age"])
     assert done.suppression.after < done.suppression.before

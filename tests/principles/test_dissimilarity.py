@@ -36,23 +36,23 @@ def measured(principle, columns, labels=None):
 
 
 def dissimilarity(distance, epsilon=0.1, delta=0.5, k=2):
-    return shoal.Dissimilarity(epsilon=epsilon, delta=delta, k=k, distance=distance)
+    return shoal.principles.Dissimilarity(epsilon=epsilon, delta=delta, k=k, distance=distance)
 
 
 def test_kevins_group_has_risk_three_quarters_by_total_variation():
-    principle = dissimilarity(shoal.TotalVariation())
+    principle = dissimilarity(shoal.distances.TotalVariation())
     group = [column[:5] for column in DISEASE]
     assert measured(principle, group).risk == Fraction(3, 4)
 
 
 def test_alices_group_has_risk_three_quarters_by_the_smallest_difference():
-    principle = dissimilarity(shoal.SmallestDifference())
+    principle = dissimilarity(shoal.distances.SmallestDifference())
     group = [column[:5] for column in SYNDROME]
     assert measured(principle, group).risk == Fraction(3, 4)
 
 
 def test_both_groups_of_the_xcolor_table_are_measured():
-    principle = dissimilarity(shoal.SmallestDifference())
+    principle = dissimilarity(shoal.distances.SmallestDifference())
     found = measured(principle, SYNDROME, [0] * 5 + [1] * 5)
     assert found.parts[0] == 3
     assert not found.holds
@@ -60,7 +60,9 @@ def test_both_groups_of_the_xcolor_table_are_measured():
 
 @pytest.mark.parametrize("delta", [0.1, 0.5, 0.8, 0.9, 1])
 def test_the_bound_is_rational_and_never_a_double(delta):
-    principle = shoal.Dissimilarity(epsilon=0, delta=delta, k=2, distance=shoal.Equality())
+    principle = shoal.principles.Dissimilarity(
+        epsilon=0, delta=delta, k=2, distance=shoal.distances.Equality()
+    )
     for size in range(1, 200):
         wanted = 1 + (1 - Fraction(str(delta))) * (size - 1)
         assert principle.allowed(size) == wanted.numerator // wanted.denominator
@@ -68,36 +70,42 @@ def test_the_bound_is_rational_and_never_a_double(delta):
 
 
 def test_at_most_means_that_the_bound_itself_holds():
-    principle = shoal.Dissimilarity(epsilon=0, delta=0.5, k=2, distance=shoal.Equality())
+    principle = shoal.principles.Dissimilarity(
+        epsilon=0, delta=0.5, k=2, distance=shoal.distances.Equality()
+    )
     assert measured(principle, (["a", "a", "b"],)).risk == Fraction(1, 2)
     assert measured(principle, (["a", "a", "b"],)).holds
     assert not measured(principle, (["a", "a", "a", "b"],)).holds
 
 
 def test_a_group_of_one_has_risk_one():
-    principle = shoal.Dissimilarity(epsilon=0, delta=0.1, k=1, distance=shoal.Equality())
+    principle = shoal.principles.Dissimilarity(
+        epsilon=0, delta=0.1, k=1, distance=shoal.distances.Equality()
+    )
     assert measured(principle, (["a"],)).risk == 1
     assert not measured(principle, (["a"],)).holds
 
 
 def test_groups_smaller_than_k_fail():
-    principle = shoal.Dissimilarity(epsilon=0, delta=0.5, k=3, distance=shoal.Equality())
+    principle = shoal.principles.Dissimilarity(
+        epsilon=0, delta=0.5, k=3, distance=shoal.distances.Equality()
+    )
     assert not measured(principle, (["a", "b"],)).holds
 
 
 def test_frequency_l_and_alpha_k_count_equal_values():
     values = (["a", "a", "b", "c"],)
-    assert measured(shoal.FrequencyL(l=2), values).risk == Fraction(1, 2)
-    assert measured(shoal.FrequencyL(l=2), values).holds
-    assert not measured(shoal.FrequencyL(l=3), values).holds
-    assert measured(shoal.AlphaK(alpha=0.5, k=4), values).holds
-    assert not measured(shoal.AlphaK(alpha=0.49, k=4), values).holds
-    assert not measured(shoal.AlphaK(alpha=0.5, k=5), values).holds
+    assert measured(shoal.principles.FrequencyL(l=2), values).risk == Fraction(1, 2)
+    assert measured(shoal.principles.FrequencyL(l=2), values).holds
+    assert not measured(shoal.principles.FrequencyL(l=3), values).holds
+    assert measured(shoal.principles.AlphaK(alpha=0.5, k=4), values).holds
+    assert not measured(shoal.principles.AlphaK(alpha=0.49, k=4), values).holds
+    assert not measured(shoal.principles.AlphaK(alpha=0.5, k=5), values).holds
 
 
 def test_a_composite_value_is_equal_only_in_all_its_columns():
-    assert measured(shoal.FrequencyL(l=2), (["a", "a"], ["x", "y"])).holds
-    assert not measured(shoal.FrequencyL(l=2), (["a", "a"], ["x", "x"])).holds
+    assert measured(shoal.principles.FrequencyL(l=2), (["a", "a"], ["x", "y"])).holds
+    assert not measured(shoal.principles.FrequencyL(l=2), (["a", "a"], ["x", "x"])).holds
 
 
 def test_what_is_planned_is_what_some_partition_keeps():
@@ -123,7 +131,7 @@ def test_what_is_planned_is_what_some_partition_keeps():
         asked = f"Dissimilarity(epsilon={epsilon}, delta={delta}, k={k}, distance=Absolute())"
         frame = pl.DataFrame({"pay": values})
         planned = shoal.plan(frame, shoal.Schema(sensitive="pay"), require=asked)
-        assert isinstance(planned, shoal.Guarantee)
+        assert isinstance(planned, shoal.results.Guarantee)
         exists = partitions.exists(len(values), holds)
         assert planned.achievable in {None, exists}, (values, asked)
         known[planned.achievable] += 1

@@ -51,14 +51,14 @@ def shares(groups):
 
 @given(partitions, st.integers(1, 5))
 def test_distinct_l_counts_different_values(groups, l):
-    found = measured(shoal.DistinctL(l=l), groups)
+    found = measured(shoal.principles.DistinctL(l=l), groups)
     assert risks(found) == [Fraction(1, distribution.distinct(group)) for group in groups]
     assert found.holds == all(distribution.distinct(group) >= l for group in groups)
 
 
 @given(partitions, levels)
 def test_entropy_l_is_judged_as_if_in_integers(groups, l):
-    found = measured(shoal.EntropyL(l=l), groups)
+    found = measured(shoal.principles.EntropyL(l=l), groups)
     wanted = [distribution.entropy_at_least(group, Fraction(str(l))) for group in groups]
     assert (~found.breaches).tolist() == wanted
     for risk, group in zip(risks(found), groups, strict=True):
@@ -68,27 +68,27 @@ def test_entropy_l_is_judged_as_if_in_integers(groups, l):
 
 @given(partitions, st.sampled_from([0.5, 1, 1.5, 2, 8, 8.5]), st.integers(1, 4))
 def test_recursive_cl_takes_the_most_frequent_value_first(groups, c, l):
-    found = measured(shoal.RecursiveCL(c=c, l=l), groups)
+    found = measured(shoal.principles.RecursiveCL(c=c, l=l), groups)
     wanted = [distribution.recursive(group, Fraction(str(c)), l) for group in groups]
     assert (~found.breaches).tolist() == wanted
 
 
 @given(partitions, bounds)
 def test_t_closeness_with_equal_ground_distance(groups, t):
-    found = measured(shoal.TCloseness(t=t), groups)
+    found = measured(shoal.principles.TCloseness(t=t), groups)
     assert risks(found) == [distribution.equal_distance(p, q) for p, q in shares(groups)]
     assert found.holds == all(risk <= Fraction(str(t)) for risk in risks(found))
 
 
 @given(partitions, bounds)
 def test_t_closeness_with_ordered_ground_distance(groups, t):
-    found = measured(shoal.TCloseness(t=t, ground="ordered"), groups)
+    found = measured(shoal.principles.TCloseness(t=t, ground="ordered"), groups)
     assert risks(found) == [distribution.ordered_distance(p, q) for p, q in shares(groups)]
 
 
 @given(partitions)
 def test_t_closeness_with_hierarchical_ground_distance(groups):
-    found = measured(shoal.TCloseness(t=0.5, ground=TREE), groups)
+    found = measured(shoal.principles.TCloseness(t=0.5, ground=TREE), groups)
     paths = [PATHS[value] for value in sorted({v for group in groups for v in group})]
     wanted = [distribution.tree_distance(p, q, paths) for p, q in shares(groups)]
     assert risks(found) == wanted
@@ -103,7 +103,7 @@ decimal_groups = st.lists(
 
 @given(decimal_groups, st.integers(1, 5), st.sampled_from([0, 0.3, 1, 4]))
 def test_ke_asks_for_values_and_for_a_range(groups, k, e):
-    found = measured(shoal.KE(k=k, e=e), groups)
+    found = measured(shoal.principles.KE(k=k, e=e), groups)
     wanted = [
         len(set(group)) >= k and distribution.range_of(group) >= Fraction(str(e))
         for group in groups
@@ -113,7 +113,7 @@ def test_ke_asks_for_values_and_for_a_range(groups, k, e):
 
 @given(decimal_groups, st.sampled_from([0, 0.25, 1, 2.5]))
 def test_variance_is_exact(groups, at_least):
-    found = measured(shoal.Variance(at_least=at_least), groups)
+    found = measured(shoal.principles.Variance(at_least=at_least), groups)
     asked = Fraction(str(at_least))
     variances = [distribution.variance(group) for group in groups]
     assert (~found.breaches).tolist() == [variance >= asked for variance in variances]
@@ -123,14 +123,14 @@ def test_variance_is_exact(groups, at_least):
 
 @given(partitions, gains)
 def test_delta_disclosure_bounds_both_directions(groups, delta):
-    found = measured(shoal.DeltaDisclosure(delta=delta), groups)
+    found = measured(shoal.principles.DeltaDisclosure(delta=delta), groups)
     wanted = [distribution.delta_disclosure(p, q, str(delta)) for p, q in shares(groups)]
     assert (~found.breaches).tolist() == wanted
 
 
 @given(partitions, gains, st.booleans())
 def test_beta_likeness_bounds_gains(groups, beta, enhanced):
-    found = measured(shoal.BetaLikeness(beta=beta, enhanced=enhanced), groups)
+    found = measured(shoal.principles.BetaLikeness(beta=beta, enhanced=enhanced), groups)
     wanted = [
         distribution.beta_likeness(p, q, str(beta), enhanced=enhanced) for p, q in shares(groups)
     ]
@@ -142,12 +142,14 @@ def test_beta_likeness_bounds_gains(groups, beta, enhanced):
 
 @given(partitions, st.integers(1, 4))
 def test_m_uniqueness_allows_no_value_twice(groups, m):
-    found = measured(shoal.MUniqueness(m=m), groups)
+    found = measured(shoal.principles.MUniqueness(m=m), groups)
     wanted = [len(group) == len(set(group)) >= m for group in groups]
     assert (~found.breaches).tolist() == wanted
 
 
-@pytest.mark.parametrize("principle", [*DISTRIBUTIONAL, shoal.MUniqueness(m=2)], ids=repr)
+@pytest.mark.parametrize(
+    "principle", [*DISTRIBUTIONAL, shoal.principles.MUniqueness(m=2)], ids=repr
+)
 @given(partitions, st.integers(0, 9))
 def test_the_order_of_rows_does_not_matter(principle, groups, seed):
     first, second = measured(principle, groups), measured(principle, groups, seed)
@@ -155,12 +157,12 @@ def test_the_order_of_rows_does_not_matter(principle, groups, seed):
 
 
 COMPARED = (
-    shoal.TCloseness(t=0.2),
-    shoal.TCloseness(t=0.2, ground="ordered"),
-    shoal.TCloseness(t=0.2, ground=TREE),
-    shoal.BetaLikeness(beta=1),
-    shoal.BetaLikeness(beta=1, enhanced=True),
-    shoal.DeltaDisclosure(delta=1),
+    shoal.principles.TCloseness(t=0.2),
+    shoal.principles.TCloseness(t=0.2, ground="ordered"),
+    shoal.principles.TCloseness(t=0.2, ground=TREE),
+    shoal.principles.BetaLikeness(beta=1),
+    shoal.principles.BetaLikeness(beta=1, enhanced=True),
+    shoal.principles.DeltaDisclosure(delta=1),
 )
 
 

@@ -34,7 +34,7 @@ DISEASES = (
     ["gastritis", "flu", "bronchitis"],
     ["gastritis", "bronchitis", "stomach cancer"],
 )
-TREE = shoal.Hierarchical(
+TREE = shoal.distances.Hierarchical(
     levels=(
         ("flu", "respiratory infection", "respiratory", "disease"),
         ("pneumonia", "respiratory infection", "respiratory", "disease"),
@@ -47,14 +47,14 @@ TREE = shoal.Hierarchical(
 
 
 def test_low_salaries_are_far_from_the_table_and_mixed_ones_are_near():
-    found = risk_of_each(shoal.TCloseness(t=0.2, ground="ordered"), *SALARIES)
+    found = risk_of_each(shoal.principles.TCloseness(t=0.2, ground="ordered"), *SALARIES)
     assert found[0] == Fraction(3, 8)
     assert found[1] == Fraction(1, 6)
 
 
 def test_salaries_of_table_5_are_close():
     """The paper: 0.167-closeness with respect to salary."""
-    found = measured(shoal.TCloseness(t=0.167, ground="ordered"), *MIXED_SALARIES)
+    found = measured(shoal.principles.TCloseness(t=0.167, ground="ordered"), *MIXED_SALARIES)
     assert found.holds
     assert found.risk == Fraction(1, 6)
 
@@ -65,55 +65,55 @@ def test_diseases_are_compared_at_every_level():
     The paper prints 0.278 for Table 5; its own formula, on its own table and hierarchy, gives
     8/27 = 0.296 for this group, and 7/27 for the first.
     """
-    found = risk_of_each(shoal.TCloseness(t=0.3, ground=TREE), *DISEASES)
+    found = risk_of_each(shoal.principles.TCloseness(t=0.3, ground=TREE), *DISEASES)
     assert found[1] == (Fraction(4, 9) + Fraction(2, 9) + Fraction(2, 9)) / 3
     assert found[0] == Fraction(7, 27)
     assert max(found) == Fraction(8, 27)
 
 
 def test_one_value_is_as_close_as_can_be():
-    assert risk_of_each(shoal.TCloseness(t=0, ground="ordered"), [1, 1], [1]) == [0, 0]
+    assert risk_of_each(shoal.principles.TCloseness(t=0, ground="ordered"), [1, 1], [1]) == [0, 0]
 
 
 def test_two_equally_likely_values_have_entropy_level_two():
-    found = measured(shoal.EntropyL(l=2), ["a", "b", "a", "b"])
+    found = measured(shoal.principles.EntropyL(l=2), ["a", "b", "a", "b"])
     assert found.risk == Fraction(1, 2)
     assert found.holds
 
 
 def test_an_entropy_that_meets_its_level_with_unequal_shares_holds():
     """Shares of 1/2 and four times 1/8 have the entropy of four equal ones."""
-    found = measured(shoal.EntropyL(l=4), list("aaaabcde"))
+    found = measured(shoal.principles.EntropyL(l=4), list("aaaabcde"))
     assert found.risk == Fraction(1, 4)
     assert found.holds
-    assert not measured(shoal.EntropyL(l=4.000000001), list("aaaabcde")).holds
+    assert not measured(shoal.principles.EntropyL(l=4.000000001), list("aaaabcde")).holds
 
 
 def test_the_inpatients_are_three_diverse_by_count_but_not_by_entropy():
     """Machanavajjhala et al., Figure 3: each block has shares of 1/2, 1/4 and 1/4."""
     block = ["cancer", "cancer", "heart", "viral"]
-    assert measured(shoal.DistinctL(l=3), block).holds
-    assert not measured(shoal.EntropyL(l=3), block).holds
-    assert measured(shoal.EntropyL(l=2.8), block).holds
+    assert measured(shoal.principles.DistinctL(l=3), block).holds
+    assert not measured(shoal.principles.EntropyL(l=3), block).holds
+    assert measured(shoal.principles.EntropyL(l=2.8), block).holds
 
 
 @pytest.mark.parametrize(("c", "holds"), [(1, False), (8, False), (8.01, True)])
 def test_counts_8_1_1_need_a_c_above_8(c, holds):
     group = ["a"] * 8 + ["b", "c"]
-    assert measured(shoal.RecursiveCL(c=c, l=3), group).holds == holds
+    assert measured(shoal.principles.RecursiveCL(c=c, l=3), group).holds == holds
 
 
 def test_spread_does_not_stop_proximity():
     """Andy's group (EM, Table 2b): three of four salaries are alike, yet it is spread widely."""
     group = [1000, 1010, 1020, 50000]
-    assert measured(shoal.KE(k=4, e=49000), group).holds
-    assert not measured(shoal.KE(k=4, e=49000.5), group).holds
-    assert measured(shoal.Variance(at_least=450_000_000), group).holds
-    assert measured(shoal.EpsilonM(epsilon=100, m=2), group).risk == Fraction(3, 4)
+    assert measured(shoal.principles.KE(k=4, e=49000), group).holds
+    assert not measured(shoal.principles.KE(k=4, e=49000.5), group).holds
+    assert measured(shoal.principles.Variance(at_least=450_000_000), group).holds
+    assert measured(shoal.principles.EpsilonM(epsilon=100, m=2), group).risk == Fraction(3, 4)
 
 
 def test_a_variance_that_lacks_a_half_says_so():
-    assert measured(shoal.Variance(at_least=2), [1, 3]).risk == Fraction(1, 2)
+    assert measured(shoal.principles.Variance(at_least=2), [1, 3]).risk == Fraction(1, 2)
 
 
 def test_the_table_of_sweeney_is_two_anonymous():
@@ -146,8 +146,8 @@ def test_four_anonymous_inpatients_are_not_diverse():
         ["cancer", "heart", "viral", "viral"],
         ["cancer"] * 4,
     )
-    assert measured(shoal.KAnonymity(k=4), *blocks).holds
-    found = risk_of_each(shoal.DistinctL(l=2), *blocks)
+    assert measured(shoal.principles.KAnonymity(k=4), *blocks).holds
+    found = risk_of_each(shoal.principles.DistinctL(l=2), *blocks)
     assert found == [Fraction(1, 2), Fraction(1, 3), 1]
 
 
@@ -156,16 +156,16 @@ def test_the_same_distance_can_be_a_small_or_a_huge_gain():
     small = ["hiv"] * 5 + ["flu"] * 5, ["hiv"] * 35 + ["flu"] * 55
     huge = ["hiv"] * 11 + ["flu"] * 89, ["flu"] * 1000
     for groups, gain in ((small, Fraction(1, 4)), (huge, 10)):
-        assert risk_of_each(shoal.TCloseness(t=0.1), *groups)[0] == Fraction(1, 10)
-        assert risk_of_each(shoal.BetaLikeness(beta=10), *groups)[0] == gain
+        assert risk_of_each(shoal.principles.TCloseness(t=0.1), *groups)[0] == Fraction(1, 10)
+        assert risk_of_each(shoal.principles.BetaLikeness(beta=10), *groups)[0] == gain
 
 
 @pytest.mark.parametrize(("delta", "holds"), [(0.6932, True), (0.6931, False)])
 def test_a_share_that_doubles_is_ln_2_away(delta, holds):
     """Brickell and Shmatikov, Definition 3: from q = 1/4 to p = 1/2, |ln(p / q)| = 0.69315."""
     groups = ["a", "b"], ["a", "b", "b", "b", "b", "b"]
-    found = measured(shoal.DeltaDisclosure(delta=delta), *groups)
-    assert risk_of_each(shoal.DeltaDisclosure(delta=delta), *groups)[0] == Fraction(1, 2)
+    found = measured(shoal.principles.DeltaDisclosure(delta=delta), *groups)
+    assert risk_of_each(shoal.principles.DeltaDisclosure(delta=delta), *groups)[0] == Fraction(1, 2)
     assert found.holds == holds
 
 
@@ -180,11 +180,11 @@ def test_a_share_that_doubles_is_ln_2_away(delta, holds):
 )
 def test_all_diseases_of_a_two_unique_group_are_different(group, unique):
     """Xiao and Tao, Definition 2, with diseases of their hospital."""
-    assert measured(shoal.MUniqueness(m=2), group).holds == unique
+    assert measured(shoal.principles.MUniqueness(m=2), group).holds == unique
 
 
 def test_a_group_without_some_value_discloses():
-    found = measured(shoal.DeltaDisclosure(delta=9), ["a", "b"], ["a", "a"])
+    found = measured(shoal.principles.DeltaDisclosure(delta=9), ["a", "b"], ["a", "a"])
     assert found.breaches.tolist() == [False, True]
     assert found.risk == 1
 
@@ -192,27 +192,27 @@ def test_a_group_without_some_value_discloses():
 def test_enhanced_likeness_keeps_frequent_values_from_becoming_certain():
     """With q = 1/2 a gain of 1 makes a value certain; -ln q is 0.69."""
     groups = ["a", "a"], ["b", "b"]
-    assert measured(shoal.BetaLikeness(beta=1), *groups).holds
-    assert not measured(shoal.BetaLikeness(beta=1, enhanced=True), *groups).holds
+    assert measured(shoal.principles.BetaLikeness(beta=1), *groups).holds
+    assert not measured(shoal.principles.BetaLikeness(beta=1, enhanced=True), *groups).holds
 
 
 def test_numbers_beyond_64_bits_are_measured_exactly():
     huge = [10**18, 10**18 + 2]
-    assert measured(shoal.Variance(at_least=1), huge).holds
-    assert not measured(shoal.Variance(at_least=1.0001), huge).holds
+    assert measured(shoal.principles.Variance(at_least=1), huge).holds
+    assert not measured(shoal.principles.Variance(at_least=1.0001), huge).holds
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: shoal.EntropyL(l=0.5),
-        lambda: shoal.RecursiveCL(c=0, l=2),
-        lambda: shoal.TCloseness(t=1.5),
-        lambda: shoal.TCloseness(t=0.5, ground="cosine"),
-        lambda: shoal.BetaLikeness(beta=1, enhanced=1),  # type: ignore[arg-type]
-        lambda: shoal.DeltaDisclosure(delta=0),
-        lambda: shoal.KE(k=0, e=1),
-        lambda: shoal.MUniqueness(m=0),
+        lambda: shoal.principles.EntropyL(l=0.5),
+        lambda: shoal.principles.RecursiveCL(c=0, l=2),
+        lambda: shoal.principles.TCloseness(t=1.5),
+        lambda: shoal.principles.TCloseness(t=0.5, ground="cosine"),
+        lambda: shoal.principles.BetaLikeness(beta=1, enhanced=1),  # type: ignore[arg-type]
+        lambda: shoal.principles.DeltaDisclosure(delta=0),
+        lambda: shoal.principles.KE(k=0, e=1),
+        lambda: shoal.principles.MUniqueness(m=0),
     ],
 )
 def test_parameters_are_checked(make):
@@ -223,7 +223,9 @@ def test_parameters_are_checked(make):
 def test_several_columns_have_no_order():
     both = Sensitive.of(tuple(code_column(pl.Series(name, [1, 2])) for name in "ab"))
     with pytest.raises(UsageError):
-        shoal.TCloseness(t=1, ground="ordered").measure(Groups(np.zeros(2, np.int64)), both)
+        shoal.principles.TCloseness(t=1, ground="ordered").measure(
+            Groups(np.zeros(2, np.int64)), both
+        )
 
 
 def test_a_missing_quasi_value_drops_no_record():

@@ -29,20 +29,20 @@ from shoal.table.coding import code_lenient
 values = st.none() | st.integers(0, 6)
 tables = st.lists(st.lists(values, min_size=1, max_size=6), min_size=1, max_size=4)
 KINDS = {
-    "absolute": (lambda e: shoal.EpsilonM(epsilon=e, m=1), lambda e: {"epsilon": e}),
+    "absolute": (lambda e: shoal.principles.EpsilonM(epsilon=e, m=1), lambda e: {"epsilon": e}),
     "general": (
-        lambda e: shoal.Neighbourhood(below=e, above=1, m=1),
+        lambda e: shoal.principles.Neighbourhood(below=e, above=1, m=1),
         lambda e: {"below": e, "above": 1},
     ),
-    "delta-l": (lambda e: shoal.DeltaL(delta=e, l=1), lambda e: {"delta": e}),
+    "delta-l": (lambda e: shoal.principles.DeltaL(delta=e, l=1), lambda e: {"delta": e}),
 }
 REFUSED = (
-    shoal.TCloseness(t=0.5),
-    shoal.TCloseness(t=0.5, ground="ordered"),
-    shoal.BetaLikeness(beta=1),
-    shoal.DeltaDisclosure(delta=1),
-    shoal.MUniqueness(m=2),
-    shoal.Chain(epsilon=1, m=2),
+    shoal.principles.TCloseness(t=0.5),
+    shoal.principles.TCloseness(t=0.5, ground="ordered"),
+    shoal.principles.BetaLikeness(beta=1),
+    shoal.principles.DeltaDisclosure(delta=1),
+    shoal.principles.MUniqueness(m=2),
+    shoal.principles.Chain(epsilon=1, m=2),
 )
 
 
@@ -77,7 +77,7 @@ def test_a_missing_value_is_near_to_every_value_that_a_group_lists(kind, groups,
 
 @given(tables, st.integers(0, 4))
 def test_a_window_may_hold_all_that_is_missing(groups, width):
-    found = shoal.Window(width=width, m=1).measure(*numbers(groups))
+    found = shoal.principles.Window(width=width, m=1).measure(*numbers(groups))
     assert risks(found) == [oracle.window_risk(group, width) for group in groups]
 
 
@@ -86,19 +86,19 @@ def test_a_window_may_hold_all_that_is_missing(groups, width):
 def test_frequencies_and_distinct_values_are_the_worst_of_all_ways_to_fill_in(kind, groups):
     assume(any(value is not None for group in groups for value in group))
     where = coded(groups, kind)
-    frequent = shoal.FrequencyL(l=1).measure(*where)
+    frequent = shoal.principles.FrequencyL(l=1).measure(*where)
     assert risks(frequent) == [oracle.frequency_risk(group) for group in groups]
-    assert risks(shoal.AlphaK(alpha=1, k=1).measure(*where)) == risks(frequent)
-    distinct = shoal.DistinctL(l=1).measure(*where)
+    assert risks(shoal.principles.AlphaK(alpha=1, k=1).measure(*where)) == risks(frequent)
+    distinct = shoal.principles.DistinctL(l=1).measure(*where)
     assert risks(distinct) == [Fraction(1, oracle.fewest_distinct(group)) for group in groups]
 
 
 @given(tables, st.sampled_from([1, 1.5, 2, 2.5, 3]), st.sampled_from([0.5, 1, 2, 3]))
 def test_entropy_and_recursion_hold_where_they_do_in_all_ways_to_fill_in(groups, l, c):
     where = coded(groups, "categorical")
-    entropy = shoal.EntropyL(l=l).measure(*where)
+    entropy = shoal.principles.EntropyL(l=l).measure(*where)
     assert entropy.holds == all(oracle.entropy_at_least(group, Fraction(l)) for group in groups)
-    recursive = shoal.RecursiveCL(c=c, l=2).measure(*where)
+    recursive = shoal.principles.RecursiveCL(c=c, l=2).measure(*where)
     assert recursive.holds == all(oracle.recursive(group, Fraction(c), 2) for group in groups)
 
 
@@ -106,14 +106,14 @@ def test_entropy_and_recursion_hold_where_they_do_in_all_ways_to_fill_in(groups,
 def test_ranges_and_variances_are_the_least_that_there_may_be(groups, k, e, least):
     where = numbers(groups)
     known = [[value for value in group if value is not None] for group in groups]
-    spread = shoal.KE(k=k, e=e).measure(*where)
+    spread = shoal.principles.KE(k=k, e=e).measure(*where)
     assert spread.holds == all(
         oracle.fewest_distinct(group) >= k
         and (max(some, default=0) - min(some, default=0)) >= e
         and len(group) >= max(k, 2 if e else 1)
         for group, some in zip(groups, known, strict=True)
     )
-    variance = shoal.Variance(at_least=least)
+    variance = shoal.principles.Variance(at_least=least)
     lacking = [
         max(Fraction(0), 1 - oracle.least_variance(g) / Fraction(least or 1)) for g in groups
     ]
@@ -142,14 +142,14 @@ def test_what_cannot_be_judged_is_refused_in_a_sentence(principle):
 
 
 MONOTONE = (
-    shoal.Window(width=1, m=2),
-    shoal.FrequencyL(l=2),
-    shoal.AlphaK(alpha=0.5, k=2),
-    shoal.DistinctL(l=2),
-    shoal.EntropyL(l=1.5),
-    shoal.RecursiveCL(c=2, l=2),
-    shoal.KE(k=2, e=2),
-    shoal.Variance(at_least=1),
+    shoal.principles.Window(width=1, m=2),
+    shoal.principles.FrequencyL(l=2),
+    shoal.principles.AlphaK(alpha=0.5, k=2),
+    shoal.principles.DistinctL(l=2),
+    shoal.principles.EntropyL(l=1.5),
+    shoal.principles.RecursiveCL(c=2, l=2),
+    shoal.principles.KE(k=2, e=2),
+    shoal.principles.Variance(at_least=1),
 )
 
 
@@ -202,8 +202,8 @@ def test_a_plan_never_disagrees_with_all_groupings_of_a_tiny_table(seed):
     frame = pl.DataFrame({"s": table}, schema={"s": pl.Int64})
     schema = shoal.Schema(sensitive="s")
     for principle, risk in (
-        (shoal.EpsilonM(epsilon=epsilon, m=m), "absolute"),
-        (shoal.Window(width=epsilon, m=m), "window"),
+        (shoal.principles.EpsilonM(epsilon=epsilon, m=m), "absolute"),
+        (shoal.principles.Window(width=epsilon, m=m), "window"),
     ):
 
         def holds(group, share=m, risk=risk):
@@ -265,23 +265,26 @@ def test_people_with_several_values_count_once_and_whoever_lacks_one_is_near_to_
     assume(any(value is not None for some in people for value in some))
     rows = [(who, value) for who, some in enumerate(people) for value in some]
     cells = pl.Series("s", [value for _, value in rows], pl.Int64)
+    from shoal.table.partition import PersonOf
     from shoal.table.people import values_of
 
     value = Sensitive.of((code_lenient(cells),))
     whose = np.array([who for who, _ in rows], np.int64)
-    own = values_of(value, whose, len(people))
+    own = values_of(value, PersonOf(whose, len(people)))
     groups = Groups(np.zeros(len(people), np.int64))
     for principle, close in (
-        (shoal.EpsilonM(epsilon=width, m=1), lambda u, v: abs(u - v) <= width),
-        (shoal.FrequencyL(l=1), lambda u, v: u == v),
+        (shoal.principles.EpsilonM(epsilon=width, m=1), lambda u, v: abs(u - v) <= width),
+        (shoal.principles.FrequencyL(l=1), lambda u, v: u == v),
         (
-            shoal.Dissimilarity(epsilon=width, delta=0, k=1, distance=shoal.Lp(scale="none")),
+            shoal.principles.Dissimilarity(
+                epsilon=width, delta=0, k=1, distance=shoal.distances.Lp(scale="none")
+            ),
             lambda u, v: abs(u - v) <= width,
         ),
     ):
         found = principle.measure(groups, own)
         count = oracle.people_near(people, close)
-        others = isinstance(principle, shoal.Dissimilarity)
+        others = isinstance(principle, shoal.principles.Dissimilarity)
         assert int(found.parts[0]) == count - others
 
 
@@ -296,10 +299,12 @@ def test_a_value_of_several_columns_is_missing_where_any_of_its_cells_is(rows):
     value = Sensitive.of(columns)
     whole = Groups(np.zeros(len(rows), np.int64))
     together = [None if None in row else str(row) for row in rows]
-    found = shoal.FrequencyL(l=1).measure(whole, value)
+    found = shoal.principles.FrequencyL(l=1).measure(whole, value)
     assert risks(found) == [oracle.frequency_risk(together)]
-    mixed = shoal.Composite((shoal.Lp(scale="none"), shoal.Equality()))
-    principle = shoal.Dissimilarity(epsilon=1, delta=0, k=1, distance=mixed)
+    mixed = shoal.distances.Composite(
+        (shoal.distances.Lp(scale="none"), shoal.distances.Equality())
+    )
+    principle = shoal.principles.Dissimilarity(epsilon=1, delta=0, k=1, distance=mixed)
     measured = principle.measure(whole, value)
     listed = dict(zip(together, rows, strict=True))
 
@@ -332,7 +337,7 @@ def test_exchanges_keep_what_is_measured_where_values_are_missing(seed):
     )
     coded_table = code_table(frame, shoal.Schema(quasi="a", sensitive="s"), missing="value")
     task = Task(coded_table, tuple(requirements("EpsilonM(epsilon=20, m=3)", ["s"])))
-    groups = shoal.Exchange().search(task)
+    groups = shoal.methods.Exchange().search(task)
     for begin, end in pairwise(groups.starts):
         members = [frame["s"][int(row)] for row in groups.order[begin:end]]
         assert 3 * oracle.proximity_risk(members, "absolute", epsilon=20) <= 1

@@ -19,27 +19,29 @@ from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
 
 SURVIVE = [
-    shoal.KAnonymity(k=3),
-    shoal.KMap(k=4),
-    shoal.Window(width=1, m=2),
-    shoal.FrequencyL(l=2),
-    shoal.AlphaK(alpha=0.6, k=2),
+    shoal.principles.KAnonymity(k=3),
+    shoal.principles.KMap(k=4),
+    shoal.principles.Window(width=1, m=2),
+    shoal.principles.FrequencyL(l=2),
+    shoal.principles.AlphaK(alpha=0.6, k=2),
     *DISTRIBUTIONAL,
 ]
 # Two groups that hold, and whose union does not.
 BREAK = [
-    (shoal.EpsilonM(epsilon=1, m=2), [1, 9], [0, 2]),
-    (shoal.EpsilonM(epsilon=0.5, m=2, relative=True), [4, 20], [2, 6]),
-    (shoal.Neighbourhood(below=1, above=1, m=2), [1, 9], [0, 2]),
-    (shoal.DeltaL(delta=7.5, l=2), [40, 60], [50, 80]),
-    (shoal.Chain(epsilon=1, m=2), [0, 2], [1, 3]),
+    (shoal.principles.EpsilonM(epsilon=1, m=2), [1, 9], [0, 2]),
+    (shoal.principles.EpsilonM(epsilon=0.5, m=2, relative=True), [4, 20], [2, 6]),
+    (shoal.principles.Neighbourhood(below=1, above=1, m=2), [1, 9], [0, 2]),
+    (shoal.principles.DeltaL(delta=7.5, l=2), [40, 60], [50, 80]),
+    (shoal.principles.Chain(epsilon=1, m=2), [0, 2], [1, 3]),
     (
-        shoal.Dissimilarity(epsilon=1, delta=1, k=2, distance=shoal.Absolute()),
+        shoal.principles.Dissimilarity(
+            epsilon=1, delta=1, k=2, distance=shoal.distances.Absolute()
+        ),
         [1, 9],
         [0, 2],
     ),
-    (shoal.MUniqueness(m=2), [1, 2], [1, 3]),
-    (shoal.DeltaPresence(low=0.25, high=0.75), [1], [2]),
+    (shoal.principles.MUniqueness(m=2), [1, 2], [1, 3]),
+    (shoal.principles.DeltaPresence(low=0.25, high=0.75), [1], [2]),
 ]
 groups_of_values = st.lists(
     st.lists(st.integers(0, 4), min_size=1, max_size=9), min_size=2, max_size=4

@@ -7,15 +7,17 @@ import random
 from fractions import Fraction
 from typing import Any
 
+import msgspec
 import polars as pl
 import pytest
 
 import shoal
 from reference.pools import NUMBERS, POOLS
 from reference.recoding import rule_covers
-from shoal.audit.claims import kinds_of, manifest_schema
+from shoal.audit.claims import manifest_schema
 from shoal.audit.verify import audit_table
 from shoal.principles.requirement import requirements
+from shoal.release.manifest import Manifest
 
 BORN = ["1990-02-01", "1990-03-05", "1991-05-05", "1991-06-07"]
 MONTHS = [f"{year}-{month:02}-{10 + month % 2}" for year in (1990, 1991) for month in range(1, 13)]
@@ -45,10 +47,10 @@ def test_people_whose_exact_value_no_row_has_are_under_a_node() -> None:
 
 def audited(release: shoal.Release, population: pl.DataFrame) -> Any:
     """Audit what is published, by its manifest alone, as a stranger would."""
-    manifest = json.loads(json.dumps(release.manifest))
+    manifest = msgspec.convert(json.loads(release.manifest.to_json()), Manifest)
     schema = manifest_schema(manifest)
-    asked = requirements(manifest["require"], schema.sensitive)
-    return audit_table(release.published, schema, asked, population, kinds_of(manifest))
+    asked = requirements(manifest.require, schema.sensitive)
+    return audit_table(release.published, schema, asked, population, manifest.kinds)
 
 
 def test_the_search_and_a_stranger_count_as_the_definition_does() -> None:

@@ -16,12 +16,12 @@ import shoal
 from system.shell import shoal as command
 
 PRINCIPLES: tuple[Any, ...] = (
-    shoal.EpsilonM(epsilon=2, m=3),
-    shoal.FrequencyL(l=3),
-    shoal.MUniqueness(m=3),
-    shoal.DeltaL(delta=2, l=2),
-    shoal.Window(width=2, m=2),
-    shoal.Dissimilarity(epsilon=2, delta=0.5, k=3),
+    shoal.principles.EpsilonM(epsilon=2, m=3),
+    shoal.principles.FrequencyL(l=3),
+    shoal.principles.MUniqueness(m=3),
+    shoal.principles.DeltaL(delta=2, l=2),
+    shoal.principles.Window(width=2, m=2),
+    shoal.principles.Dissimilarity(epsilon=2, delta=0.5, k=3),
 )
 
 
@@ -88,9 +88,9 @@ def test_a_plan_says_which_m_keeps_the_chance(m, odds, needed):
     schema = shoal.Schema(sensitive="pay")
     found = shoal.plan(table(), schema, m=m, odds=odds).to_dict()["odds"]
     assert found["m"] == needed
-    kept = shoal.EpsilonM(epsilon=1, m=needed).at_odds(Fraction(str(odds)))
+    kept = shoal.principles.EpsilonM(epsilon=1, m=needed).at_odds(Fraction(str(odds)))
     assert kept <= Fraction(1, m)
-    assert needed == 1 or shoal.EpsilonM(epsilon=1, m=needed - 1).at_odds(
+    assert needed == 1 or shoal.principles.EpsilonM(epsilon=1, m=needed - 1).at_odds(
         Fraction(str(odds))
     ) > Fraction(1, m)
     known = shoal.plan(table(), schema, require=f"FrequencyL(l={m})", odds=odds)

@@ -16,24 +16,24 @@ from shoal.table.coded import Sensitive
 from shoal.table.coding import code_column
 
 ASKED = [
-    shoal.KAnonymity(k=3),
-    shoal.DistinctL(l=3),
-    shoal.EntropyL(l=2.5),
-    shoal.FrequencyL(l=3),
-    shoal.AlphaK(alpha=0.4, k=3),
-    shoal.RecursiveCL(c=1.5, l=2),
-    shoal.TCloseness(t=0),
-    shoal.BetaLikeness(beta=0.5, enhanced=True),
-    shoal.DeltaDisclosure(delta=0.1),
-    shoal.MUniqueness(m=2),
-    shoal.KE(k=3, e=4),
-    shoal.Variance(at_least=6.5),
-    shoal.EpsilonM(epsilon=1, m=2),
-    shoal.EpsilonM(epsilon=0.4, m=2, relative=True),
-    shoal.Neighbourhood(below=0, above=2, m=2),
-    shoal.DeltaL(delta=1, l=2),
-    shoal.Window(width=2, m=2),
-    shoal.Chain(epsilon=1, m=2),
+    shoal.principles.KAnonymity(k=3),
+    shoal.principles.DistinctL(l=3),
+    shoal.principles.EntropyL(l=2.5),
+    shoal.principles.FrequencyL(l=3),
+    shoal.principles.AlphaK(alpha=0.4, k=3),
+    shoal.principles.RecursiveCL(c=1.5, l=2),
+    shoal.principles.TCloseness(t=0),
+    shoal.principles.BetaLikeness(beta=0.5, enhanced=True),
+    shoal.principles.DeltaDisclosure(delta=0.1),
+    shoal.principles.MUniqueness(m=2),
+    shoal.principles.KE(k=3, e=4),
+    shoal.principles.Variance(at_least=6.5),
+    shoal.principles.EpsilonM(epsilon=1, m=2),
+    shoal.principles.EpsilonM(epsilon=0.4, m=2, relative=True),
+    shoal.principles.Neighbourhood(below=0, above=2, m=2),
+    shoal.principles.DeltaL(delta=1, l=2),
+    shoal.principles.Window(width=2, m=2),
+    shoal.principles.Chain(epsilon=1, m=2),
 ]
 SCHEMA = shoal.Schema(sensitive="s")
 
@@ -102,7 +102,7 @@ def test_what_is_achievable_and_how_far(asked):
 
 def known(table, asked):
     found = shoal.plan(table, SCHEMA, require=asked)
-    assert isinstance(found, shoal.Guarantee)
+    assert isinstance(found, shoal.results.Guarantee)
     return found
 
 
@@ -111,7 +111,9 @@ def test_the_largest_delta_and_epsilon_of_a_dissimilarity():
     for values in tables(25, seed=4):
         table = pl.DataFrame({"s": values})
         for delta, k in ((1, 2), (0.5, 2), (0.5, 3), (0.3, 3)):
-            asked = shoal.Dissimilarity(epsilon=1, delta=delta, k=k, distance=shoal.Absolute())
+            asked = shoal.principles.Dissimilarity(
+                epsilon=1, delta=delta, k=k, distance=shoal.distances.Absolute()
+            )
             found = known(table, asked)
             if found.largest_delta is not None:
                 certain = dataclasses.replace(asked, delta=found.largest_delta)
@@ -130,4 +132,4 @@ def test_the_largest_delta_and_epsilon_of_a_dissimilarity():
 
 def test_a_plan_does_not_guess_about_a_population():
     with pytest.raises(shoal.UsageError, match="population"):
-        shoal.plan(pl.DataFrame({"s": [1, 2]}), SCHEMA, require=shoal.KMap(k=2))
+        shoal.plan(pl.DataFrame({"s": [1, 2]}), SCHEMA, require=shoal.principles.KMap(k=2))

@@ -46,17 +46,20 @@ def _drawn(seed: int) -> tuple[dict[str, list], dict[str, list]]:
 
 drawn = st.integers(0, 2**32).map(_drawn)
 ASKED = [
-    (shoal.KMap(k=4), lambda g, p: definition.k_map(g, KINDS, p, 4)),
-    (shoal.KMap(k=1), lambda g, p: definition.k_map(g, KINDS, p, 1)),
+    (shoal.principles.KMap(k=4), lambda g, p: definition.k_map(g, KINDS, p, 4)),
+    (shoal.principles.KMap(k=1), lambda g, p: definition.k_map(g, KINDS, p, 1)),
     (
-        shoal.DeltaPresence(high=0.6),
+        shoal.principles.DeltaPresence(high=0.6),
         lambda g, p: definition.presence(g, KINDS, p, "0", "0.6"),
     ),
     (
-        shoal.DeltaPresence(low=0.2, high=0.8),
+        shoal.principles.DeltaPresence(low=0.2, high=0.8),
         lambda g, p: definition.presence(g, KINDS, p, "0.2", "0.8"),
     ),
-    (shoal.DeltaPresence(high=1), lambda g, p: definition.presence(g, KINDS, p, "0", "1")),
+    (
+        shoal.principles.DeltaPresence(high=1),
+        lambda g, p: definition.presence(g, KINDS, p, "0", "1"),
+    ),
 ]
 CASES = pytest.mark.parametrize(("principle", "holds"), ASKED, ids=[repr(p) for p, _ in ASKED])
 
@@ -71,14 +74,14 @@ def people_of(everybody: dict[str, list]) -> pl.DataFrame:
 def test_groups_equal_those_of_the_definition(principle, holds, both, widest, k):
     table, everybody = both
     coded = code_table(frame(table), schema())
-    asked = requirements([principle, shoal.KAnonymity(k=k)], ["salary"])
-    task = Task(coded, tuple(asked), people=code_people(people_of(everybody), coded))
+    asked = requirements([principle, shoal.principles.KAnonymity(k=k)], ["salary"])
+    task = Task(coded, tuple(asked), population=code_people(people_of(everybody), coded))
     rows, persons = rows_of(table), rows_of(everybody)
 
     def admissible(group):
         return len(group) >= k and holds([rows[row] for row in group], persons)
 
-    method = shoal.Mondrian(split="widest" if widest else "least-loss")
+    method = shoal.methods.Mondrian(split="widest" if widest else "least-loss")
     if not admissible(range(len(rows))):
         with pytest.raises(NotAchievable):
             method.find(task)
@@ -127,7 +130,7 @@ def test_the_release_is_audited_against_the_same_population(both):
     if not definition.k_map(rows, KINDS, persons, 3):
         return
     release = shoal.anonymize(
-        frame(table), schema(), require=shoal.KMap(k=3), population=people_of(everybody)
+        frame(table), schema(), require=shoal.principles.KMap(k=3), population=people_of(everybody)
     )
     (finding,) = release.audit().findings
     assert finding.by == "population"
@@ -158,7 +161,7 @@ groups_of_two = st.integers(1, 12), st.integers(0, 20)
 @given(*groups_of_two)
 def test_the_risk_of_presence_is_the_share_or_says_that_it_is_too_low(rows, people):
     groups = Groups(np.zeros(rows, np.int64), np.array([people]))
-    found = shoal.DeltaPresence(low=0.25, high=0.75).measure(groups, None)
+    found = shoal.principles.DeltaPresence(low=0.25, high=0.75).measure(groups, None)
     if people == 0:
         assert found.risk == 2
     elif Fraction(rows, people) < Fraction(1, 4):

@@ -95,7 +95,7 @@ def test_every_published_person_may_be_k_people_of_the_population(
             refused += 1
             continue
         released += 1
-        capped += bool(release.manifest["capped"])
+        capped += bool(release.manifest.capped)
         lowest = fewest(release.published, everybody, known=known)
         assert lowest >= k, drawing
         audit = release.audit()
@@ -133,8 +133,8 @@ def test_nobody_loses_rows_where_the_people_of_every_count_can_stay() -> None:
         if enough:
             whole += 1
             release = shoal.anonymize(table, schema_of(), require="KMap(k=3)", population=everybody)
-            assert release.manifest["capped"] == 0
-            assert release.manifest["people"] == len(counts)
+            assert release.manifest.capped == 0
+            assert release.manifest.people == len(counts)
     assert whole > 10
 
 

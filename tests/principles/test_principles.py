@@ -43,18 +43,22 @@ def principles(draw):
     width = draw(ratios if kind == "relative" else widths)
     match kind:
         case "absolute":
-            return shoal.EpsilonM(epsilon=width, m=m), kind, {"epsilon": width}
+            return shoal.principles.EpsilonM(epsilon=width, m=m), kind, {"epsilon": width}
         case "relative":
-            return shoal.EpsilonM(epsilon=width, m=m, relative=True), kind, {"epsilon": width}
+            return (
+                shoal.principles.EpsilonM(epsilon=width, m=m, relative=True),
+                kind,
+                {"epsilon": width},
+            )
         case "general":
             above = draw(widths)
             params = {"below": width, "above": above}
-            return shoal.Neighbourhood(**params, m=m), kind, params
+            return shoal.principles.Neighbourhood(**params, m=m), kind, params
         case "delta-l":
-            return shoal.DeltaL(delta=width, l=m), kind, {"delta": width}
+            return shoal.principles.DeltaL(delta=width, l=m), kind, {"delta": width}
         case "chain":
-            return shoal.Chain(epsilon=width, m=m), kind, {"epsilon": width}
-    return shoal.Window(width=width, m=m), kind, {"width": width}
+            return shoal.principles.Chain(epsilon=width, m=m), kind, {"epsilon": width}
+    return shoal.principles.Window(width=width, m=m), kind, {"width": width}
 
 
 @given(principles(), st.one_of(small_integers, decimals))
@@ -114,7 +118,7 @@ def test_the_frontier_has_every_m_where_the_floor_changes(values, relative):
 @given(small_integers, st.integers(0, 6), st.integers(1, 4))
 def test_the_bound_and_the_largest_m_agree(values, epsilon, m):
     bound = width_bound(coded(values), m)
-    achievable = m <= largest_share(coded(values), shoal.EpsilonM(epsilon=epsilon, m=m))
+    achievable = m <= largest_share(coded(values), shoal.principles.EpsilonM(epsilon=epsilon, m=m))
     assert achievable == (bound is None or epsilon < bound)
 
 
@@ -122,7 +126,7 @@ def test_the_bound_and_the_largest_m_agree(values, epsilon, m):
 def test_k_anonymity_counts_the_smallest_group(marks, k):
     groups = Groups.of(np.array(marks))
     smallest = min(marks.count(mark) for mark in marks)
-    found = shoal.KAnonymity(k=k).measure(groups, None)
+    found = shoal.principles.KAnonymity(k=k).measure(groups, None)
     assert found.risk == Fraction(1, smallest)
     assert found.holds == (smallest >= k)
 

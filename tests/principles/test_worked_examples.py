@@ -38,7 +38,7 @@ def holds(principle, values):
 
 
 def test_andys_risk_for_900_to_1100_is_three_quarters():
-    assert risk(shoal.EpsilonM(epsilon=100, m=2), ANDY["salary"][:4]) == Fraction(3, 4)
+    assert risk(shoal.principles.EpsilonM(epsilon=100, m=2), ANDY["salary"][:4]) == Fraction(3, 4)
 
 
 def test_the_published_table_of_the_paper_breaches_proximity():
@@ -50,7 +50,7 @@ def test_the_published_table_of_the_paper_breaches_proximity():
         }
     )
     schema = shoal.Schema(quasi="age", sensitive="salary")
-    audit = shoal.audit(published, schema, require=shoal.EpsilonM(epsilon=100, m=2))
+    audit = shoal.audit(published, schema, require=shoal.principles.EpsilonM(epsilon=100, m=2))
     assert not audit.holds
     measured = audit.findings[0].measurement
     assert measured.sizes[measured.breaches].tolist() == [4]
@@ -58,48 +58,48 @@ def test_the_published_table_of_the_paper_breaches_proximity():
 
 @pytest.mark.parametrize("values", [[40, 60], [50, 80]])
 def test_two_groups_hold_whose_union_does_not(values):
-    principle = shoal.EpsilonM(epsilon=15, m=2)
+    principle = shoal.principles.EpsilonM(epsilon=15, m=2)
     assert holds(principle, values)
     assert not holds(principle, [40, 60, 50, 80])
     assert risk(principle, [40, 60, 50, 80]) == Fraction(3, 4)
 
 
 def test_forty_fifty_sixty_has_risk_one():
-    assert risk(shoal.EpsilonM(epsilon=15, m=2), [40, 50, 60]) == 1
+    assert risk(shoal.principles.EpsilonM(epsilon=15, m=2), [40, 50, 60]) == 1
 
 
 def test_the_two_groups_of_the_revision_paper():
-    assert risk(shoal.EpsilonM(epsilon=15, m=2), [40, 60]) == Fraction(1, 2)
-    assert risk(shoal.EpsilonM(epsilon=15, m=2), [40, 50, 60]) == 1
-    assert risk(shoal.DeltaL(delta=15, l=2), [40, 60]) == 1
+    assert risk(shoal.principles.EpsilonM(epsilon=15, m=2), [40, 60]) == Fraction(1, 2)
+    assert risk(shoal.principles.EpsilonM(epsilon=15, m=2), [40, 50, 60]) == 1
+    assert risk(shoal.principles.DeltaL(delta=15, l=2), [40, 60]) == 1
 
 
 def test_monotonicity_of_delta_l_fails_and_that_of_window_holds():
-    delta = shoal.DeltaL(delta=7.5, l=2)
+    delta = shoal.principles.DeltaL(delta=7.5, l=2)
     assert holds(delta, [40, 60])
     assert holds(delta, [50, 80])
     assert not holds(delta, [40, 60, 50, 80])
-    window = shoal.Window(width=15, m=2)
+    window = shoal.principles.Window(width=15, m=2)
     assert holds(window, [40, 60])
     assert holds(window, [50, 80])
     assert holds(window, [40, 60, 50, 80])
 
 
 def test_window_of_thirty_finds_both_groups_at_risk_one():
-    assert risk(shoal.Window(width=30, m=2), [40, 60]) == 1
-    assert risk(shoal.Window(width=30, m=2), [40, 50, 60]) == 1
+    assert risk(shoal.principles.Window(width=30, m=2), [40, 60]) == 1
+    assert risk(shoal.principles.Window(width=30, m=2), [40, 50, 60]) == 1
 
 
 def test_maxsize_is_three_and_m_at_most_two_in_the_running_example():
     for below, above in ((20, 10000), (10000, 20)):
-        principle = shoal.Neighbourhood(below=below, above=above, m=2)
+        principle = shoal.principles.Neighbourhood(below=below, above=above, m=2)
         assert maxsize(RUNNING, principle) == 3
         assert largest_share(RUNNING, principle) == 2
     assert width_bound(RUNNING, 3) == 20
 
 
 def test_maxsize_of_the_two_parts_in_lemma_2():
-    principle = shoal.Neighbourhood(below=20, above=10000, m=2)
+    principle = shoal.principles.Neighbourhood(below=20, above=10000, m=2)
     low = code_column(pl.Series("s", [1000, 1010]))
     rest = code_column(pl.Series("s", [1020, 16000, 24000, 31000, 33000, 50000]))
     assert maxsize(low, principle) == 2
@@ -107,7 +107,7 @@ def test_maxsize_of_the_two_parts_in_lemma_2():
 
 
 def test_relative_two_tenths_is_closed_at_both_ends():
-    principle = shoal.EpsilonM(epsilon=0.2, m=2, relative=True)
+    principle = shoal.principles.EpsilonM(epsilon=0.2, m=2, relative=True)
     assert risk(principle, [100, 120]) == 1  # 120 lies in [80, 120]
     assert risk(principle, [100, 126]) == Fraction(1, 2)
     assert risk(principle, [80, 100]) == 1
@@ -115,7 +115,7 @@ def test_relative_two_tenths_is_closed_at_both_ends():
 
 
 def test_relative_needs_no_logarithm_over_zero_and_negatives():
-    principle = shoal.EpsilonM(epsilon=0.5, m=2, relative=True)
+    principle = shoal.principles.EpsilonM(epsilon=0.5, m=2, relative=True)
     assert risk(principle, [0, 0]) == 1
     assert risk(principle, [0, 1]) == Fraction(1, 2)
     assert risk(principle, [-10, -15]) == 1
@@ -125,16 +125,16 @@ def test_relative_needs_no_logarithm_over_zero_and_negatives():
 
 def test_uniform_values_reach_m_ten_for_a_tenth():
     values = code_column(pl.Series("s", [i / 99 for i in range(100)]))
-    assert largest_share(values, shoal.EpsilonM(epsilon=0.1, m=2)) == 10
+    assert largest_share(values, shoal.principles.EpsilonM(epsilon=0.1, m=2)) == 10
 
 
 @pytest.mark.parametrize(
     "principle",
     [
-        shoal.EpsilonM(epsilon=1, m=2),
-        shoal.DeltaL(delta=1, l=2),
-        shoal.Window(width=1, m=2),
-        shoal.KAnonymity(k=2),
+        shoal.principles.EpsilonM(epsilon=1, m=2),
+        shoal.principles.DeltaL(delta=1, l=2),
+        shoal.principles.Window(width=1, m=2),
+        shoal.principles.KAnonymity(k=2),
     ],
 )
 def test_a_group_of_one_has_risk_one_and_fails(principle):
@@ -143,11 +143,13 @@ def test_a_group_of_one_has_risk_one_and_fails(principle):
 
 
 def test_a_tenth_apart_in_decimals_is_a_tie_and_near():
-    assert risk(shoal.EpsilonM(epsilon=0.1, m=2), [0.3, 0.4]) == 1  # 0.4 - 0.3 > 0.1 in doubles
-    assert risk(shoal.EpsilonM(epsilon=0.1, m=2), [0.3, 0.41]) == Fraction(1, 2)
+    assert (
+        risk(shoal.principles.EpsilonM(epsilon=0.1, m=2), [0.3, 0.4]) == 1
+    )  # 0.4 - 0.3 > 0.1 in doubles
+    assert risk(shoal.principles.EpsilonM(epsilon=0.1, m=2), [0.3, 0.41]) == Fraction(1, 2)
 
 
 def test_integers_beyond_doubles_are_told_apart():
     big = 2**60
-    assert risk(shoal.EpsilonM(epsilon=0, m=2), [big, big + 1]) == Fraction(1, 2)
-    assert risk(shoal.EpsilonM(epsilon=1, m=2), [big, big + 1]) == 1
+    assert risk(shoal.principles.EpsilonM(epsilon=0, m=2), [big, big + 1]) == Fraction(1, 2)
+    assert risk(shoal.principles.EpsilonM(epsilon=1, m=2), [big, big + 1]) == 1

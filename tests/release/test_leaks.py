@@ -96,7 +96,7 @@ def release_of(number: int, how: str, method: str | None) -> shoal.Release:
         suppress="3%" if how == "suppress" else None,
         method=method,
     )
-    assert release.manifest["rows"] == ROWS
+    assert release.manifest.rows == ROWS
     return release
 
 
@@ -248,7 +248,7 @@ def test_no_type_lists_a_label_that_only_rows_left_out_have(tmp_path: Path, kind
         suppress="3%",
         linked={"visits": LISTING[kind](visits)},
     )
-    assert release.manifest["suppressed"] == 1
+    assert release.manifest.suppressed == 1
     texts: dict[str, str] = {}
     for ending in FORMATS:
         write_tables(release, tmp_path, ending)
@@ -295,31 +295,30 @@ def test_a_manifest_names_published_nodes_and_those_above_them() -> None:
         release = shoal.anonymize(
             table, schema, require="KAnonymity(k=2)", suppress="30%", method="Mondrian()"
         )
-        (entry,) = (one for one in release.manifest["columns"] if one["name"] == name)
+        (entry,) = (one for one in release.manifest.columns if one.name == name)
         values = {str(cells[row]) for row in release.linkage}
-        nodes = {one["name"]: one for one in entry["domain"]["nodes"]}
+        nodes = {one.name: one for one in entry.tree.nodes}
         wanted = set()
         for cell in set(release.published[name]):
             above: str | None = cell
             while above is not None:
                 wanted.add(above)
-                above = nodes[above]["parent"]
+                above = nodes[above].parent
         assert nodes.keys() == wanted
-        assert entry["domain"]["leaves"] == len(values)
+        assert entry.tree.leaves == len(values)
         for node, stated in nodes.items():
             under = {
                 value
                 for value in values
                 if rule_covers(rule, node, value, text=name not in NUMBERS)
             }
-            assert stated["leaves"] == len(under), (seed, node, sorted(values))
-        assert release.manifest["loss"]["ncp"][name] == pytest.approx(
+            assert stated.leaves == len(under), (seed, node, sorted(values))
+        assert release.manifest.loss.ncp[name] == pytest.approx(
             (
                 sum(
-                    (nodes[c]["leaves"] - 1) / max(len(values) - 1, 1)
-                    for c in release.published[name]
+                    (nodes[c].leaves - 1) / max(len(values) - 1, 1) for c in release.published[name]
                 )
-                + release.manifest["suppressed"]
+                + (release.manifest.suppressed or 0)
             )
             / len(cells)
         )
@@ -347,7 +346,7 @@ def test_a_value_is_spelled_as_published_rows_spell_it(
             require="KAnonymity(k=5)",
             suppress="5%",
         )
-        assert release.manifest["suppressed"] == 1
+        assert release.manifest.suppressed == 1
         release.write(tmp_path / "out", force=True)
         cells = (tmp_path / "out" / "release.csv").read_text("utf-8")
         assert not re.search(rf"(?<![\d.]){re.escape(left_out)}(?![\de])", cells)

@@ -214,7 +214,7 @@ def test_a_linkage_is_as_before_where_its_release_does_not_appear(tmp_path: Path
 
 def test_what_appears_at_the_owners_report_is_kept(tmp_path: Path) -> None:
     own = tmp_path / "own.html"
-    run = shoal.Run.over(
+    run = shoal.results.Run.over(
         table(), SCHEMA, require="KAnonymity(k=4)", output=tmp_path / "out", owner_report=own
     )
     with pytest.raises(shoal.OutputError, match=r"'own.html' was created.* release itself is comp"):
@@ -277,10 +277,10 @@ def with_person(first: int = 20) -> pl.DataFrame:
     return table(first).with_columns(who=pl.Series(range(first, first + ROWS)))
 
 
-def in_series(place: Path, name: str, rows: pl.DataFrame, **how: Any) -> shoal.Run:
+def in_series(place: Path, name: str, rows: pl.DataFrame, **how: Any) -> shoal.results.Run:
     schema = shoal.Schema(quasi="age", sensitive="pay", person="who")
     where = {"output": place / name, "ledger": place / "ledger"}
-    return shoal.Run.over(rows, schema, require="KAnonymity(k=4)", **where, **how)
+    return shoal.results.Run.over(rows, schema, require="KAnonymity(k=4)", **where, **how)
 
 
 @pytest.mark.parametrize("rounds", [0, 1])
@@ -300,7 +300,7 @@ def test_a_ledger_that_appears_or_changes_is_kept(tmp_path: Path, rounds: int) -
 def test_runs_at_one_time_are_all_in_the_history(tmp_path: Path) -> None:
     def once(first: int, progress: Callable[[str, float], None]) -> None:
         how = {"output": tmp_path / f"out{first}", "history": tmp_path / "history"}
-        shoal.Run.over(table(first), SCHEMA, require="KAnonymity(k=4)", **how).go(progress)
+        shoal.results.Run.over(table(first), SCHEMA, require="KAnonymity(k=4)", **how).go(progress)
 
     once(20, meddle(lambda: once(30, meddle(lambda: once(40, shoal.progress.silent)))))
     past = read_history(tmp_path / "history")
@@ -313,8 +313,8 @@ def test_runs_at_one_time_are_all_in_the_history(tmp_path: Path) -> None:
 def test_a_history_that_was_replaced_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "history"
     how = {"output": tmp_path / "a", "history": path}
-    shoal.Run.over(table(), SCHEMA, require="KAnonymity(k=4)", **how).go()
-    run = shoal.Run.over(
+    shoal.results.Run.over(table(), SCHEMA, require="KAnonymity(k=4)", **how).go()
+    run = shoal.results.Run.over(
         table(), SCHEMA, require="KAnonymity(k=4)", **how | {"output": tmp_path / "b"}
     )
     other = '{"shoal_history": 1, "key": "00"}\n'

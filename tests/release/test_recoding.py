@@ -70,10 +70,12 @@ def test_published_nodes_and_dates_cover_their_rows_tightly(drawn, method, k, we
     schema = shoal.Schema(
         quasi=["place", "born", "age"],
         sensitive="salary",
-        hierarchies={"place": shoal.Listed(paths=paths)},
+        hierarchies={"place": shoal.hierarchies.Listed(paths=paths)},
         weights={"place": weight},
     )
-    release = shoal.anonymize(table, schema, require=shoal.KAnonymity(k=k), method=method)
+    release = shoal.anonymize(
+        table, schema, require=shoal.principles.KAnonymity(k=k), method=method
+    )
     assert release.audit().holds
     paths = [path for path in paths if path[0] in set(table["place"])]  # leaves are values
     published, rows = release.published, release.linkage
@@ -98,14 +100,16 @@ def test_published_nodes_and_dates_cover_their_rows_tightly(drawn, method, k, we
         assert (low, high) == (min(dates), max(dates))
     for name, found in losses.items():
         mean = float(sum(found) / len(found))
-        assert release.manifest["loss"]["ncp"][name] == pytest.approx(mean, abs=1e-12)
+        assert release.manifest.loss.ncp[name] == pytest.approx(mean, abs=1e-12)
 
 
 @settings(deadline=None)
 @given(hierarchies(), st.data())
 def test_the_kernel_reads_the_loss_of_every_range_off_its_table(paths, data):
     labels = data.draw(st.lists(st.sampled_from([path[0] for path in paths]), min_size=1))
-    schema = shoal.Schema(quasi="place", hierarchies={"place": shoal.Listed(paths=paths)})
+    schema = shoal.Schema(
+        quasi="place", hierarchies={"place": shoal.hierarchies.Listed(paths=paths)}
+    )
     coded = code_table(pl.DataFrame({"place": labels}), schema)
     spelled = coded.quasi[0].spellings.to_list()
     paths = [path for path in paths if path[0] in spelled]  # leaves are values that occur

@@ -14,6 +14,7 @@ from amount import examples
 from reference.regions import Box, are_cut, disjoint_or_equal
 from shoal.audit.regions import check_regions
 from shoal.release.regions import roundest
+from stated import stated
 
 TREE: dict[str, Any] = {"all": {"ab": ["a", "b"], "cde": {"c": ["c"], "de": ["d", "e"]}}}
 UNDER = {
@@ -133,13 +134,13 @@ def test_the_audit_finds_cuts_exactly_where_there_are_any(rows: Rows) -> None:
         tight = shoal.anonymize(table, asked, require=require, method="Mondrian()", seed=1)
     except shoal.NotAchievable:
         return
-    stated = {c["name"]: c for c in regions.manifest["columns"]}
+    known = regions.manifest.by_name
     columns = [
-        stated["age"],
-        stated["kind"],
-        next(c for c in tight.manifest["columns"] if c["name"] == "leaf"),
+        known["age"],
+        known["kind"],
+        tight.manifest.by_name["leaf"],
     ]
-    manifest = {"cells": "regions", "columns": columns}
+    manifest = stated(columns, cells="regions")
     wrong = check_regions(tight.table.cast({"age": pl.String}), manifest, {})
     assert bool(wrong) is not holds_by_definition(table, tight.table)
     fine = check_regions(regions.table.cast({"age": pl.String}), regions.manifest, {})
@@ -177,7 +178,7 @@ def test_what_is_left_out_moves_no_cut() -> None:
     how: dict[str, Any] = {"cells": "regions", "method": "Mondrian()", "seed": 1}
     require = "FrequencyL(l=8)"
     release = shoal.anonymize(table, asked, require=require, suppress="20%", **how)
-    assert release.manifest["suppressed"] > 0
+    assert release.manifest.suppressed
     left = table.filter(pl.col("row").is_in(release.table["row"].implode()))
     again = shoal.anonymize(left, asked, require=require, **how)
     cells = [one.table.sort("row").select("row", "age", "zip") for one in (release, again)]

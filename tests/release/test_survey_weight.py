@@ -29,7 +29,7 @@ def test_weights_are_means_and_totals_stay(seed, tmp_path):
     rng = random.Random(seed)
     frame = people(rng)
     schema = shoal.Schema(quasi="age", sensitive="pay", survey_weight="w")
-    release = shoal.anonymize(frame, schema, require=shoal.EpsilonM(epsilon=900, m=3))
+    release = shoal.anonymize(frame, schema, require=shoal.principles.EpsilonM(epsilon=900, m=3))
     assert release.write(tmp_path / "out").holds
     written = pl.read_csv(tmp_path / "out" / "release.csv", infer_schema=False)
     exact = [float(frame["w"][int(row)]) for row in release.linkage]
@@ -52,7 +52,9 @@ def test_weights_are_means_and_totals_stay(seed, tmp_path):
 
 def test_the_audit_sees_weights_that_tell_rows_apart(tmp_path):
     schema = shoal.Schema(quasi="age", sensitive="pay", survey_weight="w")
-    release = shoal.anonymize(people(random.Random(1)), schema, require=shoal.KAnonymity(k=5))
+    release = shoal.anonymize(
+        people(random.Random(1)), schema, require=shoal.principles.KAnonymity(k=5)
+    )
     release.write(tmp_path / "out")
     file = tmp_path / "out" / "release.csv"
     table = pl.read_csv(file, infer_schema=False)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import shoal
+from shoal.ask.options import options_of
 from shoal.cli.anonymize import anonymize
 from shoal.runs.asked import asked
-from shoal.views.again import PLACES, command
+from shoal.views.again import command
 from system.shell import shoal as run
 
 if TYPE_CHECKING:
@@ -90,7 +91,8 @@ def test_every_option_is_public_or_the_owners_own() -> None:
     given = set(inspect.signature(anonymize).parameters)
     assert given == OPTIONS.keys() | OWN
     assert not OPTIONS.keys() & OWN
-    assert PLACES.keys() <= OPTIONS.keys()
+    public = {one.shares or one.name for one in options_of(shoal.Ask).values() if one.public}
+    assert OPTIONS.keys() >= public & given
 
 
 @pytest.fixture
@@ -113,16 +115,18 @@ def places(tmp_path: Path) -> dict[str, str]:
     }
 
 
-def parsed(words: tuple[str, ...], places: dict[str, str], patch: pytest.MonkeyPatch) -> shoal.Run:
+def parsed(
+    words: tuple[str, ...], places: dict[str, str], patch: pytest.MonkeyPatch
+) -> shoal.results.Run:
     """Return the run that a command makes."""
-    found: list[shoal.Run] = []
+    found: list[shoal.results.Run] = []
 
-    def caught(one: shoal.Run, *_: Any) -> None:
+    def caught(one: shoal.results.Run, *_: Any) -> None:
         found.append(one)
         msg = "caught"
         raise shoal.UsageError(msg)
 
-    patch.setattr(shoal.Run, "go", caught)
+    patch.setattr(shoal.results.Run, "go", caught)
     typed = []
     for word in words:
         column, equals, value = word.partition("=")
@@ -158,7 +162,7 @@ def test_the_printed_command_is_the_run_that_was_asked_for(
     assert second.schema == first.schema
     assert second.asked == first.asked
     skipped = {"said", "overruled", "schema", "require", "engine", "method", *OWN}
-    for one in fields(shoal.Run):
+    for one in fields(shoal.results.Run):
         if one.name not in skipped:
             mine, theirs = getattr(first, one.name), getattr(second, one.name)
             assert mine == theirs or number_of(mine) == number_of(theirs), one.name
@@ -172,6 +176,6 @@ def number_of(value: Any) -> Any:
 def test_no_place_of_an_engine_is_told() -> None:
     schema = shoal.Schema(quasi="age")
     engine = shoal.Spark(master="spark://secret.example:7077", shard=70)
-    told = asked(shoal.Run(schema=schema, require="KAnonymity(k=2)", engine=engine))
+    told = asked(shoal.results.Run(schema=schema, require="KAnonymity(k=2)", engine=engine))
     assert told["engine"] == "Spark(shard=70)"
-    assert "engine" not in asked(shoal.Run(schema=schema, require="KAnonymity(k=2)"))
+    assert "engine" not in asked(shoal.results.Run(schema=schema, require="KAnonymity(k=2)"))

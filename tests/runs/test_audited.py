@@ -43,7 +43,9 @@ def asked(**more: Any) -> dict[str, Any]:
 @pytest.fixture
 def spoiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `Split()` find groups in which everybody is alone."""
-    monkeypatch.setattr(shoal.Split, "search", lambda _, task: Groups(np.arange(len(task.coded))))
+    monkeypatch.setattr(
+        shoal.methods.Split, "search", lambda _, task: Groups(np.arange(len(task.coded)))
+    )
 
 
 @pytest.mark.usefixtures("spoiled")
@@ -68,7 +70,7 @@ def test_a_search_that_went_wrong_is_not_published_in_any_form(form, more, how):
 @pytest.mark.usefixtures("spoiled")
 def test_python_raises_where_the_command_exits_with_1(tmp_path: Path):
     table = write_csv(tmp_path / "people.csv", people().drop("who").rows(named=True))
-    told = shoal.Run(table=people(), **asked())
+    told = shoal.results.Run(table=people(), **asked())
     for do in (told.release, replace(told, output=tmp_path / "b").go):
         with pytest.raises(shoal.AuditFailed):
             do()
@@ -131,7 +133,7 @@ def test_cells_are_read_as_they_are_spelled(form, monkeypatch):
 
 def test_a_release_that_holds_says_what_was_measured():
     release = shoal.anonymize(people(), **asked())
-    assert release.manifest["measured"] == release.audit().measured()
+    assert release.manifest.measured == release.audit().measured()
 
 
 @pytest.mark.parametrize(
@@ -139,4 +141,4 @@ def test_a_release_that_holds_says_what_was_measured():
 )
 def test_releases_of_every_kind_are_audited_in_memory(require, method):
     told = asked() | {"require": require, "method": method}
-    assert shoal.anonymize(people(), **told).manifest["measured"][0]["holds"]
+    assert shoal.anonymize(people(), **told).manifest.measured[0].holds

@@ -187,8 +187,8 @@ def test_rows_left_out_of_people_who_have_many_are_told(capsys):
         made = shoal.anonymize(
             table, schema, require=f"KAnonymity(k={point.value:g})", method=found.method
         )
-        assert (point.left_out > 0) == (made.manifest["rows"] < table.height)
-        assert point.left_out + made.manifest["rows"] == pytest.approx(table.height, abs=20)
+        assert (point.left_out > 0) == (made.manifest.rows < table.height)
+        assert point.left_out + made.manifest.rows == pytest.approx(table.height, abs=20)
     assert any(point.left_out for point in found.points)
     print_frontier(found.to_dict())
     assert "left out" in capsys.readouterr().out

@@ -46,7 +46,10 @@ def test_a_set_shares_itself_among_its_labels():
 def test_a_node_shares_itself_among_the_labels_under_it():
     ages = pl.DataFrame({"age": ["11", "12", "21", "22", "29"], "pay": range(5)})
     schema = shoal.Schema(
-        quasi="age", sensitive="pay", types={"age": "code"}, hierarchies={"age": shoal.Prefix()}
+        quasi="age",
+        sensitive="pay",
+        types={"age": "code"},
+        hierarchies={"age": shoal.hierarchies.Prefix()},
     )
     feature = Feature.of(ages["age"], np.arange(5), kind="code")
     column = code_table(ages, schema).quasi[0]
@@ -60,7 +63,9 @@ def test_a_node_shares_itself_among_the_labels_under_it():
 
 def test_a_node_of_numbers_is_their_mean():
     ages = pl.DataFrame({"age": ["11", "12", "21", "22", "29", None], "pay": range(6)})
-    schema = shoal.Schema(quasi="age", sensitive="pay", hierarchies={"age": shoal.Prefix()})
+    schema = shoal.Schema(
+        quasi="age", sensitive="pay", hierarchies={"age": shoal.hierarchies.Prefix()}
+    )
     feature = Feature.of(ages["age"], np.arange(6), kind=None)
     column = code_table(ages, schema, missing="value").quasi[0]
     found = feature.cells(column, spans(column, _cover([0, 1], [2, 3], [4], [5])))
@@ -81,9 +86,11 @@ def test_dates_and_hierarchies_are_learned_from():
         }
     )
     schema = shoal.Schema(
-        quasi=["born", "zip"], sensitive="pay", hierarchies={"zip": shoal.Prefix()}
+        quasi=["born", "zip"], sensitive="pay", hierarchies={"zip": shoal.hierarchies.Prefix()}
     )
-    found = shoal.learning_utility(people, schema, require="KAnonymity(k=3)", method="Split()")
+    found = shoal.measures.learning_utility(
+        people, schema, require="KAnonymity(k=3)", method="Split()"
+    )
     assert (found.best("original") or 0) > 0.9
     assert 0.5 < (found.kept or 0) <= 1.05
 
@@ -144,7 +151,7 @@ def test_the_original_teaches_most_and_the_trivial_release_least(target, metric,
     schema = shoal.Schema(
         quasi=["age", "town"], sensitive=["noise"], other=[target], identifying=others
     )
-    found = shoal.learning_utility(
+    found = shoal.measures.learning_utility(
         _people(), schema, require="KAnonymity(k=5)", method=method, target=target
     )
     assert found.metric == metric
@@ -163,7 +170,9 @@ def test_the_original_teaches_most_and_the_trivial_release_least(target, metric,
 def test_cells_that_say_nothing_teach_nothing():
     people = _people(400)
     schema = shoal.Schema(quasi=["age", "town"], sensitive="rich")
-    found = shoal.learning_utility(people, schema, require="KAnonymity(k=200)", method="Mondrian()")
+    found = shoal.measures.learning_utility(
+        people, schema, require="KAnonymity(k=200)", method="Mondrian()"
+    )
     assert found.best("original") == pytest.approx(1, abs=0.05)
     assert found.best("release") == pytest.approx(0.5, abs=0.2)
     assert found.best("trivial") == found.baseline["roc_auc"] == 0.5
@@ -174,10 +183,12 @@ def test_the_answer_that_knows_nothing_is_the_commonest_label_or_the_mean():
         {"age": range(100), "ill": ["flu"] * 70 + ["gout"] * 20 + ["none"] * 10, "pay": range(100)}
     )
     schema = shoal.Schema(quasi="age", sensitive=["ill", "pay"])
-    labels = shoal.learning_utility(people, schema, require="KAnonymity(k=2)").baseline
+    labels = shoal.measures.learning_utility(people, schema, require="KAnonymity(k=2)").baseline
     assert labels["balanced_accuracy"] in {1 / 3, 1 / 2, 1}
     assert (labels["accuracy"] or 0) * 20 == round((labels["accuracy"] or 0) * 20)
-    numbers = shoal.learning_utility(people, schema, require="KAnonymity(k=2)", target="pay")
+    numbers = shoal.measures.learning_utility(
+        people, schema, require="KAnonymity(k=2)", target="pay"
+    )
     assert numbers.baseline["r2"] is not None
     assert numbers.baseline["r2"] <= 0
 
@@ -186,10 +197,10 @@ def test_equal_calls_give_equal_scores_and_the_table_stays():
     people = _people(300)
     before = people.clone()
     first, again = (
-        shoal.learning_utility(people, SCHEMA, require="KAnonymity(k=3)", method="Ring()")
+        shoal.measures.learning_utility(people, SCHEMA, require="KAnonymity(k=3)", method="Ring()")
         for _ in range(2)
     )
-    other = shoal.learning_utility(people, SCHEMA, require="KAnonymity(k=3)", seed=1)
+    other = shoal.measures.learning_utility(people, SCHEMA, require="KAnonymity(k=3)", seed=1)
     assert first == again
     assert first != other
     assert people.equals(before)
@@ -199,11 +210,11 @@ def test_a_release_that_was_made_before_is_learned_from():
     people = _people(600)
     train, held_out = people[:450], people[450:]
     release = shoal.anonymize(train, SCHEMA, require="KAnonymity(k=4)")
-    found = shoal.learning_of(release, held_out.to_pandas(), target="rich")
+    found = shoal.measures.learning_of(release, held_out.to_pandas(), target="rich")
     assert (found.trained, found.asked) == (450, 150)
     assert (found.best("release") or 0) > 0.9
     # text and numbers are the same cells
-    spelled = shoal.learning_of(release, held_out.cast(pl.String), target="rich")
+    spelled = shoal.measures.learning_of(release, held_out.cast(pl.String), target="rich")
     assert spelled.original == found.original
 
 
@@ -213,14 +224,16 @@ def test_suppressed_and_incomplete_rows_are_not_trained_on():
     )
     schema = shoal.Schema(quasi=["age", "town"], sensitive="pay")
     release = shoal.anonymize(people, schema, require="KAnonymity(k=3)", missing="drop")
-    assert shoal.learning_of(release, _people(50)).trained == 190
+    assert shoal.measures.learning_of(release, _people(50)).trained == 190
 
 
 @pytest.mark.parametrize("target", ["age", "name", "nothing"])
 def test_what_is_not_published_as_it_is_cannot_be_learned(target):
     schema = shoal.Schema(quasi=["age", "town"], sensitive="pay")
     with pytest.raises(shoal.UsageError):
-        shoal.learning_utility(_people(50), schema, require="KAnonymity(k=2)", target=target)
+        shoal.measures.learning_utility(
+            _people(50), schema, require="KAnonymity(k=2)", target=target
+        )
 
 
 def test_without_scikit_learn_a_sentence_names_the_extra():
@@ -228,7 +241,7 @@ def test_without_scikit_learn_a_sentence_names_the_extra():
         mock.patch.dict(sys.modules, {"sklearn": None, "sklearn.dummy": None}),
         pytest.raises(shoal.UsageError, match=r"shoal\[learning\]"),
     ):
-        shoal.learning_utility(_people(50), SCHEMA, require="KAnonymity(k=2)")
+        shoal.measures.learning_utility(_people(50), SCHEMA, require="KAnonymity(k=2)")
 
 
 @pytest.mark.parametrize("classes", [None, 2, 3])
@@ -273,17 +286,17 @@ def test_survey_weights_weigh_what_is_learned_and_are_no_feature():
         }
     )
     require = "KAnonymity(k=3)"
-    weighed = shoal.learning_utility(
+    weighed = shoal.measures.learning_utility(
         table, shoal.Schema(quasi="age", sensitive="pay", survey_weight="w"), require=require
     )
-    alike = shoal.learning_utility(
+    alike = shoal.measures.learning_utility(
         table.drop("w"), shoal.Schema(quasi="age", sensitive="pay"), require=require
     )
     assert fitted(weighed.original) > 0.8
     assert fitted(weighed.release) > 0.8
     assert fitted(alike.original) < 0.3
     nothing = table.with_columns(age=pl.lit(1), pay=pl.col("w") + age % 2)
-    told = shoal.learning_utility(
+    told = shoal.measures.learning_utility(
         nothing, shoal.Schema(quasi="age", sensitive="pay", survey_weight="w"), require=require
     )
     assert fitted(told.original) < 0.1
@@ -291,7 +304,7 @@ def test_survey_weights_weigh_what_is_learned_and_are_no_feature():
 
 def test_rows_that_stand_for_nobody_neither_teach_nor_are_asked():
     table = pl.DataFrame({"age": range(100), "pay": range(100), "w": [0] * 50 + [1] * 50})
-    found = shoal.learning_utility(
+    found = shoal.measures.learning_utility(
         table,
         shoal.Schema(quasi="age", sensitive="pay", survey_weight="w"),
         require="KAnonymity(k=2)",

@@ -49,7 +49,7 @@ def random_labels(rows, kind, seed):
 def test_from_random_labels_nothing_can_be_learned(rows, kind):
     for seed in range(2):
         table = random_labels(rows, kind, seed)
-        found = shoal.learning_utility(
+        found = shoal.measures.learning_utility(
             table, SCHEMA, require="KAnonymity(k=3)", method="Mondrian()", seed=seed
         )
         assert not found.learnable
@@ -86,13 +86,13 @@ def test_numbers_are_numbers_to_the_original_with_a_hierarchy_too(hierarchy):
     plain = shoal.Schema(quasi="x", sensitive="y")
     tree = shoal.Schema(quasi="x", sensitive="y", hierarchies={"x": hierarchy})
     options: Any = {"require": "KAnonymity(k=2)", "method": "Mondrian()"}
-    found = shoal.learning_utility(table, tree, **options)
-    assert found.original == shoal.learning_utility(table, plain, **options).original
+    found = shoal.measures.learning_utility(table, tree, **options)
+    assert found.original == shoal.measures.learning_utility(table, plain, **options).original
     assert score(found, "original") > 0.99
     assert score(found, "release") <= score(found, "original") + 0.01
     assert score(found, "release") > 0.5  # nodes are the mean of what is under them
     release = shoal.anonymize(table[:300], tree, **options)
-    assert score(shoal.learning_of(release, table[300:]), "original") > 0.99
+    assert score(shoal.measures.learning_of(release, table[300:]), "original") > 0.99
 
 
 @pytest.mark.parametrize("hierarchies", [{}, {"x": "Bins(width=10)"}])
@@ -112,12 +112,12 @@ def test_missing_numbers_can_be_a_value(hierarchies):
     )
     schema = shoal.Schema(quasi=["x", "town"], sensitive="y", hierarchies=hierarchies)
     options: Any = {"require": "KAnonymity(k=3)", "missing": "value"}
-    found = shoal.learning_utility(table, schema, method="Mondrian()", **options)
+    found = shoal.measures.learning_utility(table, schema, method="Mondrian()", **options)
     assert score(found, "original") > 0.9  # that a number is missing is known too
     release = shoal.anonymize(table[:250], schema, **options)
-    again = shoal.learning_of(release, table[250:])
+    again = shoal.measures.learning_of(release, table[250:])
     assert score(again, "original") > 0.9
-    spelled = shoal.learning_of(release, table[250:].cast(pl.String))
+    spelled = shoal.measures.learning_of(release, table[250:].cast(pl.String))
     assert spelled.original == again.original
 
 

@@ -17,7 +17,7 @@ def run(tmp_path):
     visits = pl.DataFrame({"patient": whom, "diagnosis": chance.choice(list("ABCDEF"), len(whom))})
     people.write_csv(tmp_path / "people.csv")
     visits.write_csv(tmp_path / "visits.csv")
-    return shoal.Run.of(
+    return shoal.results.Run.of(
         table=str(tmp_path / "people.csv"),
         linked={"visits": str(tmp_path / "visits.csv")},
         quasi=["age"],

@@ -69,7 +69,7 @@ def test_of_all_rows_an_estimate_is_the_loss_itself():
     release = shoal.anonymize(table, run().schema, require="KAnonymity(k=5)")
     assert found.all_rows
     assert found.gcp == pytest.approx(release.loss)
-    assert found.ncp == pytest.approx(release.manifest["loss"]["ncp"])
+    assert found.ncp == pytest.approx(release.manifest.loss.ncp)
 
 
 def test_columns_add_up_to_the_whole():

@@ -36,7 +36,7 @@ def test_a_price_is_the_loss_of_a_release(people, decided):
     file = decided('"KAnonymity(k=4)"', 'method = "Split()"\n')
     found = prices.price(people, file)
     whole = Run.load(file, table=people).release()
-    assert found["loss"] == whole.manifest["loss"]
+    assert found["loss"] == whole.manifest.loss.to_dict()
     assert found["rows"] == people.height
     fewer = prices.price(people, file, drop="zip")
     assert set(fewer["loss"]["ncp"]) == {"age", "sex"}
@@ -72,7 +72,7 @@ def test_the_usual_method_is_the_one_that_a_run_takes(people, decided):
         file = decided(require)
         found = prices.methods(people, file)
         (usual,) = [one["method"] for one in found if one["usual"]]
-        assert Run.load(file, table=people).release().manifest["method"] == usual
+        assert Run.load(file, table=people).release().manifest.method == usual
         for one in found:
             assert Run.load(file, table=people, method=one["method"]).release().audit().holds
 

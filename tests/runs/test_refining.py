@@ -11,12 +11,12 @@ from reference.refining import told_and_usual
 TREE = {"A": ["11", "12"], "B": ["21", "22"]}
 
 
-def refined(rows: int, method: str, require: str, **more) -> shoal.Refinement:
+def refined(rows: int, method: str, require: str, **more) -> shoal.results.Refinement:
     zips = ["11", "12", "21", "22"] if more.get("hierarchies") else ["11", "12", "21"]
     ill = "a" * rows if require.startswith("KAnonymity") else "abacab"[:rows]
     table = pl.DataFrame({"zip": [zips[n % len(zips)] for n in range(rows)], "ill": [*ill]})
     schema = shoal.Schema(quasi="zip", sensitive="ill", types={"zip": "code"}, **more)
-    return shoal.refine(table, schema, require=require, method=method)
+    return shoal.measures.refine(table, schema, require=require, method=method)
 
 
 @pytest.mark.parametrize("rows", [4])
@@ -55,4 +55,4 @@ def test_too_many_tables_are_refused() -> None:
     table = pl.DataFrame({"age": range(8), "ill": [*"abababab"]})
     schema = shoal.Schema(quasi="age", sensitive="ill")
     with pytest.raises(shoal.UsageError, match="fewer rows"):
-        shoal.refine(table, schema, require="KAnonymity(k=2)")
+        shoal.measures.refine(table, schema, require="KAnonymity(k=2)")

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.table.settings import TOP
+from shoal.ask.ask import Ask
+from shoal.ask.options import options_of
 
 PEOPLE = pl.DataFrame(
     {
@@ -67,7 +68,7 @@ def test_every_option_overrules_the_file_and_leaves_the_others_alone(file):
     names = list(OVERRULED)
     for some in itertools.chain([[]], ([name] for name in names), [names]):
         run = shoal.load(file, **{name: OVERRULED[name] for name in some})
-        alone = shoal.Run.of(**{name: OVERRULED[name] for name in some})
+        alone = shoal.results.Run.of(**{name: OVERRULED[name] for name in some})
         for name in names:
             told = alone if name in some else plain
             assert said(run, name) == said(told, name), (some, name)
@@ -85,22 +86,21 @@ def test_what_says_nothing_overrules_nothing(file, nothing):
 
 def test_an_option_that_there_is_not_is_refused_with_the_nearest():
     with pytest.raises(shoal.UsageError, match=r"no option 'quassi'. Did you mean 'quasi'"):
-        shoal.Run.of(quassi=["age"])
+        shoal.results.Run.of(quassi=["age"])
 
 
 def test_every_key_of_a_schema_file_is_a_part_of_a_run_or_of_its_schema():
-    run = shoal.Run.of()
-    for key in TOP:
-        elsewhere = key in {"columns", "odds"}  # odds are asked of an audit and a plan
-        assert elsewhere or hasattr(run, key) or hasattr(run.schema, key), key
+    run = shoal.results.Run.of()
+    for name, option in options_of(Ask).items():
+        assert not option.key or hasattr(run, name) or hasattr(run.schema, name), name
 
 
 def test_a_run_does_what_the_file_says_and_tells_what_was_dropped(file):
-    heard: list[shoal.Remark] = []
+    heard: list[shoal.results.Remark] = []
     outcome = shoal.load(file, output=file.parent / "out", seed=1).go(tell=heard.append)
     assert outcome.audit.holds
     told = {"seconds": outcome.facts["seconds"], "seconds_by": "processor"}
-    assert outcome.facts == outcome.release.manifest | told
+    assert outcome.facts == outcome.release.manifest.to_dict() | told
     assert outcome.facts["title"] == "From the file"
     assert list(outcome.remarks) == heard
     assert any("name" in str(one) and not one.warning for one in heard)
@@ -137,7 +137,7 @@ def test_what_is_wrong_is_known_before_any_work(file, monkeypatch, wrong, words)
     monkeypatch.chdir(file.parent)
     run = shoal.load(file, **wrong)
     (file.parent / "people.csv").unlink()  # nothing may need it
-    run_without_table = shoal.Run(**{**vars(run), "table": []})
+    run_without_table = shoal.results.Run(**{**vars(run), "table": []})
     with pytest.raises(shoal.UsageError, match=words):
         run_without_table.check()
 
@@ -150,7 +150,7 @@ def test_a_file_that_exists_is_refused_before_any_work(file):
 
 def test_frames_and_files_lead_to_the_same_task(file):
     read = shoal.load(file)
-    given = shoal.Run.of(
+    given = shoal.results.Run.of(
         table=PEOPLE, quasi=["age", "town"], sensitive="salary", require=read.require
     )
     for run in (read, given):
@@ -165,7 +165,7 @@ def test_frames_and_files_lead_to_the_same_task(file):
 
 def test_an_output_is_asked_for_in_the_words_of_who_asks():
     with pytest.raises(shoal.UsageError, match="Nothing is said about the columns") as told:
-        shoal.Run.of(table=PEOPLE).go()
+        shoal.results.Run.of(table=PEOPLE).go()
     assert ("output", None) in told.value.fix
     assert "--" not in str(told.value)
 
@@ -190,7 +190,7 @@ def test_a_rehearsal_looks_at_what_is_never_mixed_by_itself(people):
         schema = shoal.Schema(
             quasi="age", never_mix="sex", sensitive="pay", person="pid" if people else None
         )
-        run = shoal.Run(
+        run = shoal.results.Run(
             table=table,
             schema=schema,
             require=draw.choice(["KAnonymity(k=2)", "KAnonymity(k=3)", "FrequencyL(l=2)"]),

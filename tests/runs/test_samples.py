@@ -68,7 +68,7 @@ def test_warming_up_takes_rows_at_random(monkeypatch, tried):
     monkeypatch.setattr(searching, "FEW", 50)
     monkeypatch.setattr(searching, "search", lambda *_: None)
     for _ in range(5):
-        searching.warm_up(shoal.Split(), task())
+        searching.warm_up(shoal.methods.Split(), task())
     assert len({tuple(rows.tolist()) for rows in tried}) == 5
 
 

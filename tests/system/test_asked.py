@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.audit.asked import ASKED
 from shoal.audit.files import audit_directory
+from shoal.release.stated import StatedAsk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,12 +119,12 @@ def releases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         how: dict[str, Any] = {"require": "KAnonymity(k=3)"} | options
         if "hold_out" in how:
             how["hold_out_file"] = where / "controls.csv"
-        shoal.Run.over(table, shoal.Schema(**roles), output=made[name], **how).go()
+        shoal.results.Run.over(table, shoal.Schema(**roles), output=made[name], **how).go()
     first = table.unique("who", keep="first", maintain_order=True)
     one = shoal.Schema(quasi=["age", "town"], sensitive="pay", person="who")
     for turn in range(2):
         made["series"] = where / f"round{turn}"
-        shoal.Run.over(
+        shoal.results.Run.over(
             first[turn : 40 + 10 * turn],
             one,
             require="KAnonymity(k=3)",
@@ -265,4 +265,4 @@ def test_every_option_is_tried(releases: dict[str, Path]) -> None:
         for directory in releases.values()
         for name in json.loads((directory / "manifest.json").read_text("utf-8"))["asked"]
     }
-    assert {*ASKED} == said | {"delimiter", "encoding"}
+    assert {*StatedAsk.__struct_fields__} == said | {"delimiter", "encoding"}

@@ -177,7 +177,9 @@ def test_a_distance_over_several_columns() -> None:
     table = original().with_columns(hours=pl.col("salary") % 70)
     schema = library.Schema(quasi=["age", "zip"], sensitive=["salary", "hours"])
     release = library.anonymize(table, schema, require="KAnonymity(k=6)").table
-    found = library.attack([release], schema, distance=library.Lp(p=1, weights=(0.5, 0.5)))
+    found = library.attack(
+        [release], schema, distance=library.distances.Lp(p=1, weights=(0.5, 0.5))
+    )
     (one,) = found.vulnerability
     assert one.column == "salary+hours"
     assert len(library.attack([release], schema).vulnerability) == 2

@@ -29,7 +29,7 @@ def release(rows: int = 120) -> pl.DataFrame:
     )
 
 
-def attack(sensitive: list[str], **options: object) -> library.Attack:
+def attack(sensitive: list[str], **options: object) -> library.results.Attack:
     schema = library.Schema(quasi="q", sensitive=sensitive)
     return library.attack([release()], schema, **options)  # type: ignore[arg-type]
 
@@ -42,7 +42,7 @@ def test_labels_are_equal_or_not_whatever_the_width() -> None:
     assert "the same as" in labels.to_dict()["sentence"]
     assert any("labels of word" in remark for remark in found.remarks)
     assert not any("pay" in remark for remark in found.remarks)
-    same = attack(["word"], epsilons=[500], distance=library.Equality())
+    same = attack(["word"], epsilons=[500], distance=library.distances.Equality())
     assert same.vulnerability[0].epsilons == (0,)
     assert any("labels" in remark for remark in same.remarks)
     assert not any("labels" in remark for remark in attack(["word"]).remarks)
@@ -51,13 +51,15 @@ def test_labels_are_equal_or_not_whatever_the_width() -> None:
 def test_widths_are_in_the_units_of_the_distance() -> None:
     plain = attack(["pay"]).vulnerability[0]
     assert plain.epsilons[-1] > 10_000
-    named = attack(["pay"], distance=library.Absolute()).vulnerability[0]
+    named = attack(["pay"], distance=library.distances.Absolute()).vulnerability[0]
     assert (named.epsilons, named.breaches) == (plain.epsilons, plain.breaches)
-    scaled = attack(["pay", "hours"], distance=library.Lp(p="max")).vulnerability[0]
+    scaled = attack(["pay", "hours"], distance=library.distances.Lp(p="max")).vulnerability[0]
     assert scaled.epsilons[-1] == 0.3
-    units = attack(["pay", "hours"], distance=library.Lp(p=1, scale="none")).vulnerability[0]
+    units = attack(
+        ["pay", "hours"], distance=library.distances.Lp(p=1, scale="none")
+    ).vulnerability[0]
     assert units.epsilons[-1] > 10_000
-    edits = attack(["word"], distance=library.Edit()).vulnerability[0]
+    edits = attack(["word"], distance=library.distances.Edit()).vulnerability[0]
     assert edits.epsilons == (0, 1, 2)  # whole numbers of edits
     for one in (plain, scaled, units, edits):
         assert np.diff(np.array(one.breaches), axis=0).min() >= 0
@@ -66,7 +68,7 @@ def test_widths_are_in_the_units_of_the_distance() -> None:
 
 def test_widths_do_not_depend_on_the_order_of_the_rows() -> None:
     schema = library.Schema(quasi="q", sensitive=["pay", "hours"])
-    distance = library.Lp(p=1, scale="none")
+    distance = library.distances.Lp(p=1, scale="none")
     found = {
         library.attack([release().sample(fraction=1, shuffle=True, seed=seed)], schema,
                        distance=distance).vulnerability[0].epsilons

@@ -53,7 +53,7 @@ def test_what_no_method_reaches_ends_with_3(tmp_path: Path) -> None:
 REASON = "It was too hard."
 
 
-class Helpless(library.Split):
+class Helpless(library.methods.Split):
     """A method that never finds anything."""
 
     def search(self, task: object) -> NoReturn:
@@ -107,8 +107,8 @@ def test_query_error_is_that_of_the_library(tmp_path: Path) -> None:
     frame = pl.read_csv(table, infer_schema=False)
     schema = library.Schema(quasi=["age", "town", "score"], sensitive="salary")
     release = library.anonymize(frame, schema, require="KAnonymity(k=5)", method="Split()")
-    known = library.query_error(
-        release, frame, schema, workload=library.Workload(queries=40), seed=0
+    known = library.measures.query_error(
+        release, frame, schema, workload=library.measures.Workload(queries=40), seed=0
     )
     assert entry["query_error"]["mean"] == pytest.approx(known.mean)
 

@@ -33,7 +33,7 @@ def spoil(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     methods: set[str] = set()
 
     def audit(release: library.Release) -> Any:
-        if release.manifest["method"] not in methods:
+        if release.manifest.method not in methods:
             return audit_spelled(release)
         alone = pl.when(pl.int_range(pl.len()) == 0).then(10**6).otherwise("group")
         return release.audit_published(release.published.with_columns(group=alone))

@@ -271,7 +271,7 @@ def test_batches_of_sqlite_agree_on_a_type(place: Path, monkeypatch: pytest.Monk
 def test_python_writes_into_a_table_too(place: Path) -> None:
     people = pl.DataFrame({"age": range(8), "pay": range(0, 8000, 1000)})
     schema = package.Schema(quasi="age", sensitive="pay")
-    release = package.anonymize(people, schema, require=package.KAnonymity(k=2))
+    release = package.anonymize(people, schema, require=package.principles.KAnonymity(k=2))
     audit = release.write(f"sqlite:///{place}/new.db?table=t")
     assert audit.holds
     assert read_table(f"sqlite:///{place}/new.db?table=t").height == 8

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.release.statement import ANSWERS, CONTEXT
+from shoal.ask.fields import CONTEXT
+from shoal.release.statement import ANSWERS
 from shoal.views.annex import PRIVATE_FACTS
 from shoal.views.answers import PUBLIC_FACTS
 from shoal.views.dossier import NORMS, read_norm

@@ -117,7 +117,7 @@ def test_tables_and_releases_of_every_format_may_have_any_name(format, tmp_path)
     ):
         outcome = shoal(*command)
         assert outcome.code == 0, (command, outcome.err)
-    assert len(library.read(place)) == 8
+    assert len(library.measures.read(place)) == 8
 
 
 @pytest.mark.spark
@@ -126,7 +126,7 @@ def test_spark_refuses_names_that_it_cannot_read(format, tmp_path):
     table = odd_name(tmp_path, f".{format}")
     with table.open("wb") as file:
         WRITERS[format](pl.DataFrame({"age": range(8), "pay": range(0, 800, 100)}), file)
-    run = library.Run(
+    run = library.results.Run(
         table=table,
         schema=library.Schema(quasi="age", sensitive="pay"),
         require="KAnonymity(k=2)",

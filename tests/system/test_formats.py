@@ -17,7 +17,7 @@ import zstandard
 
 import shoal as package
 from shoal.audit.manifest import read_manifest
-from shoal.audit.tables import read_published
+from shoal.audit.tables import read_tables
 from shoal.table.files import FORMATS
 from shoal.table.reading import read_table
 from system.shell import COMMAND, ROLES, Outcome, Row, anonymize, names_in, run, shoal, write_csv
@@ -356,13 +356,13 @@ def test_dates_and_nodes_are_read_back_from_any_format(place: Path, format: str)
         hierarchies={"code": "Prefix()"},
     )
     release = package.anonymize(people, schema, require="EpsilonM(epsilon=150, m=3)")
-    assert {c.get("kind") for c in release.manifest["columns"]} == {"interval", "node", None}
+    assert {c.kind for c in release.manifest.columns} == {"interval", "node", None}
     if format == "sqlite":
         assert release.write(f"sqlite:///{place}/o.db?table=t").holds
         return
     release.write(place / "out", format=format)
     assert package.audit(place / "out").holds
-    found = read_published(place / "out", read_manifest(place / "out"))
+    found = read_tables(place / "out", read_manifest(place / "out")).rows
     for name in ("code", "left", "pay"):
         assert found[name].cast(pl.String).equals(release.published[name])
     if format in {"jsonl", "xlsx"}:  # without types of their own, dates are spelled as in CSV
@@ -441,7 +441,7 @@ def test_too_many_rows_for_a_sheet_are_refused(
     monkeypatch.setattr("shoal.release.writing.EXCEL_ROWS", 8)
     people = pl.DataFrame({"age": range(8), "pay": range(0, 8000, 1000)})
     schema = package.Schema(quasi="age", sensitive="pay")
-    release = package.anonymize(people, schema, require=package.KAnonymity(k=2))
+    release = package.anonymize(people, schema, require=package.principles.KAnonymity(k=2))
     with pytest.raises(package.OutputError, match="7 rows, the release has 8"):
         release.write(place / "out", format="xlsx")
     assert names_in(place) == []

@@ -230,7 +230,7 @@ def test_ordered_categories_are_split_in_their_order(order: list[str]) -> None:
         pl.DataFrame({"x": words, "pay": PAYS}, schema_overrides={"x": pl.Enum(order)}),
     ):
         release = shoal.anonymize(frame, plain, **asked)
-        assert release.manifest["columns"][0]["domain"] == order
+        assert release.manifest.columns[0].domain == order
         assert release.published.equals(expected.published)
         assert release.audit().holds
 
@@ -239,7 +239,7 @@ def test_ordered_categories_with_missing_cells_keep_their_order() -> None:
     frame = pd.DataFrame({"x": pd.Categorical(WORDS, ORDER, ordered=True), "pay": PAYS})
     schema = shoal.Schema(quasi="x", sensitive="pay")
     release = shoal.anonymize(frame, schema, require="KAnonymity(k=3)", missing="value")
-    assert release.manifest["columns"][0]["domain"] == [*ORDER, ""]
+    assert release.manifest.columns[0].domain == [*ORDER, ""]
 
 
 UTC = dt.UTC

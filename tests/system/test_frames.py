@@ -17,7 +17,7 @@ from system.shell import Row
 SCHEMA = shoal.Schema(
     quasi=["age", "town", "score"], sensitive="salary", identifying="name", other=["note"]
 )
-REQUIRE = shoal.EpsilonM(epsilon=500, m=3)
+REQUIRE = shoal.principles.EpsilonM(epsilon=500, m=3)
 
 
 def columns(rows: list[Row]) -> dict[str, list[Any]]:

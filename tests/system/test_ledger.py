@@ -42,9 +42,9 @@ def publish(where: Path, name: str, people: list[Person], **more):
     ).go()
 
 
-def next_run(where: Path, people: list[Person], **more: Any) -> shoal.Run:
+def next_run(where: Path, people: list[Person], **more: Any) -> shoal.results.Run:
     said: dict[str, Any] = {"schema": SCHEMA, "require": REQUIRE, "output": where / "next"} | more
-    return shoal.Run(table=pl.DataFrame(people), ledger=where / "ledger", **said)
+    return shoal.results.Run(table=pl.DataFrame(people), ledger=where / "ledger", **said)
 
 
 def linked(where: Path, name: str, people: list[Person]) -> dict[str, tuple[str, dict[str, str]]]:
@@ -395,14 +395,14 @@ def test_what_is_scaled_by_every_table_is_refused_in_the_first_round(tmp_path, r
     draw = random.Random(1)
     people = pl.DataFrame([somebody(draw, number) for number in range(40)])
     places: dict[str, Any] = {"ledger": tmp_path / "ledger", "output": tmp_path / "out"}
-    run = shoal.Run(table=people, schema=SCHEMA, require=require, **places)
+    run = shoal.results.Run(table=people, schema=SCHEMA, require=require, **places)
     for do in (run.go, run.rehearse):
         with pytest.raises(shoal.UsageError, match="changes from release to release"):
             do()
     assert not list(tmp_path.iterdir())
     unscaled = require.replace("k=4)", "k=4, distance=Lp(scale='none'))")
     if unscaled != require:
-        shoal.Run(table=people, schema=SCHEMA, require=unscaled, **places).go()
+        shoal.results.Run(table=people, schema=SCHEMA, require=unscaled, **places).go()
 
 
 def test_what_is_said_of_a_series_needs_one(tmp_path):

@@ -104,7 +104,7 @@ def test_living_groups_are_the_same_bytes_in_every_round(form, trimmed, tmp_path
     last: set[str] = set()
     gone: set[str] = set()
     for name, people in zip(names, rounds, strict=True):
-        shoal.Run(
+        shoal.results.Run(
             table=pl.DataFrame(people),
             schema=schema(**more if trimmed else {}),
             require=REQUIRE,
@@ -162,7 +162,7 @@ def apart(tmp_path):
     draw = random.Random(3)
     rounds = turns(draw)
     for place, people in enumerate(rounds[:2]):
-        shoal.Run(
+        shoal.results.Run(
             table=pl.DataFrame(people),
             schema=schema(),
             require=REQUIRE,

@@ -38,7 +38,7 @@ def people() -> pl.DataFrame:
 
 @pytest.fixture(scope="module")
 def release(people: pl.DataFrame) -> shoal.Release:
-    require = shoal.EpsilonM(epsilon=1000, m=3)
+    require = shoal.principles.EpsilonM(epsilon=1000, m=3)
     return shoal.anonymize(people, SCHEMA, require=require, method="Split()", missing="value")
 
 
@@ -60,7 +60,7 @@ def means(tables: dict[str, pl.DataFrame]) -> dict[str, float]:
 
 
 def typed(place: Path) -> dict[str, pl.DataFrame]:
-    found = shoal.read(place)
+    found = shoal.measures.read(place)
     return (
         dict(zip(("people", "values"), found, strict=True))
         if isinstance(found, tuple)
@@ -142,14 +142,14 @@ def test_loaders_are_refused_for_what_is_no_text(release: shoal.Release, tmp_pat
 
 def test_features_of_a_frame_are_refused_with_what_to_do(written: Path) -> None:
     with pytest.raises(shoal.ShoalError, match="takes a release or its directory"):
-        shoal.features(shoal.read(written / "out"))
+        shoal.measures.features(shoal.measures.read(written / "out"))
 
 
 def test_features_are_the_same_from_memory_and_from_files(
     written: Path, release: shoal.Release
 ) -> None:
     form = json.loads((written / "out" / "manifest.json").read_text())["form"]
-    one, other = shoal.features(written / "out"), release.as_form(form).features()
+    one, other = shoal.measures.features(written / "out"), release.as_form(form).features()
     assert one.columns == other.columns
     shares = [name for name in one.columns if name.startswith("birthplace=")]
     assert np.allclose(one.select(shares).sum_horizontal(), 1)
@@ -175,7 +175,7 @@ def test_a_pipeline_learns_from_cells_and_is_asked_about_people(
     answers = []
     for form in ("intervals", "bounds", "means"):
         table = release.table_as(form)
-        cells = shoal.CellTransformer(["age", "birthplace"])
+        cells = shoal.measures.CellTransformer(["age", "birthplace"])
         model = pipeline.make_pipeline(cells, linear.Ridge()).fit(table, table["income"])
         answers.append(model.predict(people))
         assert model[0].get_feature_names_out()[0] == "age"
@@ -257,7 +257,7 @@ def test_features_of_an_escaped_release_are_those_of_the_table_as_it_was(tmp_pat
         assert "'=Ulm" in (tmp_path / form / "release.csv").read_text("utf-8")
         wanted = plain.features()
         assert {"town==Ulm", "town=Aalen"} <= set(wanted.columns)
-        for found in (escaped.features(), shoal.features(tmp_path / form)):
+        for found in (escaped.features(), shoal.measures.features(tmp_path / form)):
             assert found.columns == wanted.columns
             assert sorted(found.rows()) == sorted(wanted.rows())
 

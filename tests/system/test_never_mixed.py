@@ -88,7 +88,7 @@ def check(place: Path, form: str, cells: pl.DataFrame) -> None:
         assert shoal.count(place, condition) == sum(
             bool(meant(row)) for row in people.rows(named=True)
         )
-    typed = shoal.read(place)
+    typed = shoal.measures.read(place)
     typed = typed[0] if form == "two-tables" else typed
     assert [name for name in typed.columns if name.startswith(NEVER)] == list(NEVER)
     assert [typed[name].dtype for name in NEVER] == [pl.Int64, pl.Float64, pl.Date, pl.Date]
@@ -110,12 +110,12 @@ def test_columns_and_cells_are_those_of_the_table(form: str, tmp_path: Path) -> 
     kinds = [table[name].dtype for name in NEVER]
     assert kinds == [pl.Int64, pl.Float64, pl.Date, pl.Date]
     stem = "people" if form == "two-tables" else "release"
-    features = shoal.features(release)
+    features = shoal.measures.features(release)
     for kind, read in READERS.items():
         place = tmp_path / kind
         release.write(place, format=kind)
         check(place, form, read(place / f"{stem}.{kind}"))
-        assert shoal.features(place).equals(features)
+        assert shoal.measures.features(place).equals(features)
 
 
 @pytest.mark.spark

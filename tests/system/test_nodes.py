@@ -89,14 +89,14 @@ def test_spoiled_nodes_are_found(change, tmp_path):
 def test_other_releases_have_none(options):
     release = published(**options)
     assert "node" not in release.table.columns
-    assert "nodes" not in release.manifest
+    assert release.manifest.nodes is None
 
 
 def test_a_coarser_release_has_none(tmp_path):
     published().write(tmp_path / "out")
     coarser = shoal.coarsen(tmp_path / "out", require="EpsilonM(epsilon=800, m=3)")
     assert "node" not in coarser.table.columns
-    assert "nodes" not in coarser.manifest
+    assert coarser.manifest.nodes is None
 
 
 def test_the_name_is_reserved():

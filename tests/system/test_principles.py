@@ -49,7 +49,7 @@ SCHEMA = shoal.Schema(quasi=["age", "zip"], sensitive=["illness", "salary"])
 @pytest.mark.parametrize("require", REQUIRED)
 def test_a_release_keeps_what_it_was_asked_for(require: str, tmp_path: Path) -> None:
     release = shoal.anonymize(people(), SCHEMA, require=require)
-    assert release.manifest["method"] == "Mondrian()"
+    assert release.manifest.method == "Mondrian()"
     release.write(tmp_path / "published")
     audit = shoal.audit(tmp_path / "published")
     assert audit.holds

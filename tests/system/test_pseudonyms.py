@@ -108,7 +108,7 @@ def test_columns_have_one_role(table: Path, key: Path, place: Path) -> None:
 def test_in_python() -> None:
     people = pl.DataFrame({"who": [7, 8, 9, None], "age": [1, 2, 3, 4], "pay": [1, 20, 300, 4000]})
     schema = package.Schema(quasi="age", sensitive="pay", pseudonymize="who")
-    require = package.KAnonymity(k=2)
+    require = package.principles.KAnonymity(k=2)
     release = package.anonymize(people, schema, require=require, key=KEY.encode())
     assert set(release.table["who"]) == {pseudonym("7"), pseudonym("8"), pseudonym("9"), None}
     assert KEY not in repr(vars(release))

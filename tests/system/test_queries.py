@@ -165,15 +165,19 @@ def test_dates_and_nodes_are_counted(tmp_path):
     for kind in ("csv", "parquet"):
         release.write(tmp_path / kind, format=kind)
         assert shoal.count(tmp_path / kind, "born <= '2000-01-02'") == pytest.approx(2 * 2 / 3)
-        assert shoal.losses(tmp_path / kind, original=table) == pytest.approx(found)
+        assert shoal.measures.losses(tmp_path / kind, original=table) == pytest.approx(found)
     with pytest.raises(shoal.UsageError, match="holds dates, and '3' is none"):
         release.count("born < 3")
-    error = shoal.query_error(release, table, known, workload="Workload(queries=20)", seed=1)
+    error = shoal.measures.query_error(
+        release, table, known, workload="Workload(queries=20)", seed=1
+    )
     assert error.truth.min() >= 1
 
 
 def test_a_workload_is_what_the_papers_say(people, schema):
-    questions = shoal.Workload(quasi=2, selectivity=0.125, queries=200).draw(people, schema, seed=3)
+    questions = shoal.measures.Workload(quasi=2, selectivity=0.125, queries=200).draw(
+        people, schema, seed=3
+    )
     assert len(questions.queries) == 200
     for query, truth in zip(questions.queries, questions.truth, strict=True):
         assert len(query) == 3
@@ -191,7 +195,9 @@ def test_a_workload_is_what_the_papers_say(people, schema):
                 assert high - low + 1 == int(whole) // 2
                 condition &= pl.col(name).is_between(int(low), int(high))
         assert truth == people.filter(condition).height > 0
-    again = shoal.Workload(quasi=2, selectivity=0.125, queries=200).draw(people, schema, seed=3)
+    again = shoal.measures.Workload(quasi=2, selectivity=0.125, queries=200).draw(
+        people, schema, seed=3
+    )
     assert again.queries == questions.queries
     assert again.redrawn == questions.redrawn
 
@@ -199,11 +205,11 @@ def test_a_workload_is_what_the_papers_say(people, schema):
 def test_empty_queries_are_drawn_again_and_counted():
     apart = pl.DataFrame({"age": [0, 1000], "pay": [0, 1]})
     known = shoal.Schema(quasi="age", sensitive="pay")
-    workload = shoal.Workload(quasi=1, sensitive=0, selectivity=0.25, queries=50)
+    workload = shoal.measures.Workload(quasi=1, sensitive=0, selectivity=0.25, queries=50)
     questions = workload.draw(apart, known, seed=1)
     assert questions.redrawn > 0
     assert set(questions.truth.tolist()) == {1}
-    thin = shoal.Workload(quasi=1, sensitive=0, selectivity=1e-9, queries=5)
+    thin = shoal.measures.Workload(quasi=1, sensitive=0, selectivity=1e-9, queries=5)
     far = apart.with_columns(pl.Series("age", [0, 10**12]))
     with pytest.raises(shoal.InputError, match="choose a larger selectivity"):
         thin.draw(far, known, seed=1)
@@ -212,11 +218,11 @@ def test_empty_queries_are_drawn_again_and_counted():
 def test_the_original_itself_and_its_perturbation_are_compared(people):
     known = shoal.Schema(quasi=["age", "town"], sensitive="income")
     exact = shoal.anonymize(people, known, require="KAnonymity(k=1)", method="Mondrian()")
-    questions = shoal.Workload(quasi=1, queries=100).draw(people, known, seed=5)
+    questions = shoal.measures.Workload(quasi=1, queries=100).draw(people, known, seed=5)
     assert questions.error(exact).mean <= 0.2  # boxes of equal rows only, or nearly so
-    kept = shoal.Perturb(p=1).publish(people, known)
+    kept = shoal.rivals.Perturb(p=1).publish(people, known)
     assert questions.error(kept).mean == pytest.approx(0)
-    noisy = shoal.Perturb(p=0.5).publish(people, known, seed=1)
+    noisy = shoal.rivals.Perturb(p=0.5).publish(people, known, seed=1)
     assert 0 < questions.error(noisy).median < 1
     query = questions.queries[0]
     pay = query["income"]
@@ -229,23 +235,23 @@ def test_the_original_itself_and_its_perturbation_are_compared(people):
         where = pl.col(name).is_between(int(wanted.cuts[0][0]), int(wanted.cuts[1][0]))
     expected = noisy.count(int(low), int(high), where=where).count
     assert questions.error(noisy).estimates[0] == pytest.approx(expected)
-    apart = shoal.Anatomy(l=2).publish(people, known)
+    apart = shoal.rivals.Anatomy(l=2).publish(people, known)
     assert 0 < questions.error(apart).median < 1
 
 
 def test_more_columns_than_there_are_cannot_be_asked_about(people, schema):
     with pytest.raises(shoal.UsageError, match="asks about 4 quasi columns"):
-        shoal.Workload(quasi=4).draw(people, schema)
+        shoal.measures.Workload(quasi=4).draw(people, schema)
     with pytest.raises(shoal.UsageError, match="'selectivity' parameter of Workload must be"):
-        shoal.Workload(selectivity=0)
+        shoal.measures.Workload(selectivity=0)
     with pytest.raises(shoal.InputError, match="A release or its directory is needed"):
-        shoal.query_error(people, people, schema)
+        shoal.measures.query_error(people, people, schema)
 
 
 def test_a_closer_release_errs_less():
     table = census(2000)
     known = shoal.Schema(quasi=["age", "occupation"], sensitive="income")
-    questions = shoal.Workload(queries=300).draw(table, known, seed=2)
+    questions = shoal.measures.Workload(queries=300).draw(table, known, seed=2)
     fine, coarse = (
         shoal.anonymize(table, known, require=f"KAnonymity(k={k})", method="Mondrian()")
         for k in (2, 200)
@@ -283,6 +289,6 @@ def test_numbers_in_another_writing_and_numbers_beside_missing_ones_are_counted(
     )
     assert release.count("pay > 1000") == 2
     assert release.count("age <= 2") == pytest.approx(2)
-    questions = shoal.Workload(quasi=2, queries=20).draw(table, known, seed=1)
+    questions = shoal.measures.Workload(quasi=2, queries=20).draw(table, known, seed=1)
     assert questions.error(release).mean < 2
     assert release.losses()["gcp"] == pytest.approx(release.loss)

@@ -23,10 +23,12 @@ def slow(monkeypatch):
 
 
 def test_another_method_publishes_where_the_usual_one_runs_out_of_time(slow) -> None:
-    run = shoal.Run(table=TABLE, schema=SCHEMA, require="EpsilonM(epsilon=2, m=3)", seconds=1)
+    run = shoal.results.Run(
+        table=TABLE, schema=SCHEMA, require="EpsilonM(epsilon=2, m=3)", seconds=1
+    )
     release = run.release()
     assert release.audit().holds
-    assert release.manifest["method"] == "Split()"
+    assert release.manifest.method == "Split()"
     assert release.settings["instead_of"] == "Exchange()"
 
 
@@ -60,7 +62,7 @@ def test_what_is_quickest_goes_first_and_the_rest_of_the_time_is_the_usual_metho
 
     monkeypatch.setattr(Exchange, "search", search)
     monkeypatch.setattr(Split, "search", first)
-    release = shoal.Run(
+    release = shoal.results.Run(
         table=TABLE, schema=SCHEMA, require="EpsilonM(epsilon=2, m=3)", seconds=2
     ).release()
     assert told == ["Split()", "Exchange()"]
@@ -78,8 +80,8 @@ def test_where_the_quickest_took_all_of_the_time_no_other_begins(monkeypatch):
         pytest.fail("no time was left")
 
     monkeypatch.setattr(Exchange, "search", search)
-    release = shoal.Run(
+    release = shoal.results.Run(
         table=TABLE, schema=SCHEMA, require="EpsilonM(epsilon=2, m=3)", seconds=1e-9
     ).release()
-    assert release.manifest["method"] == "Split()"
+    assert release.manifest.method == "Split()"
     assert release.audit().holds

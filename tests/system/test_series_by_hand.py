@@ -34,7 +34,7 @@ PEOPLE = [
 
 
 def publish(where: Path, name: str, people: list[dict[str, str]], **more):
-    return shoal.Run(
+    return shoal.results.Run(
         **{
             "table": pl.DataFrame(people),
             "schema": SCHEMA,
@@ -154,7 +154,7 @@ def hook(event, told):
     count += 1
 sys.addaudithook(hook)
 schema = shoal.Schema(quasi=["age", "town"], sensitive="pay", other="note", person="who")
-shoal.Run(table=pl.DataFrame(people), schema=schema, require="EpsilonM(epsilon=3, m=2)",
+shoal.results.Run(table=pl.DataFrame(people), schema=schema, require="EpsilonM(epsilon=3, m=2)",
           ledger=f"{where}/ledger", output=f"{where}/d").go()
 print(json.dumps(steps))
 """

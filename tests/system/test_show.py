@@ -44,7 +44,9 @@ def test_json_is_what_python_says(release):
         "show", release / "out", "--original", release / "people.csv", "--row", "4", "--json"
     )
     assert json.loads(done.out) == json.loads(
-        json.dumps(shoal.person(release / "out", 4, original=release / "people.csv").to_dict())
+        json.dumps(
+            shoal.measures.person(release / "out", 4, original=release / "people.csv").to_dict()
+        )
     )
 
 

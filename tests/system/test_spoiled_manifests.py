@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.audit.described import Wrong
 from shoal.audit.manifest import check_shape
-from shoal.audit.shapes import Wrong
 from system.test_manifests import WRONG, changed, places, put
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def readers(directory: Path) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "certificate", lambda: shoal.certificate(directory, sheet)
     yield "coarsen", lambda: shoal.coarsen(directory, require=[])
     yield "count", lambda: shoal.count(directory, "age > 30")
-    yield "read", lambda: shoal.read(directory)
+    yield "read", lambda: shoal.measures.read(directory)
     yield "attack", lambda: shoal.attack([directory], seed=1)
     yield "estimate", lambda: shoal.estimate(directory, share="pay > 5000", tables=2, chains=1)
 

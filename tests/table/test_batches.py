@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.audit.cells import as_text, spell_set
-from shoal.principles.groups import renumber
 from shoal.table import columns
 from shoal.table.coding import code_column
 from shoal.table.columns import Gathered, without_cells
 from shoal.table.delimited import read_csv
+from shoal.table.partition import renumber
 
 CELLS = st.one_of(
     st.sampled_from(

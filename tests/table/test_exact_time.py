@@ -109,7 +109,7 @@ def check_cells(directory: Path, truth: list[str], read: Any) -> None:
     assert min(widths) >= 0
     gcp = float(sum(widths) / len(widths) / span) if span else 0.0
     assert manifest["loss"]["gcp"] == pytest.approx(gcp, rel=1e-9, abs=1e-15)
-    assert shoal.losses(directory)["gcp"] == pytest.approx(gcp, rel=1e-9, abs=1e-15)
+    assert shoal.measures.losses(directory)["gcp"] == pytest.approx(gcp, rel=1e-9, abs=1e-15)
 
 
 @pytest.mark.few(1)

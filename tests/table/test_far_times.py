@@ -70,7 +70,7 @@ def test_times_beyond_all_years_are_refused_by_their_column(kind: str, unit: str
         frame = FRAMES[kind](times(unit, value))
         with pytest.raises(shoal.InputError, match=MESSAGE):
             published(frame, **ROLES[place])
-        assert published(frame).manifest["rows"] == ROWS  # where it is not used, it is no matter
+        assert published(frame).manifest.rows == ROWS  # where it is not used, it is no matter
 
 
 @pytest.mark.parametrize("kind", FRAMES)
@@ -82,7 +82,7 @@ def test_the_first_and_the_last_time_that_are_spelled_are_taken(kind: str, unit:
     ends = [(LAST + 1) * day - 1, FIRST * day] if unit != "ns" else [2**60, -(2**60)]
     for value in ends:
         frame = FRAMES[kind](times(unit, value))
-        assert published(frame, quasi="when").manifest["rows"] == ROWS
+        assert published(frame, quasi="when").manifest.rows == ROWS
 
 
 @pytest.mark.parametrize("day", [FIRST - 1, LAST + 1, 2**31 - 1, -(2**31)])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import shoal
 from amount import examples
-from shoal.audit.tables import read_published
+from shoal.audit.tables import read_tables
 from shoal.errors import OutputError
 from shoal.runs.auditing import audit_written
 from shoal.runs.publish import write_tables
@@ -49,7 +49,7 @@ def make(cells: list[str]) -> shoal.Release:
         other="note",
         types={"illness": "categorical"},
     )
-    return shoal.anonymize(people, schema, require=shoal.KAnonymity(k=2))
+    return shoal.anonymize(people, schema, require=shoal.principles.KAnonymity(k=2))
 
 
 def same(release: shoal.Release, found: pl.DataFrame) -> None:
@@ -73,7 +73,7 @@ def test_every_format_gives_back_the_text_that_came_in(format: str, cells: list[
             assert format == "xlsx"
             assert re.search("[\ufdd0-\ufdef\ufffe\uffff]", "".join(cells))
             return
-        same(release, read_published(Path(place), release.manifest))
+        same(release, read_tables(Path(place), release.manifest).rows)
         assert audit_written(release, Path(place)).holds
 
 

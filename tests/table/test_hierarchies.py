@@ -63,14 +63,16 @@ def test_a_name_for_different_labels_is_refused():
 def test_a_label_that_the_hierarchy_lacks_is_named():
     table = pl.DataFrame({"place": ["Italy", "Peru"], "salary": [1, 2]})
     schema = shoal.Schema(
-        quasi="place", sensitive="salary", hierarchies={"place": shoal.Listed(paths=PATHS)}
+        quasi="place",
+        sensitive="salary",
+        hierarchies={"place": shoal.hierarchies.Listed(paths=PATHS)},
     )
     with pytest.raises(shoal.InputError, match="'place' lacks the label 'Peru'"):
         shoal.anonymize(table, schema, require="KAnonymity(k=2)")
 
 
 def test_codes_of_several_lengths_are_masked_to_the_longest():
-    found = shoal.Prefix().levels(distinct(["12", "123", "1234"]))
+    found = shoal.hierarchies.Prefix().levels(distinct(["12", "123", "1234"]))
     assert found == (
         ("12", "12", "12**", "1***", "*"),
         ("123", "123*", "12**", "1***", "*"),
@@ -80,31 +82,31 @@ def test_codes_of_several_lengths_are_masked_to_the_longest():
 
 
 def test_the_calendar_gathers_days():
-    (path,) = shoal.Calendar().levels(distinct(["2024-05-17"]))
+    (path,) = shoal.hierarchies.Calendar().levels(distinct(["2024-05-17"]))
     assert path == ("2024-05-17", "2024-05-17", "2024-05", "2024-Q2", "2024", "*")
-    (path,) = shoal.Calendar().levels(distinct(["0999-12-31T23:59"]))
+    (path,) = shoal.hierarchies.Calendar().levels(distinct(["0999-12-31T23:59"]))
     assert path == ("0999-12-31T23:59", "0999-12-31", "0999-12", "0999-Q4", "0999", "*")
     with pytest.raises(shoal.InputError, match="has others"):
-        shoal.Calendar().levels(distinct(["yesterday"]))
+        shoal.hierarchies.Calendar().levels(distinct(["yesterday"]))
 
 
 def test_bins_begin_at_multiples_and_pair_up():
     labels = ["-3", "0.3", "7", "19"]
-    found = shoal.Bins(width=0.1).levels(distinct(labels[1:2], [0.3]))
+    found = shoal.hierarchies.Bins(width=0.1).levels(distinct(labels[1:2], [0.3]))
     assert found == (("0.3", "[0.3, 0.4)", "*"),)
-    found = shoal.Bins(width=5).levels(distinct(labels, [-3, 0.3, 7, 19]))
+    found = shoal.hierarchies.Bins(width=5).levels(distinct(labels, [-3, 0.3, 7, 19]))
     assert [path[1] for path in found] == ["[-5, 0)", "[0, 5)", "[5, 10)", "[15, 20)"]
     assert [path[-2] for path in found] == ["[-20, 0)", *["[0, 20)"] * 3]
 
 
 def test_quantiles_have_equal_numbers_of_rows():
     four = distinct(["1", "2", "3", "4"], [1, 2, 3, 4], [6, 2, 2, 2])
-    found = shoal.Quantiles(parts=2).levels(four)
+    found = shoal.hierarchies.Quantiles(parts=2).levels(four)
     assert [path[1] for path in found] == ["1", "2..4", "2..4", "2..4"]
 
 
 def test_neighbours_are_grouped():
-    found = shoal.Grouped(size=2).levels(distinct(list("abcde")))
+    found = shoal.hierarchies.Grouped(size=2).levels(distinct(list("abcde")))
     assert [path[1] for path in found] == ["a..b", "a..b", "c..d", "c..d", "e"]
     assert [path[2] for path in found] == ["a..d", "a..d", "a..d", "a..d", "e"]
     assert len({path[-1] for path in found}) == 1
@@ -181,7 +183,7 @@ def test_a_weight_steers_the_search():
     for weights in ({"x": 20}, {}, {"y": 20}):
         schema = shoal.Schema(quasi=["x", "y"], sensitive="salary", weights=weights)
         release = shoal.anonymize(table, schema, require="KAnonymity(k=5)", method="Split()")
-        losses.append(release.manifest["loss"]["ncp"]["x"])
+        losses.append(release.manifest.loss.ncp["x"])
     assert losses[0] < losses[1] < losses[2]
 
 

@@ -1,5 +1,7 @@
 """The schema file: where keys stand, what is read, and how everything wrong with it is told."""
 
+from typing import Any
+
 import pytest
 
 from shoal.errors import InputError
@@ -103,10 +105,10 @@ Europe = ["Italy"]
 
 def test_everything_that_is_said_is_read_and_paths_are_beside_the_file(tmp_path):
     path = write(tmp_path, GOOD)
-    said = read_settings(path)
+    said = read_settings(path).ask
     beside = path.parent
-    assert said.table == [str(beside / "people.csv")]
-    assert said.roles == {"quasi": ["age", "zip"], "sensitive": ["salary"]}
+    assert said.table == (str(beside / "people.csv"),)
+    assert (said.quasi, said.sensitive, said.other) == (("age", "zip"), ("salary",), ())
     assert said.output == str(beside / "published")
     assert said.types == {"zip": "code", "size": "ordered"}
     assert said.order == {"size": ["S", "M", "L"]}
@@ -116,8 +118,9 @@ def test_everything_that_is_said_is_read_and_paths_are_beside_the_file(tmp_path)
         "land": {"Europe": ["Italy"]},
     }
     assert said.weights == {"zip": 2}
-    assert said.require[0] == "salary: EpsilonM(epsilon=5, m=2)"
-    assert repr(str(beside / "d.csv")) in said.require[1]
+    require: Any = said.require
+    assert require[0] == "salary: EpsilonM(epsilon=5, m=2)"
+    assert repr(str(beside / "d.csv")) in require[1]
     assert (said.suppress, said.seconds, said.missing) == ("1%", 2.5, "drop")
     assert (said.format, said.escape_formulas) == ("parquet", True)
 
@@ -133,6 +136,7 @@ def test_everything_that_is_said_is_read_and_paths_are_beside_the_file(tmp_path)
         ("seconds = true", 1, "seconds", "a number"),
         ("escape_formulas = 1", 1, "escape_formulas", "true or false"),
         ("suppress = 1", 1, "suppress", "1%"),
+        ("hold_out = 1", 1, "hold_out", "5%"),
         ("decimal = ';'", 1, "decimal", "','"),
         ("missing = 'dorp'", 1, "missing", "'drop'"),
         ("columns = 1", 1, "columns", "a table"),

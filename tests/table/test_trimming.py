@@ -94,15 +94,15 @@ def test_what_holds_is_measured_on_the_values_as_published(seed, tmp_path):
         round={"age": 5, "charges": 100, "hours": 10},
         top={"age": 85, "charges": "95%"},
     )
-    release = shoal.anonymize(frame, schema, require=shoal.EpsilonM(epsilon=150, m=3))
+    release = shoal.anonymize(frame, schema, require=shoal.principles.EpsilonM(epsilon=150, m=3))
     audit = release.write(tmp_path / "out")
     assert audit.holds
     assert shoal.audit(tmp_path / "out").holds
-    columns = {c["name"]: c for c in release.manifest["columns"]}
-    assert columns["age"]["top"] == 85
-    assert columns["charges"]["round"] == 100
+    columns = release.manifest.by_name
+    assert columns["age"].top == 85
+    assert columns["charges"].round == 100
     written = pl.read_csv(tmp_path / "out" / "release.csv", infer_schema=False)
-    top = columns["charges"]["top"]
+    top = columns["charges"].top
     for link, row in zip(release.linkage, written.iter_rows(named=True), strict=True):
         wanted = trimmed(str(frame["charges"][int(link)]), step="100", bottom=None, top=str(top))
         assert Fraction(row["charges"]) == wanted
@@ -127,7 +127,7 @@ def test_a_release_without_groups_is_audited_against_the_table_it_was_made_from(
     )
     schema = shoal.Schema(quasi="age", sensitive="pay", round={"age": 10}, top={"age": 80})
     release = shoal.anonymize(
-        frame, schema, require=shoal.KAnonymity(k=3), method=shoal.Freeform(k=3)
+        frame, schema, require=shoal.principles.KAnonymity(k=3), method=shoal.methods.Freeform(k=3)
     )
     release.write(tmp_path / "out")
     assert shoal.audit(tmp_path / "out", original=frame).holds
@@ -200,8 +200,8 @@ def test_a_percentile_is_one_of_published_rows_and_of_no_others(seed, said, engi
     release = shoal.anonymize(
         frame, schema, require="KAnonymity(k=3)", missing="drop", engine=engine
     )
-    (column,) = [one for one in release.manifest["columns"] if one["name"] == "pay"]
-    assert column["top"] == taken_of(frame, release.linkage.tolist(), 90)
+    (column,) = [one for one in release.manifest.columns if one.name == "pay"]
+    assert column.top == taken_of(frame, release.linkage.tolist(), 90)
     assert len(release.linkage) < frame.drop_nulls().height or not said
     spoiled = frame.with_columns(
         pl.when(pl.col("age").is_null() | pl.col("note").is_null())
@@ -211,7 +211,7 @@ def test_a_percentile_is_one_of_published_rows_and_of_no_others(seed, said, engi
     )
     if not said:
         again = shoal.anonymize(spoiled, schema, require="KAnonymity(k=3)", missing="drop")
-        assert again.manifest["columns"] == release.manifest["columns"]
+        assert again.manifest.columns == release.manifest.columns
 
 
 def test_rows_that_nothing_publishes_would_be_seen_in_a_threshold():
@@ -230,7 +230,7 @@ def test_rows_that_nothing_publishes_would_be_seen_in_a_threshold():
 def test_a_percentile_is_refused_where_rows_may_be_suppressed(side, name):
     share = {"top": "99%", "bottom": "1%"}[side]
     schema = shoal.Schema(quasi="age", sensitive="pay", **{side: {name: share}})  # type: ignore[arg-type]
-    run = shoal.Run(
+    run = shoal.results.Run(
         table=with_people(1).drop_nulls(), schema=schema, require="KAnonymity(k=3)", suppress="5%"
     )
     for do in (run.release, run.rehearse):
@@ -249,7 +249,7 @@ def test_a_percentile_is_refused_where_people_keep_fewer_rows_than_it_was_taken_
     said: dict[str, Any] = {"quasi": "age", "sensitive": "pay", "person": "who"}
     how: dict[str, Any] = {"require": "KAnonymity(k=2)"}
     plain = shoal.anonymize(frame, shoal.Schema(**said, top={"pay": 9000}), **how)
-    assert plain.manifest["capped"] > 0
+    assert plain.manifest.capped
     with pytest.raises(UsageError, match="of them are not published"):
         shoal.anonymize(frame, shoal.Schema(**said, top={"pay": "80%"}), **how)
 

@@ -87,7 +87,7 @@ def test_a_release_of_written_dates_is_of_dates(way, tmp_path):
         }
     )
     schema = shoal.Schema(quasi="born", sensitive="seen")
-    release = shoal.anonymize(frame, schema, require=shoal.EpsilonM(epsilon=200, m=3))
+    release = shoal.anonymize(frame, schema, require=shoal.principles.EpsilonM(epsilon=200, m=3))
     assert release.write(tmp_path / "csv").holds
     assert shoal.audit(tmp_path / "csv").holds
     written = pl.read_csv(tmp_path / "csv" / "release.csv", infer_schema=False)

@@ -106,7 +106,7 @@ def test_words_of_another_version_may_differ_and_facts_may_not(releases: dict[st
             if name not in {"age", "pay"}:
                 continue
             path.write_text(pl.DataFrame(spoiled).write_csv())
-            found = untrue_codebook(directory, tables, manifest | {"shoal": "0.0.1"})
+            found = untrue_codebook(directory, tables, manifest.but(shoal="0.0.1"))
             assert bool(found) is (what not in {"done", "caution"}), what
     finally:
         path.write_bytes(text)

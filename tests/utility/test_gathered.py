@@ -17,6 +17,7 @@ from shoal.datasets.census import census
 from shoal.utility import tilted
 from shoal.utility.queries import BoxTable
 from shoal.utility.selectivity import published_answers
+from stated import stated
 
 SCHEMA = shoal.Schema(quasi="age", sensitive="pay")
 DOMAIN = [0, 60]
@@ -45,7 +46,7 @@ def test_rows_of_stretched_cells_lie_where_the_definition_says(
     cells = [spelled(ends) for ends in few + many]
     low, high = sorted((one, other))
     rows = [{"age": cell, "pay": "1"} for cell in cells]
-    table = BoxTable.of(pl.DataFrame(rows), {"columns": STATED}, SCHEMA)
+    table = BoxTable.of(pl.DataFrame(rows), stated(STATED), SCHEMA)
     found = shoal.count(table, f"{low} <= age <= {high}")
     kinds = {"age": "interval", "pay": "exact"}
     known = expected_count(rows, kinds, {"age": DOMAIN}, lambda at: low <= at["age"] <= high)
@@ -64,18 +65,20 @@ def test_exchange_is_ahead_of_round_robin_and_of_itself_spread_evenly(
     table = census(12_000)
     schema = shoal.Schema(quasi=["age", "birthplace", "occupation"], sensitive="income")
     asked = [
-        shoal.Workload(quasi=quasi, selectivity=0.1, queries=200).draw(table, schema, seed=1)
+        shoal.measures.Workload(quasi=quasi, selectivity=0.1, queries=200).draw(
+            table, schema, seed=1
+        )
         for quasi in (1, 2, 3)
     ]
 
     def errors(method: Any) -> list[float]:
-        require = shoal.EpsilonM(epsilon=4500, m=7)
+        require = shoal.principles.EpsilonM(epsilon=4500, m=7)
         release = shoal.anonymize(table, schema, require=require, method=method, seed=1)
         return [some.error(published_answers(release)).mean for some in asked]
 
-    close = errors(shoal.Exchange())
-    regions = errors(shoal.Split(partition="round-robin"))
+    close = errors(shoal.methods.Exchange())
+    regions = errors(shoal.methods.Split(partition="round-robin"))
     assert all(one < other for one, other in zip(close, regions, strict=True))
     monkeypatch.setattr(tilted, "STRETCHED", float("inf"))
-    evenly = errors(shoal.Exchange())
+    evenly = errors(shoal.methods.Exchange())
     assert sum(close) < 0.98 * sum(evenly)

@@ -34,7 +34,7 @@ def schema(hierarchy):
     return shoal.Schema(
         quasi=QUASI,
         sensitive=["pay"],
-        hierarchies={"place": shoal.Prefix()} if hierarchy else {},
+        hierarchies={"place": shoal.hierarchies.Prefix()} if hierarchy else {},
         weights={"age": 3.0},
     )
 
@@ -156,14 +156,17 @@ def test_the_owners_report_says_how_far_from_the_least_a_release_is_unless_rows_
     frame = table(np.random.default_rng(1), 120)
     for suppress in (None, "10%"):
         release = shoal.anonymize(
-            frame, schema(hierarchy=False), require=shoal.KAnonymity(k=3), suppress=suppress
+            frame,
+            schema(hierarchy=False),
+            require=shoal.principles.KAnonymity(k=3),
+            suppress=suppress,
         )
         release.owner_report(tmp_path / str(suppress))
         page = (tmp_path / str(suppress)).read_text("utf-8")
         assert ("any release of these rows has to lose" in page) == (
-            release.manifest["suppressed"] == 0
+            release.manifest.suppressed == 0
         )
-        if not release.manifest["suppressed"]:
+        if not release.manifest.suppressed:
             bound = least_loss(release.coded, release.requirements)
             assert 0 < bound <= release.loss
 

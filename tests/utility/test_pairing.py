@@ -127,7 +127,7 @@ def test_what_groups_do_not_tell_is_not_learned(seed):
 def test_what_groups_tell_takes_a_quarter_of_the_error_away(seed):
     frame = made(4000, seed, tells=True)
     both = two_tables(frame, "EpsilonM(epsilon=650, m=4)")
-    asked = shoal.Workload(quasi=1, queries=100).draw(frame, SCHEMA, seed=seed)
+    asked = shoal.measures.Workload(quasi=1, queries=100).draw(frame, SCHEMA, seed=seed)
     found = asked.compare(both).mean
     object.__setattr__(both, "pairing", None)
     assert found < 0.75 * asked.compare(both).mean
@@ -215,7 +215,7 @@ def test_people_with_several_values_share_them_all():
     assert isinstance(answers, TwoTables)
     assert answers.pairing is not None
     rows = release.count("pay >= 0")
-    assert rows == release.manifest["rows"]
+    assert rows == release.manifest.rows
     assert release.count("age >= 0 and pay >= 0") == pytest.approx(rows, rel=1e-5)
     parts = [release.count(f"{age} and pay > 2500") for age in ("age < 50", "age >= 50")]
     assert sum(parts) == pytest.approx(release.count("pay > 2500"), rel=1e-5)

@@ -20,8 +20,8 @@ def simulated(pay: np.ndarray, epsilon: int, m: int) -> tuple[float, float, floa
     published value somebody truly has; and the least number that the first is a share of.
     """
     table = pl.DataFrame({"person": np.arange(len(pay)), "pay": pay})
-    require = shoal.EpsilonM(epsilon=epsilon, m=m)
-    rival = shoal.Perturb.meeting(table, SCHEMA, require=require)
+    require = shoal.principles.EpsilonM(epsilon=epsilon, m=m)
+    rival = shoal.rivals.Perturb.meeting(table, SCHEMA, require=require)
     assert rival.p > 0
     centres = np.unique(pay)
     inside, seen = np.zeros((2, len(centres[::7])))

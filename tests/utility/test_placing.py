@@ -58,7 +58,7 @@ def test_means_are_ahead_of_intervals_where_values_go_with_places(m, seed):
     plain = replace(boxes(release))
     object.__setattr__(plain, "placed", None)
     for quasi in (1, 2):
-        asked = shoal.Workload(quasi=quasi, queries=150).draw(frame, SCHEMA, seed=seed)
+        asked = shoal.measures.Workload(quasi=quasi, queries=150).draw(frame, SCHEMA, seed=seed)
         found = asked.error(release).mean
         assert found < 0.8 * asked.error(release.as_form("intervals")).mean
         assert found < 0.8 * asked.compare(plain).mean
@@ -72,7 +72,7 @@ def test_means_of_three_are_ahead_of_intervals_on_the_whole():
         frame = made(5000, seed, tells=True)
         release = published(frame, 3)
         for quasi in (1, 2):
-            asked = shoal.Workload(quasi=quasi, queries=150).draw(frame, SCHEMA, seed=seed)
+            asked = shoal.measures.Workload(quasi=quasi, queries=150).draw(frame, SCHEMA, seed=seed)
             behind = asked.error(release.as_form("intervals")).mean
             ratios.append(asked.error(release).mean / behind)
     assert np.mean(ratios) < 0.9
@@ -109,7 +109,7 @@ def test_answers_do_not_depend_on_the_order_of_rows():
     release = published(frame)
     mixed = plain_text(release).sample(fraction=1, shuffle=True, seed=8)
     others = BoxTable.of(mixed, release.manifest, release.schema), published_answers(release)
-    asked = shoal.Workload(quasi=2, queries=20).draw(frame, SCHEMA, seed=1)
+    asked = shoal.measures.Workload(quasi=2, queries=20).draw(frame, SCHEMA, seed=1)
     expected = asked.error(release).estimates
     for other in others:
         assert isinstance(other, BoxTable)
@@ -120,7 +120,7 @@ def test_answers_do_not_depend_on_the_order_of_rows():
 def test_some_groups_are_enough_to_learn_from(monkeypatch):
     frame = made(4000, 5, tells=True)
     release = published(frame)
-    asked = shoal.Workload(quasi=1, queries=100).draw(frame, SCHEMA, seed=1)
+    asked = shoal.measures.Workload(quasi=1, queries=100).draw(frame, SCHEMA, seed=1)
     every = asked.compare(replace(boxes(release))).mean
     monkeypatch.setattr(pairing, "LEARNED", 1500)
     some = replace(boxes(release))

@@ -19,6 +19,7 @@ from amount import examples
 from reference.queries import anatomy_count, expected_count
 from shoal.utility.queries import BoxTable, ExactTable
 from shoal.utility.sets import Numbers
+from stated import stated
 from tables import QUASI, frame, schema, tables
 
 PLACES = {"west": ["p", "q"], "east": ["r"], "*": ["p", "q", "r"]}
@@ -132,7 +133,7 @@ def box_table(published):
         }
         for name in SCHEMA.quasi
     ] + [{"name": name, "role": "sensitive"} for name in SCHEMA.sensitive]
-    return BoxTable.of(table, {"columns": columns}, SCHEMA)
+    return BoxTable.of(table, stated(columns), SCHEMA)
 
 
 def python(condition):
@@ -191,7 +192,7 @@ def test_releases_answer_from_memory_and_from_files_as_the_definition_says(
     release = shoal.anonymize(
         frame(table),
         schema(),
-        require=shoal.KAnonymity(k=k),
+        require=shoal.principles.KAnonymity(k=k),
         method="Freeform()" if free else "Mondrian()",
     )
     chance = np.random.default_rng(seed)
@@ -200,7 +201,9 @@ def test_releases_answer_from_memory_and_from_files_as_the_definition_says(
     job = str(chance.choice(table["job"]))
     condition = f"{low} <= age <= {high} and zip < 11 and (job == '{job}' or salary > {pay})"
     kinds = {"age": "interval", "zip": "interval", "job": "set", "salary": "exact"}
-    domains = {c["name"]: c["domain"] for c in release.manifest["columns"] if "domain" in c}
+    domains = {
+        c["name"]: c["domain"] for c in release.manifest.to_dict()["columns"] if "domain" in c
+    }
     published = [
         {**row, "salary": int(row["salary"])}
         for row in release.published.select(*QUASI, "salary").to_dicts()
@@ -216,7 +219,7 @@ def test_releases_answer_from_memory_and_from_files_as_the_definition_says(
 @given(tables(most=20), st.integers(0, 9), st.integers(0, 30))
 @settings(deadline=None)
 def test_two_tables_answer_by_all_pairings_of_a_group(table, age, pay):
-    both = shoal.Anatomy(l=1).publish(frame(table), schema())
+    both = shoal.rivals.Anatomy(l=1).publish(frame(table), schema())
     found = shoal.count(both, f"age <= {age} and job in {{'{table['job'][0]}'}} and salary > {pay}")
     expected = anatomy_count(
         both.quasi.to_dicts(),
@@ -238,7 +241,7 @@ def test_two_tables_answer_by_all_pairings_of_a_group(table, age, pay):
 def test_queries_are_drawn_from_ranges_that_no_machine_word_holds(ages: list[int]) -> None:
     people = pl.DataFrame({"age": [str(age) for age in ages], "pay": range(len(ages))})
     schema = shoal.Schema(quasi="age", sensitive="pay")
-    workload = shoal.Workload(quasi=1, sensitive=0, selectivity=0.5, queries=60)
+    workload = shoal.measures.Workload(quasi=1, sensitive=0, selectivity=0.5, queries=60)
     drawn = workload.draw(people, schema, seed=1)
     size, begins = max(ages) - min(ages) + 1, set()
     for query, truth in zip(drawn.queries, drawn.truth, strict=True):

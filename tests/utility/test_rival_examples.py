@@ -45,7 +45,9 @@ def test_the_uniform_example_of_the_paper():
 
 def test_the_uniform_example_on_a_table():
     # The ends of a closed neighbourhood are a thousandth more than its length.
-    found = shoal.Perturb.best(uniform(), SCHEMA, require=shoal.EpsilonM(epsilon=0.1, m=4))
+    found = shoal.rivals.Perturb.best(
+        uniform(), SCHEMA, require=shoal.principles.EpsilonM(epsilon=0.1, m=4)
+    )
     assert found.p is not None
     assert 0.06 < found.p < 0.07
     assert found.p == best_p(Fraction(201, 1000), Fraction(201, 1000), 4)
@@ -58,22 +60,28 @@ def test_the_uniform_example_on_a_table():
 
 def test_only_p_0_and_no_p():
     table = pl.DataFrame({"age": [1] * 10, "pay": [0, 0, 100, 200, 300, 400, 500, 600, 700, 800]})
-    only = shoal.Perturb.best(table, SCHEMA, require=shoal.EpsilonM(epsilon=10, m=5))
+    only = shoal.rivals.Perturb.best(
+        table, SCHEMA, require=shoal.principles.EpsilonM(epsilon=10, m=5)
+    )
     assert only.p == 0
     assert "only with p = 0" in only.sentence
     assert only.rows[2] > 0
-    assert shoal.Perturb.meeting(table, SCHEMA, require="EpsilonM(epsilon=10, m=5)").p == 0
-    none = shoal.Perturb.best(table, SCHEMA, require=shoal.EpsilonM(epsilon=10, m=6))
+    assert shoal.rivals.Perturb.meeting(table, SCHEMA, require="EpsilonM(epsilon=10, m=5)").p == 0
+    none = shoal.rivals.Perturb.best(
+        table, SCHEMA, require=shoal.principles.EpsilonM(epsilon=10, m=6)
+    )
     assert none.p is None
     assert np.isnan(none.rows).tolist() == [True] * 2 + [False] * 8
     with pytest.raises(shoal.NotAchievable, match=r"the risk is 0\.2, .* near 0, and 0\.1667"):
-        shoal.Perturb.meeting(table, SCHEMA, require=shoal.EpsilonM(epsilon=10, m=6))
+        shoal.rivals.Perturb.meeting(
+            table, SCHEMA, require=shoal.principles.EpsilonM(epsilon=10, m=6)
+        )
 
 
 def test_a_relative_neighbourhood_has_a_length_of_its_own_for_every_tuple():
     table = pl.DataFrame({"age": [1] * 4, "pay": [100, 200, 400, 800]})
-    require = shoal.EpsilonM(epsilon=0.1, m=2, relative=True)
-    found = shoal.Perturb.best(table, SCHEMA, require=require, domain=(0, 999))
+    require = shoal.principles.EpsilonM(epsilon=0.1, m=2, relative=True)
+    found = shoal.rivals.Perturb.best(table, SCHEMA, require=require, domain=(0, 999))
     assert found.covered.tolist() == [21, 41, 81, 161]
     assert found.p == found.best[0] == best_p(Fraction(1, 4), Fraction(21, 1000), 2)
 
@@ -90,7 +98,7 @@ def deviations(estimates, truth, deviation):
 
 
 def test_reconstruction_is_unbiased_and_the_test_would_notice_if_it_were_not():
-    table, perturb = skewed(), shoal.Perturb(p=0.3)
+    table, perturb = skewed(), shoal.rivals.Perturb(p=0.3)
     published = [perturb.publish(table, SCHEMA, seed=seed) for seed in range(100)]
     truth = ROWS // 2
     counted = [one.count(0, 19) for one in published]
@@ -110,7 +118,7 @@ def test_reconstruction_is_unbiased_and_the_test_would_notice_if_it_were_not():
 def test_secure_chance_retains_with_p_and_draws_noise_uniformly():
     rows = 20_000
     table = pl.DataFrame({"age": range(rows), "pay": [0] * (rows - 1) + [9]})
-    shown = shoal.Perturb(p=0.25).publish(table, SCHEMA).published["pay"]
+    shown = shoal.rivals.Perturb(p=0.25).publish(table, SCHEMA).published["pay"]
     expected = rows * np.array([0.325, *[0.075] * 9])  # 0.25 + 0.75 / 10, and 0.75 / 10
 
     def chi_square(counts):
@@ -118,24 +126,24 @@ def test_secure_chance_retains_with_p_and_draws_noise_uniformly():
 
     assert chi_square(np.bincount(shown, minlength=10)) < 55  # 9 degrees of freedom: one in 10^7
     assert chi_square(rows * np.array([0.37, *[0.07] * 9])) > 150  # what p = 0.3 would give
-    again = shoal.Perturb(p=0.25).publish(table, SCHEMA).published["pay"]
+    again = shoal.rivals.Perturb(p=0.25).publish(table, SCHEMA).published["pay"]
     assert not shown.equals(again)
 
 
 def test_p_1_changes_nothing_and_p_0_leaves_nothing_to_count():
     table = skewed()
-    same = shoal.Perturb(p=1).publish(table, SCHEMA)
+    same = shoal.rivals.Perturb(p=1).publish(table, SCHEMA)
     assert same.published.sort("age", "pay").equals(table.sort("age", "pay"))
     assert same.count(0, 19).count == ROWS // 2
     assert same.count(0, 19).deviation == 0
     with pytest.raises(shoal.UsageError, match="no count can be reconstructed"):
-        shoal.Perturb(p=0).publish(table, SCHEMA).count(0, 19)
+        shoal.rivals.Perturb(p=0).publish(table, SCHEMA).count(0, 19)
 
 
 def test_noise_has_the_decimals_of_the_column_and_frames_come_back_as_they_came():
     table = pd.DataFrame({"name": ["x"] * 500, "age": range(500), "pay": [1.25, 3.5] * 250})
     schema = shoal.Schema(quasi="age", sensitive="pay", identifying="name")
-    made = shoal.Perturb(p=0.1, domain=(0, 5)).publish(table, schema, seed=1)
+    made = shoal.rivals.Perturb(p=0.1, domain=(0, 5)).publish(table, schema, seed=1)
     shown = made.table
     assert isinstance(shown, pd.DataFrame)
     assert list(shown.columns) == ["age", "pay"]
@@ -157,22 +165,24 @@ def test_secure_numbers_stay_under_their_bound(bound):
 def test_what_perturbation_refuses():
     table = skewed()
     with pytest.raises(shoal.UsageError, match="at most 1"):
-        shoal.Perturb(p=1.5)
+        shoal.rivals.Perturb(p=1.5)
     wrong: list[Any] = [(1,), "ab", (2, 1), (0, float("inf"))]
     for domain in wrong:
         with pytest.raises(shoal.UsageError, match="two numbers"):
-            shoal.Perturb(p=0.5, domain=domain)
+            shoal.rivals.Perturb(p=0.5, domain=domain)
     with pytest.raises(shoal.UsageError, match="does not hold all values of pay"):
-        shoal.Perturb(p=0.5, domain=(10, 200)).publish(table, SCHEMA)
+        shoal.rivals.Perturb(p=0.5, domain=(10, 200)).publish(table, SCHEMA)
     with pytest.raises(shoal.UsageError, match="judged by EpsilonM"):
-        shoal.Perturb.best(table, SCHEMA, require=shoal.FrequencyL(l=2))
+        shoal.rivals.Perturb.best(table, SCHEMA, require=shoal.principles.FrequencyL(l=2))
     two = shoal.Schema(sensitive=["age", "pay"])
     with pytest.raises(shoal.UsageError, match="one sensitive column"):
-        shoal.Perturb(p=0.5).publish(table, two)
+        shoal.rivals.Perturb(p=0.5).publish(table, two)
     with pytest.raises(shoal.UsageError, match="no rows"):
-        shoal.Perturb(p=0.5).publish(table.clear(), SCHEMA)
+        shoal.rivals.Perturb(p=0.5).publish(table.clear(), SCHEMA)
     with pytest.raises(shoal.InputError, match="too large or too fine"):
-        shoal.Perturb(p=0.5).publish(pl.DataFrame({"age": [1, 2], "pay": [1e-30, 1e5]}), SCHEMA)
+        shoal.rivals.Perturb(p=0.5).publish(
+            pl.DataFrame({"age": [1, 2], "pay": [1e-30, 1e5]}), SCHEMA
+        )
     with pytest.raises(shoal.UsageError, match="rival, but a method is needed"):
         shoal.anonymize(table, SCHEMA, require="EpsilonM(epsilon=1, m=2)", method="Perturb(p=0.1)")
 
@@ -194,7 +204,7 @@ def hospital():
 
 def test_anatomy_writes_two_tables_that_keep_l(tmp_path):
     schema = shoal.Schema(quasi=["age", "sex"], sensitive="ill")
-    both = shoal.Anatomy(l=4).publish(hospital(), schema)
+    both = shoal.rivals.Anatomy(l=4).publish(hospital(), schema)
     assert both.write(tmp_path / "out").risk == Fraction(1, 4)
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "quasi.csv",
@@ -211,22 +221,24 @@ def test_anatomy_writes_two_tables_that_keep_l(tmp_path):
     with pytest.raises(shoal.OutputError, match="exists"):
         both.write(tmp_path / "out")
     with pytest.raises(shoal.NotAchievable, match="l can be 4 at most"):
-        shoal.Anatomy(l=5).publish(hospital(), schema)
+        shoal.rivals.Anatomy(l=5).publish(hospital(), schema)
 
 
 def test_anatomy_takes_several_sensitive_columns_together_and_repeats_by_seed():
     schema = shoal.Schema(quasi="age", sensitive=["sex", "ill"])
-    one, two = (shoal.Anatomy(l=8 // 2).publish(hospital(), schema, seed=7) for _ in range(2))
+    one, two = (
+        shoal.rivals.Anatomy(l=8 // 2).publish(hospital(), schema, seed=7) for _ in range(2)
+    )
     assert one.quasi.equals(two.quasi)
     assert one.sensitive.equals(two.sensitive)
     assert one.sensitive.columns == ["group", "sex", "ill"]
     with pytest.raises(shoal.UsageError, match="name one in the schema"):
-        shoal.Anatomy(l=2).publish(hospital(), shoal.Schema(quasi="age"))
+        shoal.rivals.Anatomy(l=2).publish(hospital(), shoal.Schema(quasi="age"))
 
 
 def test_tables_that_do_not_belong_together_are_not_written(tmp_path):
     schema = shoal.Schema(quasi="age", sensitive="ill")
-    both = shoal.Anatomy(l=4).publish(hospital(), schema)
+    both = shoal.rivals.Anatomy(l=4).publish(hospital(), schema)
     torn = type(both)(both.quasi_table[1:], both.sensitive_table, both.method, schema, both.given)
     with pytest.raises(shoal.AuditFailed, match="their groups differ"):
         torn.write(tmp_path / "out")
@@ -236,7 +248,7 @@ def test_tables_that_do_not_belong_together_are_not_written(tmp_path):
 def test_neither_order_tells_which_row_is_whose():
     rows = 600
     table = pl.DataFrame({"age": range(rows), "pay": range(rows)})
-    both = shoal.Anatomy(l=3).publish(table, SCHEMA)
+    both = shoal.rivals.Anatomy(l=3).publish(table, SCHEMA)
     for shown in (both.quasi["age"], both.sensitive["pay"]):
         assert abs(np.corrcoef(shown, np.arange(rows))[0, 1]) < 0.25
     assert abs(np.corrcoef(both.quasi["age"], both.sensitive["pay"])[0, 1]) < 0.25

@@ -36,8 +36,8 @@ def test_the_best_p_is_the_last_that_keeps_the_certainty(
     values, absolute, share, relative, m, domain
 ):
     epsilon = share if relative else absolute
-    require = shoal.EpsilonM(epsilon=epsilon, m=m, relative=relative)
-    found = shoal.Perturb.best(people(values), SCHEMA, require=require, domain=domain)
+    require = shoal.principles.EpsilonM(epsilon=epsilon, m=m, relative=relative)
+    found = shoal.rivals.Perturb.best(people(values), SCHEMA, require=require, domain=domain)
     low, high = domain or (min(values), max(values))
     for value, p in zip(sorted(set(values)), found.best, strict=True):
 
@@ -69,12 +69,12 @@ def test_the_best_p_is_the_last_that_keeps_the_certainty(
 @given(st.lists(st.integers(-30, 30), min_size=1, max_size=12), st.integers(1, 5))
 @settings(deadline=None)
 def test_decimals_are_judged_as_the_whole_numbers_they_are_tenths_of(units, m):
-    whole = shoal.EpsilonM(epsilon=3, m=m)
-    tenth = shoal.EpsilonM(epsilon=0.3, m=m)
+    whole = shoal.principles.EpsilonM(epsilon=3, m=m)
+    tenth = shoal.principles.EpsilonM(epsilon=0.3, m=m)
     # A column without decimals would have steps of 1 instead of a tenth.
     units = [*units, 1, 101]
-    expected = shoal.Perturb.best(people(units), SCHEMA, require=whole)
-    found = shoal.Perturb.best(people([unit / 10 for unit in units]), SCHEMA, require=tenth)
+    expected = shoal.rivals.Perturb.best(people(units), SCHEMA, require=whole)
+    found = shoal.rivals.Perturb.best(people([unit / 10 for unit in units]), SCHEMA, require=tenth)
     assert found.best == expected.best
     assert found.p == expected.p
 
@@ -86,16 +86,16 @@ def test_anatomy_loses_nothing_and_keeps_l(values, l):
     most = max(Counter(values).values())
     if most * l > len(values):
         with pytest.raises(shoal.NotAchievable, match=f"l can be {len(values) // most} at most"):
-            shoal.Anatomy(l=l).publish(table, SCHEMA)
+            shoal.rivals.Anatomy(l=l).publish(table, SCHEMA)
         return
-    both = shoal.Anatomy(l=l).publish(table, SCHEMA)
+    both = shoal.rivals.Anatomy(l=l).publish(table, SCHEMA)
     assert sorted(both.quasi["row"]) == list(range(len(values)))
     assert sorted(both.sensitive["pay"]) == sorted(values)
     by_group = {group: list(rows["pay"]) for (group,), rows in both.sensitive.group_by("group")}
     assert Counter(both.quasi["group"]) == {g: len(v) for g, v in by_group.items()}
     for members in by_group.values():
         assert len(set(members)) == len(members) >= l
-    measured = shoal.FrequencyL(l=l).measure(
+    measured = shoal.principles.FrequencyL(l=l).measure(
         Groups.of(both.sensitive["group"].to_numpy()),
         Sensitive.of((code_column(both.sensitive["pay"]),)),
     )
@@ -109,7 +109,7 @@ def test_anatomy_loses_nothing_and_keeps_l(values, l):
 @settings(deadline=None)
 def test_anatomy_refuses_only_what_no_division_keeps(values, l):
     try:
-        shoal.Anatomy(l=l).publish(people(values), SCHEMA)
+        shoal.rivals.Anatomy(l=l).publish(people(values), SCHEMA)
         published = True
     except shoal.NotAchievable:
         published = False

@@ -136,8 +136,8 @@ def test_map_spreads_every_row_over_its_box(table: dict[str, list], method: str 
     except shoal.NotAchievable:
         return
     found = loss_map(release)
-    ncp = release.manifest["loss"]["ncp"]
-    domains = {one["name"]: one.get("domain") for one in release.manifest["columns"]}
+    ncp = release.manifest.loss.ncp
+    domains = {one.name: one.values for one in release.manifest.quasi}
     wide = [name for name in QUASI if len(domains[name]) > 1]
     if found is None:
         assert len(wide) < 2

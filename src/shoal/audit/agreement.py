@@ -8,146 +8,179 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.shapes import Wrong
+from shoal.audit.described import Wrong, check_column, refuse_first
 from shoal.audit.verdict import exposed_columns
 from shoal.errors import InputError, UsageError
+from shoal.exact import read_share
 from shoal.notation import parse
 from shoal.principles.requirement import requirements
-from shoal.release.statement import COUNTS, HELD
-from shoal.table.forms import MEANS, TWO_TABLES, own_columns
+from shoal.release.manifest import COUNTS, HELD, REPORT
+from shoal.table.files import part_files, tables_named
+from shoal.table.forms import CODEBOOK, MEANS, TWO_TABLES, stems
+from shoal.table.linked import check_linked_name
 from shoal.table.schema import PERSON, RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from shoal.audit.described import Found
     from shoal.principles.requirement import Requirement
+    from shoal.release.manifest import Manifest
+    from shoal.release.stated import Record
 
 
-def check_agreement(manifest: dict[str, Any]) -> None:
+def check_agreement(manifest: Manifest) -> None:
     """Raise where parts of a manifest, each of the right shape, contradict one another."""
-    names = [column["name"] for column in manifest["columns"]]
-    own = [RESERVED, *own_columns(manifest)]
-    if len(set(names)) < len(names) or set(own) & set(names):
-        problem = f"'columns' has a name twice, or one that is called {' or '.join(map(repr, own))}"
-        raise Wrong(problem)
-    if not any(column["role"] == "quasi" for column in manifest["columns"]):
-        problem = "'columns' has no quasi column"
-        raise Wrong(problem)
-    nodes = [c for c in manifest["columns"] if c["role"] == "quasi" and c["kind"] == "node"]
-    if nodes and manifest["form"] == TWO_TABLES:
-        problem = "'columns' has a node, and two tables have none"
-        raise Wrong(problem)
-    _people(manifest)
-    _counts(manifest)
-    _kind(manifest)
-    _linked(manifest)
-    _regions(manifest)
+    for number, column in enumerate(manifest.columns, 1):
+        check_column(column, f"'columns', {number}")
+    for table, said in manifest.tables.items():
+        for column in said.columns:
+            check_column(column, f"'tables', {table!r}, {column.name!r}")
+    for part in (_columns, _digests, _ask, _people, _counts, _kind, _linked, _regions):
+        refuse_first(part(manifest))
     _terms(manifest)
 
 
-def _people(manifest: dict[str, Any]) -> None:
-    if "previous" in manifest and "people" not in manifest:
-        problem = "a release of a series has to say 'people'"
-        raise Wrong(problem)
-    if ("people" in manifest) is not ("rows_known" in manifest):
-        problem = "the manifest has to say both 'people' and 'rows_known', or neither"
-        raise Wrong(problem)
-    if ("alone" in manifest) is not (manifest.get("rows_known") is False):
-        problem = "'alone' is there where 'rows_known' is false, and nowhere else"
-        raise Wrong(problem)
+def _columns(manifest: Manifest) -> Found:
+    names = [column.name for column in manifest.columns]
+    own = [RESERVED, *manifest.own_columns]
+    called = f"'columns' has a name twice, or one that is called {' or '.join(map(repr, own))}"
+    yield len({*names}) < len(names) or {*own} & {*names}, called
+    yield not manifest.quasi, "'columns' has no quasi column"
+    nodes = "node" in manifest.kinds.values() and manifest.form == TWO_TABLES
+    yield nodes, "'columns' has a node, and two tables have none"
 
 
-def _kind(manifest: dict[str, Any]) -> None:
-    """Raise where a release is said to have groups and to have none."""
-    alone = manifest.get("heterogeneous", False)
-    if alone is not (manifest["groups"] is None) or alone is not ("adversary" in manifest):
-        problem = (
-            "'groups' is null, and 'adversary' there, for a heterogeneous release and for no other"
-        )
-        raise Wrong(problem)
-    if "nodes" in manifest and (alone or manifest.keys() & {"people", "coarsened_from"}):
-        problem = "'nodes' go with neither people, a coarser release nor one without groups"
-        raise Wrong(problem)
-    if alone and manifest["form"] in {MEANS, TWO_TABLES}:
-        problem = f"a heterogeneous release has no form {manifest['form']!r}"
-        raise Wrong(problem)
+def _digests(manifest: Manifest) -> Found:
+    """Yield files that every release has and that go without a digest, and others that have one."""
+    digests, own = manifest.digests, {REPORT, CODEBOOK}
+    for stem in (*stems(manifest.form), *manifest.tables):
+        tables = [name for name in digests if name in tables_named(stem)]
+        parts = part_files(stem, digests)  # all parts are one table
+        yield len(tables) + bool(parts) != 1, f"'digests' has to name one table {stem}"
+        own |= {*tables, *parts}
+    for name in digests.keys() - own:
+        yield True, f"'digests' names {name[:40]!r}, which is no file of a release"
+    both = {REPORT, CODEBOOK} <= digests.keys()
+    yield not both, f"'digests' has to name {REPORT} and {CODEBOOK}"
 
 
-def _counts(manifest: dict[str, Any]) -> None:
-    """Raise where some numbers of rows that were left out are said, and others are not."""
-    of_people = {"suppressed_people", "capped"}
-    for place, told, needed in (
-        ("the manifest", manifest, {*COUNTS} - (set() if "people" in manifest else of_people)),
-        *(
-            (f"'tables', {name!r}", said, {*COUNTS} - {"suppressed_people"})
-            for name, said in manifest.get("tables", {}).items()
-        ),
-    ):
-        some = told.keys() & {*COUNTS}
-        if some != (needed if "rows_in" in manifest else set()):
-            problem = f"{place} has to say all of {', '.join(map(repr, sorted(needed)))}, or none"
-            raise Wrong(problem)
-    if manifest.keys() & {*HELD} and "rows_in" not in manifest:
-        problem = "a manifest that does not say how many rows came in says of no control group"
-        raise Wrong(problem)
+def _ask(manifest: Manifest) -> Found:
+    """Yield names twice, shares that are none and terms of another role in what was asked."""
+    asked = manifest.asked
+    for name, said in asked.to_dict().items():
+        twice = isinstance(said, list) and len({*said}) < len(said)
+        yield twice, f"'asked', {name!r} has to be a list without repetition"
+    for name, share in (("suppress", asked.suppress), ("hold_out", asked.hold_out)):
+        try:
+            read_share(share)
+        except UsageError:
+            yield True, f"'asked', {name!r} has to be a share such as 1%"
+    for role, notation in (("method", asked.method), ("engine", asked.engine)):
+        if notation is not None:
+            _term(role, notation, f"'asked', {role!r}")
 
 
-def _linked(manifest: dict[str, Any]) -> None:
-    """Raise where what is said of linked tables cannot be."""
-    if "tables" not in manifest:
+def _people(manifest: Manifest) -> Found:
+    none = manifest.people is None
+    yield none and manifest.in_series, "a release of a series has to say 'people'"
+    both = "the manifest has to say both 'people' and 'rows_known', or neither"
+    yield none is not (manifest.rows_known is None), both
+    alone = "'alone' is there where 'rows_known' is false, and nowhere else"
+    yield (manifest.alone is not None) is not (manifest.rows_known is False), alone
+
+
+def _kind(manifest: Manifest) -> Found:
+    """Yield where a release is said to have groups and to have none."""
+    alone = bool(manifest.heterogeneous)
+    yield (
+        alone is manifest.grouped or alone is (manifest.adversary is None),
+        "'groups' is null, and 'adversary' there, for a heterogeneous release and for no other",
+    )
+    yield (
+        manifest.nodes and (alone or manifest.people or manifest.coarsened_from),
+        "'nodes' go with neither people, a coarser release nor one without groups",
+    )
+    apart = alone and manifest.form in {MEANS, TWO_TABLES}
+    yield apart, f"a heterogeneous release has no form {manifest.form!r}"
+
+
+def _counts(manifest: Manifest) -> Found:
+    """Yield where some numbers of rows that were left out are said, and others are not."""
+    every, said = {*COUNTS}, manifest.rows_in is not None
+    of_people = {"suppressed_people", "capped"} if manifest.people is None else set()
+    told: list[tuple[str, Record, set[str]]] = [("the manifest", manifest, every - of_people)]
+    for name, table in manifest.tables.items():
+        told.append((f"'tables', {name!r}", table, every - {"suppressed_people"}))
+    for place, one, needed in told:
+        some = {name for name in COUNTS if getattr(one, name, None) is not None}
+        words = ", ".join(map(repr, sorted(needed)))
+        yield some != (needed if said else set()), f"{place} has to say all of {words}, or none"
+    yield (
+        not said and any(getattr(manifest, name) is not None for name in HELD),
+        "a manifest that does not say how many rows came in says of no control group",
+    )
+
+
+def _linked(manifest: Manifest) -> Found:
+    """Yield what cannot be said of linked tables."""
+    beside = manifest.people is None or manifest.in_series or manifest.form == TWO_TABLES
+    yield (
+        manifest.tables and beside,
+        "'tables' are linked by people, and neither in a series nor beside two tables",
+    )
+    for name, said in manifest.tables.items():
+        try:
+            check_linked_name(name)
+        except UsageError:
+            yield True, f"'tables' names {name[:40]!r}, which is no linked table"
+        names = [column.name for column in said.columns]
+        own = len({*names}) < len(names) or {RESERVED, PERSON} & {*names}
+        yield own, f"'tables', {name!r} has a name twice, or one that a release has of its own"
+        odd = any(c.role not in {"sensitive", "other"} or c.survey_weight for c in said.columns)
+        yield odd, f"'tables', {name!r} has to have sensitive and other columns alone"
+
+
+def _regions(manifest: Manifest) -> Found:
+    """Yield where regions cannot be, or lack what says where they were cut."""
+    if manifest.cells is None:
         return
-    if "people" not in manifest or "previous" in manifest or manifest["form"] == TWO_TABLES:
-        problem = "'tables' are linked by people, and neither in a series nor beside two tables"
-        raise Wrong(problem)
-    for name, said in manifest["tables"].items():
-        names = [column["name"] for column in said["columns"]]
-        if len(set(names)) < len(names) or {RESERVED, PERSON} & set(names):
-            problem = f"'tables', {name!r} has a name twice, or one that a release has of its own"
-            raise Wrong(problem)
+    other = not manifest.grouped or manifest.in_series or manifest.form == TWO_TABLES
+    yield other, "'cells' go with groups, and neither with a series nor with two tables"
+    for column in manifest.columns:
+        cut = column.has_ends and not column.never_mix
+        unsaid = cut and (column.step is None or column.bounds is None)
+        yield unsaid, f"'columns' has to say step and bounds of {column.name!r}"
 
 
-def _regions(manifest: dict[str, Any]) -> None:
-    """Raise where regions cannot be, or lack what says where they were cut."""
-    if "cells" not in manifest:
-        return
-    if manifest["groups"] is None or "previous" in manifest or manifest["form"] == TWO_TABLES:
-        problem = "'cells' go with groups, and neither with a series nor with two tables"
-        raise Wrong(problem)
-    for column in manifest["columns"]:
-        cut = column.get("kind") == "interval" and "never_mix" not in column
-        if cut and not {"step", "bounds"} <= column.keys():
-            problem = f"'columns' has to say step and bounds of {column['name']!r}"
-            raise Wrong(problem)
-
-
-def _terms(manifest: dict[str, Any]) -> None:
+def _terms(manifest: Manifest) -> None:
     """Raise where a term cannot be read, or would open a file in being read."""
     try:
         _asked(manifest)
     except (UsageError, InputError) as problem:
         raise _unread("'require'", problem) from None
-    _term("method", manifest["method"])
-    for column in manifest["columns"]:
-        if "hierarchy" in column:
-            _term("hierarchy", column["hierarchy"])
+    _term("method", manifest.method)
+    for column in manifest.columns:
+        if column.hierarchy is not None:
+            _term("hierarchy", column.hierarchy)
 
 
-def _asked(manifest: dict[str, Any]) -> list[Requirement]:
-    sensitive = [c["name"] for c in manifest["columns"] if c["role"] == "sensitive"]
+def _asked(manifest: Manifest) -> list[Requirement]:
     linked = [
-        [f"{name}.{c['name']}" for c in said["columns"] if c["role"] == "sensitive"]
-        for name, said in manifest.get("tables", {}).items()
+        [one.name for one in manifest.linked_columns(name) if one.role == "sensitive"]
+        for name in manifest.tables
     ]
-    return list(requirements(manifest["require"], sensitive, *filter(None, linked), files=False))
+    own = manifest.named("sensitive")
+    return list(requirements(manifest.require, own, *filter(None, linked), files=False))
 
 
-def _term(key: str, notation: str) -> Any:
+def _term(key: str, notation: str, place: str | None = None) -> Any:
     try:
         term = parse(notation, files=False)
     except (UsageError, InputError) as problem:
-        raise _unread(repr(key), problem) from None
+        raise _unread(place or repr(key), problem) from None
     if term.role != key:
-        other = f"{key!r} is a {term.role}"
+        other = f"{place or repr(key)} is a {term.role}"
         raise Wrong(other)
     return term
 
@@ -159,42 +192,41 @@ def _unread(key: str, problem: Exception) -> Wrong:
 # Of a manifest that can be read, and is not believed
 
 
-def contradictions(manifest: dict[str, Any]) -> list[str]:
+def contradictions(manifest: Manifest) -> list[str]:
     """Return a sentence for all that a manifest measured elsewhere, or that its method rules out.
 
     What is measured of a release that contradicts itself is not shown with what it says.
     """
-    return [*_unlike(manifest, _term("method", manifest["method"])), *_elsewhere(manifest)]
+    return [*_unlike(manifest, _term("method", manifest.method)), *_elsewhere(manifest)]
 
 
-def _unlike(manifest: dict[str, Any], method: Any) -> Iterator[str]:
+def _unlike(manifest: Manifest, method: Any) -> Iterator[str]:
     """Yield what the method that is named cannot have made."""
-    if method.grouped is (manifest["groups"] is None):
+    if method.grouped is not manifest.grouped:
         yield f"The manifest names the method {method!r}, which makes another kind of release."
-    elif "cells" in manifest and not method.cuts:
+    elif manifest.cells is not None and not method.cuts:
         yield f"The manifest says that cells are regions of cuts, and {method!r} makes no cuts."
-    in_parts = bool(manifest.keys() & {"people", "coarsened_from", "previous"})
-    in_parts |= "engine" in manifest["asked"] or "never_mix" in manifest["asked"]
-    if "nodes" in manifest and not method.shows_nodes():
+    in_parts = manifest.in_series or bool(manifest.people or manifest.coarsened_from)
+    in_parts |= bool(manifest.asked.engine or manifest.asked.never_mix)
+    if manifest.nodes is not None and not method.shows_nodes():
         yield f"The release has nodes of cuts, and {method!r} shows none."
-    if method.shows_nodes() and "nodes" not in manifest and not in_parts:
+    if method.shows_nodes() and manifest.nodes is None and not in_parts:
         yield f"The manifest names the method {method!r}, and the release lacks its nodes."
 
 
-def _elsewhere(manifest: dict[str, Any]) -> Iterator[str]:
+def _elsewhere(manifest: Manifest) -> Iterator[str]:
     """Yield what is said to be measured of what was not asked, or is not there."""
     asked = _asked(manifest)
-    if {one["principle"] for one in manifest["measured"]} != {repr(one) for one in asked}:
+    if {one.principle for one in manifest.measured} != {repr(one) for one in asked}:
         yield "The manifest's 'measured' is not about what it says was required."
-    quasi = {one["name"] for one in manifest["columns"] if one["role"] == "quasi"}
-    if manifest["loss"]["ncp"].keys() != quasi:
+    if manifest.loss.ncp.keys() != {*manifest.named("quasi")}:
         yield "The manifest does not give the loss of every quasi column, and of no other."
-    told = [one["column"] for one in manifest["exposed"]]
+    told = [one.column for one in manifest.exposed]
     if len({*told}) < len(told) or not exposed_columns(manifest, asked).keys() >= {*told}:
         yield "The manifest's 'exposed' has columns that are not exposed, or one twice."
-    counts = [manifest[one] for one in ("found", "inferred", "learned")]
-    counts += [one["alone"] for one in manifest["exposed"]]
-    if any((one is None) is not (manifest["groups"] is None) for one in counts):
+    counts: list[object] = [manifest.found, manifest.inferred, manifest.learned]
+    counts += [one.alone for one in manifest.exposed]
+    if any((one is not None) is not manifest.grouped for one in counts):
         yield "The manifest lacks what exposed columns show, or a release without groups has it."
-    elif manifest["inferred"] is not None and manifest["inferred"].keys() != {*told}:
+    elif manifest.inferred is not None and manifest.inferred.keys() != {*told}:
         yield "The manifest's 'inferred' is not about the columns that are 'exposed'."

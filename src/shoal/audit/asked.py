@@ -8,126 +8,38 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
-from shoal.audit.shapes import (
-    Check,
-    Wrong,
-    finite,
-    listed,
-    mapped,
-    one_of,
-    text,
-    true,
-    whole,
-)
-from shoal.errors import InputError, UsageError
+from shoal.ask.ask import Ask
+from shoal.ask.options import is_said, options_of
 from shoal.exact import read_share
-from shoal.notation import parse
 from shoal.principles.requirement import requirements
+from shoal.release.stated import StatedColumn
 from shoal.table.files import FORMATS, part_files
 from shoal.table.forms import TWO_TABLES, stems
-from shoal.table.grid import REGIONS
-from shoal.table.missing import MISSING_LABEL, Missing
-from shoal.table.schema import KINDS, LABELS, PSEUDONYM, UNKNOWN
-from shoal.table.settings import is_said
+from shoal.table.missing import MISSING_LABEL
+from shoal.table.schema import LABELS, PSEUDONYM, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-Told = dict[str, Any]
-BY_NAME = ("type", "hierarchy", "weight", "date_format", "round", "bottom", "top", "missing_cells")
+    from shoal.release.manifest import Manifest
+    from shoal.release.stated import StatedAsk
+
+BY_COLUMN = [one.name for one in options_of(Ask).values() if one.in_asked and one.within]
 
 
-def _share(value: Any, place: str) -> None:
-    try:
-        read_share(value)
-    except UsageError:
-        problem = f"{place} has to be a share such as 1%"
-        raise Wrong(problem) from None
-
-
-def _threshold(value: Any, place: str) -> None:
-    """Check a number, or a percentile."""
-    (text() if isinstance(value, str) else finite())(value, place)
-
-
-def _hierarchy(value: Any, place: str) -> None:
-    """Check the notation of a hierarchy; of one that its owner listed, only that there is one."""
-    (text() if isinstance(value, str) else true)(value, place)
-
-
-def _term(role: str) -> Check:
-    """Return a check for the notation of something in a role."""
-
-    def check(value: Any, place: str) -> None:
-        text()(value, place)
-        try:
-            right = parse(value, files=False).role == role
-        except (UsageError, InputError):
-            right = False
-        if not right:
-            problem = f"{place} has to be a {role} in the notation"
-            raise Wrong(problem)
-
-    return check
-
-
-NAMES = listed(text(), least=1, different=True)
-ASKED: dict[str, Check] = {
-    "schema": NAMES,
-    "quasi": NAMES,
-    "sensitive": NAMES,
-    "other": NAMES,
-    "nobody_knows": NAMES,
-    "pseudonymize": NAMES,
-    "key_file": true,
-    "person": true,
-    "most_rows": whole(least=1),
-    "rows": one_of(UNKNOWN),
-    "linked": NAMES,
-    "never_mix": NAMES,
-    "survey_weight": text(),
-    "type": mapped(one_of(*KINDS)),
-    "hierarchy": mapped(_hierarchy),
-    "weight": mapped(finite(above=0)),
-    "date_format": mapped(text()),
-    "round": mapped(_threshold),
-    "bottom": mapped(_threshold),
-    "top": mapped(_threshold),
-    "missing_cells": mapped(one_of(*get_args(Missing))),
-    "decimal": one_of(".", ","),
-    "missing": one_of("drop", "value"),
-    "population": true,
-    "method": _term("method"),
-    "suppress": _share,
-    "seconds": finite(above=0),
-    "engine": _term("engine"),
-    "ledger": true,
-    "batch": whole(least=2),
-    "least_real": whole(least=2),
-    "keep_other": true,
-    "cells": one_of(REGIONS),
-    "withhold_counts": true,
-    "hold_out": _share,
-    "escape_formulas": true,
-    "delimiter": text(),
-    "encoding": text(),
-    "format": one_of(*FORMATS),
-}
-
-
-def check_asked(manifest: Told) -> list[str]:
+def check_asked(manifest: Manifest) -> list[str]:
     """Return a sentence for everything that was asked by one part of a manifest, not by another.
 
     A coarser release was not asked for by columns: these are those of the finer one.
     """
-    asked = manifest["asked"]
+    asked = manifest.asked.to_dict()
     wrong = [*_formats(manifest)]
-    if "coarsened_from" in manifest:
+    if manifest.coarsened_from is not None:
         wrong += [name for name in asked if name != "format"]
     else:
-        columns = [*_columns(manifest)]
+        columns = [*manifest.every_column]
         for name, value in _stated(manifest, columns):
             told = asked.get(name)
             if _plain(told) != _plain(value):
@@ -146,64 +58,60 @@ def _plain(value: Any) -> Any:
     return None if not is_said(value) else set(value) if isinstance(value, list) else value
 
 
-def _columns(manifest: Told) -> Iterator[Told]:
-    """Yield every published column, those of linked tables under both names."""
-    yield from manifest["columns"]
-    for table, said in manifest.get("tables", {}).items():
-        yield from (one | {"name": f"{table}.{one['name']}"} for one in said["columns"])
-
-
-def _stated(manifest: Told, columns: Sequence[Told]) -> Iterator[tuple[str, Any]]:
+def _stated(manifest: Manifest, columns: Sequence[StatedColumn]) -> Iterator[tuple[str, Any]]:
     """Yield what is asked for exactly as other parts of a manifest say."""
 
     def names(role: str) -> list[str]:
-        return [one["name"] for one in columns if one["role"] == role]
+        return [one.name for one in columns if one.role == role]
 
     yield "quasi", names("quasi")
     yield "sensitive", names("sensitive")
     yield "other", names("other")
     yield "pseudonymize", names(PSEUDONYM)
     yield "key_file", bool(names(PSEUDONYM))
-    yield "nobody_knows", [one["name"] for one in columns if "said" in one]
-    yield "never_mix", [one["name"] for one in columns if "never_mix" in one]
-    yield "survey_weight", next((c["name"] for c in columns if "survey_weight" in c), None)
-    yield "person", "people" in manifest
-    yield "rows", UNKNOWN if manifest.get("rows_known") is False else None
-    yield "linked", list(manifest.get("tables", {}))
-    yield "decimal", manifest.get("decimal")
-    yield "ledger", "previous" in manifest
-    yield "withhold_counts", "rows_in" not in manifest
-    yield "escape_formulas", manifest.get("escaped")
-    yield "cells", manifest.get("cells")
-    told = manifest["asked"].get("schema", [])
+    yield "nobody_knows", [one.name for one in columns if one.said is not None]
+    yield "never_mix", [one.name for one in columns if one.never_mix]
+    yield "survey_weight", next((c.name for c in columns if c.survey_weight), None)
+    yield "person", manifest.people is not None
+    yield "rows", UNKNOWN if manifest.rows_known is False else None
+    yield "linked", list(manifest.tables)
+    yield "decimal", manifest.decimal
+    yield "ledger", manifest.in_series
+    yield "withhold_counts", manifest.rows_in is None
+    yield "escape_formulas", manifest.escaped
+    yield "cells", manifest.cells
+    told = manifest.asked.schema or []
     # A step may be the column's own, and nodes do not tell the order of the labels under them.
-    silent = [c for c in columns if c["name"] in told and ("step" in c or c.get("kind") == "node")]
-    yield "schema", [c["name"] for c in columns if _in_a_file(c) or c in silent]
+    silent = [c for c in columns if c.name in told and (c.step is not None or c.kind == "node")]
+    yield "schema", [c.name for c in columns if _in_a_file(c) or c in silent]
 
 
-def _in_a_file(column: Told) -> bool:
+def _in_a_file(column: StatedColumn) -> bool:
     """Return whether no option can say what is said of a column."""
-    name = column["name"]
-    said = column.keys() - {"name", "role", "kind", "domain", "never_mix", "survey_weight", "said"}
-    said -= {"step", "bounds"}  # regions have both, whether or not they were given
+    name = column.name
+    # Regions have step and bounds, whether or not they were given.
+    unsaid = dict.fromkeys(
+        ("kind", "domain", "never_mix", "survey_weight", "said", "step", "bounds")
+    )
+    said = column.but(**unsaid) != StatedColumn(name, column.role)
     return (
-        "near" in column
-        or ("bounds" in column and "step" not in column)
-        or column.get("type") == "ordered"
+        column.near is not None
+        or (column.bounds is not None and column.step is None)
+        or column.type == "ordered"
         or "," in name
         or name != name.strip()
         or name.startswith("-")
-        or ("=" in name and bool(said))
+        or ("=" in name and said)
     )
 
 
-def _by_name(manifest: Told, columns: Sequence[Told]) -> Iterator[str]:
+def _by_name(manifest: Manifest, columns: Sequence[StatedColumn]) -> Iterator[str]:
     """Yield what is asked of single columns, and not said of them."""
-    asked = manifest["asked"]
-    known = {one["name"]: one for one in columns}
-    unsaid = set(asked.get("schema", []))
-    for option in BY_NAME:
-        told = asked.get(option, {})
+    asked = manifest.asked
+    known = {one.name: one for one in columns}
+    unsaid = set(asked.schema or [])
+    for option in BY_COLUMN:
+        told = getattr(asked, option) or {}
         if not told.keys() <= known.keys() - unsaid:
             yield option
         for name, column in known.items():
@@ -211,16 +119,16 @@ def _by_name(manifest: Told, columns: Sequence[Told]) -> Iterator[str]:
                 yield option
 
 
-def _agrees(option: str, told: Any, column: Told, manifest: Told) -> bool:
+def _agrees(option: str, told: Any, column: StatedColumn, manifest: Manifest) -> bool:
     """Return whether what was asked of a column is what was done."""
-    said = column.get(option.removesuffix("_cells"))
+    said = getattr(column, option.removesuffix("_cells"))
     if option == "type":
         if told is None:  # dates and numbers are found out too, and a series keeps what it found
-            return "previous" in manifest or said not in {*LABELS, "latitude", "longitude"}
-        return said == told or (said is None and column.get("kind") == "set" and told not in LABELS)
+            return manifest.in_series or said not in {*LABELS, "latitude", "longitude"}
+        return said == told or (said is None and column.kind == "set" and told not in LABELS)
     if option == "hierarchy":
-        if column.get("kind") != "node":
-            return told is None or (column["role"] == "quasi" and manifest["form"] == TWO_TABLES)
+        if column.kind != "node":
+            return told is None or (column.role == "quasi" and manifest.form == TWO_TABLES)
         return told == (True if said is None else said)
     if option == "date_format":
         return told in {None, said}
@@ -236,59 +144,54 @@ def _number(value: Any) -> Fraction | None:
         return None
 
 
-def _formats(manifest: Told) -> Iterator[str]:
+def _formats(manifest: Manifest) -> Iterator[str]:
     """Yield what files show otherwise: their format, and whether Spark wrote them."""
-    asked = manifest["asked"]
-    stem = stems(manifest["form"])[0]
-    spread = bool(part_files(stem, manifest["digests"]))
-    written = next((one for one in FORMATS if f"{stem}.{one}" in manifest["digests"]), FORMATS[0])
-    if asked.get("format", FORMATS[0]) != (FORMATS[0] if spread else written):
+    asked = manifest.asked
+    stem = stems(manifest.form)[0]
+    spread = bool(part_files(stem, manifest.digests))
+    written = next((one for one in FORMATS if f"{stem}.{one}" in manifest.digests), FORMATS[0])
+    if (asked.format or FORMATS[0]) != (FORMATS[0] if spread else written):
         yield "format"
-    if str(asked.get("engine", "")).startswith("Spark(") is not spread:
+    if (asked.engine or "").startswith("Spark(") is not spread:
         yield "engine"
 
 
-def _left_out(manifest: Told) -> Iterator[str]:
+def _left_out(manifest: Manifest) -> Iterator[str]:
     """Yield what numbers of rows, requirements and forms contradict."""
-    asked = manifest["asked"]
-    series, people = "previous" in manifest, "people" in manifest
-    sensitive = [c["name"] for c in _columns(manifest) if c["role"] == "sensitive"]
-    about = requirements(manifest["require"], sensitive, files=False)
+    asked = manifest.asked
+    series, people = manifest.in_series, manifest.people is not None
+    sensitive = [c.name for c in manifest.every_column if c.role == "sensitive"]
+    about = requirements(manifest.require, sensitive, files=False)
     needs = any(one.principle.population for one in about)
     found: Mapping[str, bool] = {
-        "hold_out": ("hold_out" in asked) != ("held_out" in manifest)
+        "hold_out": (asked.hold_out is not None) != (manifest.held_out is not None)
         or (
-            "hold_out" in asked
+            asked.hold_out is not None
             and not people  # of whom some may have gone for missing cells
-            and manifest["held_out"] != int(read_share(asked["hold_out"]) * manifest["rows_in"])
+            and manifest.held_out != int(read_share(asked.hold_out) * (manifest.rows_in or 0))
         ),
-        "most_rows": "most_rows" in asked and not people,
-        "batch": "batch" in asked and not series,
-        "least_real": "least_real" in asked and not series,
-        "population": needs and "population" not in asked,
-        "keep_other": manifest["form"] == TWO_TABLES
-        and any(c["role"] == "other" for c in manifest["columns"])
-        and "keep_other" not in asked,
-        "missing": any(map(_has_gaps, manifest["columns"], repeat(asked)))
+        "most_rows": asked.most_rows is not None and not people,
+        "batch": asked.batch is not None and not series,
+        "least_real": asked.least_real is not None and not series,
+        "population": needs and asked.population is None,
+        "keep_other": manifest.form == TWO_TABLES
+        and any(c.role == "other" for c in manifest.columns)
+        and asked.keep_other is None,
+        "missing": any(map(_has_gaps, manifest.columns, repeat(asked)))
         or (
-            manifest.get("dropped", 0) > 0
-            and "drop"
-            not in {asked.get("missing"), *(c.get("missing") for c in _columns(manifest))}
+            (manifest.dropped or 0) > 0
+            and "drop" not in {asked.missing, *(c.missing for c in manifest.every_column)}
         ),
-        "method": "method" in asked and not series and asked["method"] != manifest["method"],
+        "method": asked.method is not None and not series and asked.method != manifest.method,
     }
     yield from (name for name, wrong in found.items() if wrong)
-    gone = manifest.get("suppressed_people" if people else "suppressed", 0)
-    stay = manifest["people" if people else "rows"]
-    if not series and gone > read_share(asked.get("suppress")) * (stay + gone):
+    gone = (manifest.suppressed_people if people else manifest.suppressed) or 0
+    stay = manifest.people or manifest.rows
+    if not series and gone > read_share(asked.suppress) * (stay + gone):
         yield "suppress"
 
 
-def _has_gaps(column: Told, asked: Told) -> bool:
+def _has_gaps(column: StatedColumn, asked: StatedAsk) -> bool:
     """Return whether a quasi column has missing cells that were not to be kept."""
-    gap = {"interval": None, "set": MISSING_LABEL}
-    return (
-        column.get("kind") in gap
-        and gap[column["kind"]] in column["domain"]
-        and column.get("missing", asked.get("missing")) != "value"
-    )
+    labels = column.kind == "set" and MISSING_LABEL in column.values
+    return (column.has_gap or labels) and (column.missing or asked.missing) != "value"

@@ -40,7 +40,7 @@ from shoal.distances.labels import Equality
 from shoal.distances.numeric import Absolute
 from shoal.errors import InputError, UnknownColumn, UsageError, option
 from shoal.sampling import draw
-from shoal.table.coding import code_persons
+from shoal.table.coded import persons_of
 from shoal.table.forms import MEANS, TWO_TABLES
 from shoal.table.reading import read_table, take_frame
 from shoal.table.settling import trimmed
@@ -263,17 +263,15 @@ def _against_people(
     if not rows.height:
         msg = f"No row of the original says whom it is about in column {person!r}."
         raise InputError(msg)
-    whom = code_persons(rows[person])
-    sample = draw(int(whom.max()) + 1, PEOPLE, seed)
+    whom = persons_of(rows, person)
+    sample = draw(len(whom), PEOPLE, seed)
     links: list[Link] = []
     for one in opened:
         cover = CellCover(one, _as_known(rows, one.schema))
-        assert one.person is not None
-        there = code_persons(one.table[one.person])
-        candidates = Candidates.of(cover, whom, there)
+        candidates = Candidates(cover, whom, persons_of(one.table, one.person))
         for name in one.schema.sensitive:
             wanted = _near([one], name, epsilons)
-            links += link_people(candidates, rows, there, name, wanted, sample)
+            links += link_people(candidates, rows, name, wanted, sample)
     return Attack((), links=tuple(links), remarks=tuple(remarks))
 
 

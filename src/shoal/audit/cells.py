@@ -13,7 +13,6 @@ from shoal.table.coding import check_type
 from shoal.table.columns import change_text, is_dictionary, top_code
 from shoal.table.dates import date_parts
 from shoal.table.ends import outermost, shares_of
-from shoal.table.forms import has_gap
 from shoal.table.formulas import unescape, unescape_name
 from shoal.table.missing import MISSING_LABEL
 
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from shoal.release.stated import StatedColumn, StatedNodes
 
 
 END = r"[^,\]n][^,\]]*"  # of an interval: a number, a date in quotes, and never null
@@ -118,12 +119,12 @@ def same_value(ends: list[pl.Series], *, dates: bool) -> pl.Series:
     return same.fill_null(value=False)
 
 
-def without_escapes(published: pl.DataFrame, columns: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+def without_escapes(published: pl.DataFrame, columns: Sequence[StatedColumn]) -> pl.DataFrame:
     """Take the apostrophes away that defused formulas: from headers, cells, and labels in sets.
 
     `columns` is what the manifest says of them.
     """
-    kinds = {column["name"]: column.get("kind") for column in columns}
+    kinds = {column.name: column.kind for column in columns}
     names = [unescape_name(name) for name in published.columns]
     if len(set(names)) < len(names):
         msg = "Two columns of the published table have one name once apostrophes are taken away."
@@ -192,84 +193,82 @@ def interval_means(texts: pl.Series) -> pl.Series:
     return texts.str.extract_groups(ENDS).struct.field("mean").str.strip_chars('"')
 
 
-def cell_ncp(texts: pl.Series, column: dict[str, Any]) -> tuple[NDArray[np.float64], int]:
+def cell_ncp(texts: pl.Series, column: StatedColumn) -> tuple[NDArray[np.float64], int]:
     """Return the NCP of each published cell, and how many cells are outside the domain.
 
     `column` is what the manifest says of it.
     """
-    domain = column["domain"]
-    if column["kind"] == "node":
-        return _node_ncp(texts, domain)
-    if column["kind"] == "set":
-        return _set_ncp(texts, domain)
+    if column.kind == "node":
+        return _node_ncp(texts, column.tree)
+    if column.kind == "set":
+        return _set_ncp(texts, column.values)
     (low, high), gaps = interval_ends(texts), covers_missing(texts).to_numpy()
     mixed = gaps & low.is_not_null().to_numpy()
     stated = domain_ends(column)
     low, high = (end.fill_null(stated[0]) for end in (low, high))  # of missing ones nothing is lost
-    dates = column.get("type") == "date"
+    dates = column.dates
     found, outside = shares_of(low, high, stated, dates=dates)
-    if "bounds" in column:
-        whole = pl.Series([str(end) for end in column["bounds"]])
+    if column.bounds is not None:
+        whole = pl.Series([str(end) for end in column.bounds])
         found, beyond = shares_of(low, high, whole, dates=dates)
         outside |= beyond
-    outside |= gaps & (not has_gap(column))
+    outside |= gaps & (not column.has_gap)
     return np.where(mixed, 1.0, found), int(outside.sum())
 
 
-def domain_ends(column: Mapping[str, Any]) -> pl.Series:
+def domain_ends(column: StatedColumn) -> pl.Series:
     """Return the least and the greatest number of a column's domain, as texts."""
-    return pl.Series([str(end) for end in column["domain"][:2]])
+    return pl.Series([str(end) for end in column.values[:2]])
 
 
-def fills_domain(texts: pl.Series, column: dict[str, Any]) -> bool:
+def fills_domain(texts: pl.Series, column: StatedColumn) -> bool:
     """Return whether published cells, all in the domain, take up the whole of it.
 
     A domain is that of the published rows, so it has no end and no label that no cell shows.
     """
-    domain = column["domain"]
-    if column["kind"] == "node":
+    if column.kind == "node":
         return True  # a node has parents that were not needed: `has_leaves` looks at them
-    if column["kind"] == "set":
+    if column.kind == "set":
         sets = (read_set(text) for text in texts.fill_null(MISSING_LABEL))
-        return set(domain).issubset(label for labels in sets for label in labels or [])
-    if has_gap(column) and not covers_missing(texts).any():
+        return set(column.values).issubset(label for labels in sets for label in labels or [])
+    if column.has_gap and not covers_missing(texts).any():
         return False
     low, high = (end.drop_nulls() for end in interval_ends(texts))
-    dates = column.get("type") == "date"
+    dates = column.dates
     return bool(len(low)) and outermost(low, high, domain_ends(column), dates=dates)
 
 
-def has_leaves(rows: Mapping[str, int], domain: dict[str, Any]) -> bool:
+def has_leaves(rows: Mapping[str, int], domain: StatedNodes) -> bool:
     """Return whether published rows, counted by node, can have as many values as nodes say.
 
     A value under a node lies under one of the nodes below it, or is that of a row which was
     published as the node itself or as one above it.
     """
-    nodes = {node["name"]: node for node in domain["nodes"]}
+    nodes = {node.name: node for node in domain.nodes}
     below: dict[str, int] = dict.fromkeys(nodes, 0)
     for node in nodes.values():
-        if node["parent"] is not None:
-            below[node["parent"]] += node["leaves"]
+        if node.parent is not None:
+            below[node.parent] += node.leaves
     above: dict[str, int] = {}  # rows published as a node, or as one above it
     for name in nodes:
         way = [name]
-        while way[-1] not in above and nodes[way[-1]]["parent"] is not None:
-            way.append(nodes[way[-1]]["parent"])
+        while way[-1] not in above and (parent := nodes[way[-1]].parent) is not None:
+            way.append(parent)
         for one in reversed(way):
-            parent = nodes[one]["parent"]
+            parent = nodes[one].parent
             above[one] = rows.get(one, 0) + (0 if parent is None else above[parent])
-    return all(node["leaves"] <= below[name] + above[name] for name, node in nodes.items())
+    return all(node.leaves <= below[name] + above[name] for name, node in nodes.items())
 
 
-def outer_cells(texts: pl.Series, column: dict[str, Any]) -> frozenset[str]:
+def outer_cells(texts: pl.Series, column: StatedColumn) -> frozenset[str]:
     """Return the cells that say whether a domain is filled: the outermost ones, or every label."""
-    if column["kind"] == "node" or not len(texts):
+    if column.kind == "node" or not len(texts):
         return frozenset()
-    if column["kind"] == "set":
+    if column.kind == "set":
         sets = map(read_set, texts.fill_null(MISSING_LABEL))
         return frozenset(spell_set([label]) for labels in sets for label in labels or [])
     low, high = interval_ends(texts)
-    if column.get("type") == "date":
+    if column.dates:
         places = [date_parts(end)[0] for end in (low, high)]
     else:
         places = [end.cast(pl.Float64, strict=False) for end in (low, high)]
@@ -279,9 +278,9 @@ def outer_cells(texts: pl.Series, column: dict[str, Any]) -> frozenset[str]:
     return frozenset([*cells.filter(outer.fill_null(value=False)), *gaps])
 
 
-def _node_ncp(texts: pl.Series, domain: dict[str, Any]) -> tuple[NDArray[np.float64], int]:
-    whole = max(domain["leaves"] - 1, 1)
-    known = {node["name"]: (node["leaves"] - 1) / whole for node in domain["nodes"]}
+def _node_ncp(texts: pl.Series, domain: StatedNodes) -> tuple[NDArray[np.float64], int]:
+    whole = max(domain.leaves - 1, 1)
+    known = {node.name: (node.leaves - 1) / whole for node in domain.nodes}
     found = np.array([known.get(text, np.nan) for text in texts.fill_null(MISSING_LABEL)])
     return found, int(np.isnan(found).sum())
 

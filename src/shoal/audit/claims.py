@@ -18,56 +18,58 @@ from shoal.audit.forms import wrong_means
 from shoal.audit.identification import threshold_of
 from shoal.audit.reading import Stated
 from shoal.errors import UsageError
-from shoal.table.forms import TWO_TABLES, own_columns
+from shoal.table.forms import TWO_TABLES
 from shoal.table.groupings import Hierarchy
 from shoal.table.missing import MISSING_LABEL
-from shoal.table.schema import KNOWN, NODE, PERSON, PSEUDONYM, REAL, RESERVED, UNKNOWN, Schema
+from shoal.table.schema import NODE, PERSON, PSEUDONYM, REAL, RESERVED, Schema
 from shoal.table.settling import no_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from shoal.release.manifest import Manifest
+    from shoal.release.stated import StatedAsk, StatedColumn
 
-def readings(manifest: dict[str, Any]) -> list[str]:
+
+def readings(manifest: Manifest) -> list[str]:
     """Return a sentence for everything a manifest says about how cells are to be read."""
     said = []
-    if "decimal" in manifest:
-        sign = manifest["decimal"]
+    if manifest.decimal is not None:
+        sign = manifest.decimal
         other = {",": ".", ".": ","}[sign]
         said.append(
             f"The manifest says that numbers have the decimal sign {sign!r}: 1{other}010 is read "
             f"as 1010, and 1{sign}5 as one and a half."
         )
-    if manifest.get("escaped"):
+    if manifest.escaped:
         said.append(
             "The manifest says that formulas were escaped: an apostrophe before = + - @, a tab or "
             "a carriage return is taken away, in cells, labels and headers."
         )
-    if "cells" in manifest:
+    if manifest.cells is not None:
         said.append(
             "The manifest says that cells are regions: they lie between cuts, and nobody needs to "
             "lie at their ends."
         )
     said += [
-        f"The manifest says that column {column['name']!r} is of type {column['type']}."
-        for column in manifest["columns"]
-        if "type" in column
+        f"The manifest says that column {column.name!r} is of type {column.type}."
+        for column in manifest.columns
+        if column.type is not None
     ]
     return said
 
 
-def owner_states(manifest: dict[str, Any]) -> list[str]:
+def owner_states(manifest: Manifest) -> list[str]:
     """Return what a manifest says that no file can show, so that the owner answers for it."""
-    stated = [one["said"] for one in manifest["exposed"]]
-    stated += [one.get("said") for one in manifest["columns"]]
+    stated = [one.said for one in manifest.exposed] + [one.said for one in manifest.columns]
     told = [
-        f"the method {manifest['method']}",
-        f"the date {manifest['date']}",
-        f"the threshold {threshold_of(manifest)}",
-        *["that no seed was used"] * ("reproducible" not in manifest),
-        *["how many rows were left out and why"] * ("rows_in" in manifest),
-        *["the title"] * ("title" in manifest),
-        *["who publishes it and why"] * ("context" in manifest),
+        f"the method {manifest.method}",
+        f"the date {manifest.date}",
+        f"the threshold {threshold_of(manifest.threshold)}",
+        *["that no seed was used"] * (manifest.reproducible is None),
+        *["how many rows were left out and why"] * (manifest.rows_in is not None),
+        *["the title"] * (manifest.title is not None),
+        *["who publishes it and why"] * bool(manifest.context),
         *["which columns no reader knows"] * any(stated),
     ]
     return [
@@ -76,45 +78,27 @@ def owner_states(manifest: dict[str, Any]) -> list[str]:
     ]
 
 
-def kinds_of(manifest: dict[str, Any]) -> dict[str, str]:
-    """Return how the cells of every quasi column are to be read."""
-    return {c["name"]: c["kind"] for c in manifest["columns"] if c["role"] == "quasi"}
-
-
-def manifest_schema(
-    manifest: dict[str, Any], hierarchies: Mapping[str, Any] | None = None
-) -> Schema:
+def manifest_schema(manifest: Manifest, hierarchies: Mapping[str, Any] | None = None) -> Schema:
     """Return the schema that a manifest states, with hierarchies that its owner adds."""
     owned = {name: Hierarchy.of(said) for name, said in (hierarchies or {}).items()}
-    nodes = {c["name"]: c for c in manifest["columns"] if c.get("kind") == "node"}
+    nodes = {c.name: c for c in manifest.columns if c.kind == "node"}
     for name in owned:
         if name not in nodes:
             msg = f"Column {name!r} of the release has no nodes, so it needs no hierarchy."
             raise UsageError(msg)
-    named = {
-        role: [column["name"] for column in manifest["columns"] if column["role"] == role]
-        for role in ("quasi", "sensitive", "other", PSEUDONYM)
-    }
-    types = {c["name"]: c["type"] for c in manifest["columns"] if "type" in c}
     return Schema(
-        quasi=named["quasi"],
-        sensitive=named["sensitive"],
-        other=named["other"],
-        pseudonymize=named[PSEUDONYM],
-        never_mix=[c["name"] for c in manifest["columns"] if "never_mix" in c],
-        types={name: kind for name, kind in types.items() if kind != "ordered"},
-        decimal=manifest.get("decimal"),
-        survey_weight=weighing(manifest),
-        **_settled_as(manifest["columns"]),
-        **people_of(manifest),
-        linked={name: _linked_schema(name, manifest) for name in manifest.get("tables", {})},
+        quasi=manifest.named("quasi"),
+        sensitive=manifest.named("sensitive"),
+        other=manifest.named("other"),
+        pseudonymize=manifest.named(PSEUDONYM),
+        never_mix=[c.name for c in manifest.columns if c.never_mix],
+        decimal=manifest.decimal,
+        survey_weight=manifest.survey_weight,
+        **_settled_as(manifest.columns),
+        **manifest.of_people,
+        linked={name: _linked_schema(name, manifest) for name in manifest.tables},
         hierarchies={name: Stated.of_manifest(c, owned.get(name)) for name, c in nodes.items()},
     )
-
-
-def weighing(manifest: dict[str, Any]) -> str | None:
-    """Return the column of survey weights that a manifest names, if there is one."""
-    return next((c["name"] for c in manifest["columns"] if c.get("survey_weight")), None)
 
 
 SETTLED = {  # what a schema says of columns, and the key of each in a manifest
@@ -129,63 +113,53 @@ SETTLED = {  # what a schema says of columns, and the key of each in a manifest
 }
 
 
-def _settled_as(columns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _settled_as(columns: Sequence[StatedColumn]) -> dict[str, Any]:
     """Return what was said of the cells of columns, as a schema takes it."""
     said: dict[str, Any] = {
-        said: {c["name"]: c[key] for c in columns if key in c} for said, key in SETTLED.items()
+        said: {c.name: one for c in columns if (one := getattr(c, key)) is not None}
+        for said, key in SETTLED.items()
     }
-    return said | {"nobody_knows": [c["name"] for c in columns if "said" in c]}
+    return said | {
+        "types": {c.name: c.type for c in columns if c.type not in {None, "ordered"}},
+        "nobody_knows": [c.name for c in columns if c.said is not None],
+    }
 
 
-def _linked_schema(name: str, manifest: dict[str, Any]) -> Schema:
+def _linked_schema(name: str, manifest: Manifest) -> Schema:
     """Return the schema of a linked table, its columns under both names."""
-    columns = [
-        one | {"name": f"{name}.{one['name']}"} for one in manifest["tables"][name]["columns"]
-    ]
+    columns = manifest.linked_columns(name)
     return Schema(
-        sensitive=[one["name"] for one in columns if one["role"] == "sensitive"],
-        other=[one["name"] for one in columns if one["role"] == "other"],
-        types={
-            one["name"]: one["type"]
-            for one in columns
-            if "type" in one and one["type"] != "ordered"
-        },
-        decimal=manifest.get("decimal"),
+        sensitive=[one.name for one in columns if one.role == "sensitive"],
+        other=[one.name for one in columns if one.role == "other"],
+        decimal=manifest.decimal,
         person=f"{name}.{PERSON}",
         **_settled_as(columns),
     )
 
 
-def people_of(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Return what a manifest says of people, as a schema takes it."""
-    if "people" not in manifest:
-        return {}
-    return {"person": PERSON, "rows": KNOWN if manifest["rows_known"] else UNKNOWN}
-
-
 CLOSE = 1e-9  # losses are means of doubles, added up in another order
 
 
-def linked_whole(name: str, table: pl.DataFrame, manifest: dict[str, Any]) -> bool:
+def linked_whole(name: str, table: pl.DataFrame, manifest: Manifest) -> bool:
     """Return whether a linked table has the columns that the manifest says."""
-    stated = [one["name"] for one in manifest["tables"][name]["columns"]]
+    stated = [one.name for one in manifest.tables[name].columns]
     return table.columns == [f"{name}.{one}" for one in (RESERVED, PERSON, *stated)]
 
 
-def check_linked(linked: Mapping[str, pl.DataFrame], manifest: dict[str, Any]) -> list[str]:
+def check_linked(linked: Mapping[str, pl.DataFrame], manifest: Manifest) -> list[str]:
     """Return a sentence for everything that a manifest says wrongly of its linked tables."""
     problems = []
     for name, table in linked.items():
-        stated = manifest["tables"][name]
-        parts = ("rows", "suppressed", "dropped", "capped")
-        if "rows_in" in stated and stated["rows_in"] != sum(stated[part] for part in parts):
+        stated = manifest.tables[name]
+        parts = (stated.rows, stated.suppressed, stated.dropped, stated.capped)
+        if stated.rows_in is not None and stated.rows_in != sum(part or 0 for part in parts):
             problems.append(
                 f"Of {name}, the manifest's rows, suppressed, dropped and capped do not add up to "
                 "rows_in."
             )
-        if table.height != stated["rows"]:
+        if table.height != stated.rows:
             problems.append(
-                f"Of {name}, the manifest says {stated['rows']} rows, there are {table.height}."
+                f"Of {name}, the manifest says {stated.rows} rows, there are {table.height}."
             )
         problems += check_most(table, f"{name}.{PERSON}", manifest)
         if not linked_whole(name, table, manifest):
@@ -203,7 +177,7 @@ def count_published(published: pl.DataFrame, *, series: bool) -> int:
     return int(by_group[REAL].sum())
 
 
-def check_real(parts: Iterable[pl.DataFrame], asked: Mapping[str, Any]) -> list[str]:
+def check_real(parts: Iterable[pl.DataFrame], asked: StatedAsk) -> list[str]:
     """Return a sentence for numbers of real people that do not fit rows or what was asked.
 
     `parts` are the tables of a release of a series; the first has a row for each one there.
@@ -225,7 +199,7 @@ def check_real(parts: Iterable[pl.DataFrame], asked: Mapping[str, Any]) -> list[
         wrong.append(f"{odd.sum()} groups say different numbers of real people.")
     if many.any():
         wrong.append(f"{many.sum()} groups say more real people than they have rows, or none.")
-    least = asked.get("least_real", 1)
+    least = asked.least_real or 1
     few = by_group.filter(~odd).select(real < least).to_series().sum()
     if few:
         wrong.append(f"{few} groups have fewer real people than the {least} that were asked for.")
@@ -234,51 +208,47 @@ def check_real(parts: Iterable[pl.DataFrame], asked: Mapping[str, Any]) -> list[
 
 def check_manifest(
     published: pl.DataFrame,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     linked: Mapping[str, pl.DataFrame] = MappingProxyType({}),
 ) -> list[str]:
     """Return a sentence for everything that a manifest says wrongly of its table.
 
     `linked` are the tables that it is linked with, their columns under both names.
     """
-    series = "previous" in manifest  # rows may stand for nobody there
+    series = manifest.in_series  # rows may stand for nobody there
     problems = check_rows_in(manifest)
     if wrong := check_columns(published, manifest):
         return [*problems, *_miscounted("rows", published.height, manifest), *wrong]
-    groups = None if manifest["groups"] is None else published[RESERVED].n_unique()
-    people = count_published(published, series=series) if "people" in manifest else None
+    groups = None if not manifest.grouped else published[RESERVED].n_unique()
+    people = count_published(published, series=series) if manifest.people is not None else None
     problems += check_counts(manifest, rows=published.height, groups=groups, people=people)
     problems += check_groups(published, manifest)
-    by_column = {
-        column["name"]: count_cells(published, column)
-        for column in manifest["columns"]
-        if column["role"] == "quasi"
-    }
+    by_column = {column.name: count_cells(published, column) for column in manifest.quasi}
     problems += check_cells(by_column, manifest, published.height)
-    if problems or "cells" not in manifest:
+    if problems or manifest.cells is None:
         return problems
     from shoal.audit.regions import check_regions
 
     return check_regions(published, manifest, linked)
 
 
-def check_rows_in(manifest: dict[str, Any]) -> list[str]:
+def check_rows_in(manifest: Manifest) -> list[str]:
     """Return a sentence where the numbers of a manifest do not add up."""
-    if "rows_in" not in manifest:
+    if manifest.rows_in is None:
         return []  # the owner does not say
-    parts = ["people" if "previous" in manifest else "rows", "suppressed", "dropped"]
-    parts += [name for name in ("capped", "held_out") if name in manifest]
+    parts = ["people" if manifest.in_series else "rows", "suppressed", "dropped"]
+    parts += [n for n in ("capped", "held_out") if getattr(manifest, n) is not None]
     wrong = []
-    if manifest["rows_in"] != sum(manifest[part] for part in parts):
+    if manifest.rows_in != sum(getattr(manifest, part) for part in parts):
         named = f"{', '.join(parts[:-1])} and {parts[-1]}"
         wrong.append(f"The manifest's {named} do not add up to rows_in.")
-    rows, people = manifest["suppressed"], manifest.get("suppressed_people", 0)
-    if "people" in manifest and not min(rows, 1) <= people <= rows:
+    rows, people = manifest.suppressed or 0, manifest.suppressed_people or 0
+    if manifest.people is not None and not min(rows, 1) <= people <= rows:
         wrong.append(f"The manifest says that {rows:,} rows of {people:,} people were suppressed.")
-    if "held_out" in manifest:
-        rows, people = manifest["held_out"], manifest.get("held_out_people")
-        if ("people" in manifest) != (people is not None) or not min(rows, 1) <= (
-            rows if people is None else people
+    if manifest.held_out is not None:
+        rows, held = manifest.held_out, manifest.held_out_people
+        if (manifest.people is None) != (held is None) or not min(rows, 1) <= (
+            rows if held is None else held
         ) <= rows:
             wrong.append(
                 "The manifest says of how many people rows were held out, and of whom not."
@@ -287,44 +257,39 @@ def check_rows_in(manifest: dict[str, Any]) -> list[str]:
 
 
 def check_counts(
-    manifest: dict[str, Any], *, rows: int, groups: int | None, people: int | None
+    manifest: Manifest, *, rows: int, groups: int | None, people: int | None
 ) -> list[str]:
     """Return a sentence for every number of a manifest that is not the one that was counted."""
     counted = {"rows": rows, "groups": groups} | ({} if people is None else {"people": people})
     return [one for name, count in counted.items() for one in _miscounted(name, count, manifest)]
 
 
-def _miscounted(name: str, count: int | None, manifest: dict[str, Any]) -> list[str]:
-    if count == manifest[name]:
-        return []
-    return [f"The manifest says {manifest[name]} {name}, there are {count}."]
+def _miscounted(name: str, count: int | None, manifest: Manifest) -> list[str]:
+    said = getattr(manifest, name)
+    return [] if said == count else [f"The manifest says {said} {name}, there are {count}."]
 
 
-def check_columns(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+def check_columns(published: pl.DataFrame, manifest: Manifest) -> list[str]:
     """Return a sentence where a table has other columns than its manifest says."""
-    apart = manifest["form"] == TWO_TABLES  # what is carried is beside the people
-    expected = [
-        column["name"]
-        for column in manifest["columns"]
-        if not apart or column["role"] in {"quasi", "sensitive"}
-    ]
-    if manifest["groups"] is not None:
-        expected = [RESERVED, *own_columns(manifest), *expected]
+    apart = manifest.form == TWO_TABLES  # what is carried is beside the people
+    expected = [c.name for c in manifest.columns if not apart or c.role in {"quasi", "sensitive"}]
+    if manifest.grouped:
+        expected = [RESERVED, *manifest.own_columns, *expected]
     if published.columns == expected:
         return []
     return [f"The columns are {published.columns}, the manifest says {expected}."]
 
 
-def check_groups(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+def check_groups(published: pl.DataFrame, manifest: Manifest) -> list[str]:
     """Return a sentence for what no group can have: odd numbers, uneven weights, odd means."""
     problems = _odd_numbers(published, manifest) + uneven_weights(published, manifest)
     problems += wrong_nodes(published, manifest) + check_most(published, PERSON, manifest)
     return problems + wrong_means(published, manifest)
 
 
-def check_most(table: pl.DataFrame, person: str, manifest: dict[str, Any]) -> list[str]:
+def check_most(table: pl.DataFrame, person: str, manifest: Manifest) -> list[str]:
     """Return a sentence where people have more rows in a table than were to be published."""
-    most = manifest["asked"].get("most_rows")
+    most = manifest.asked.most_rows
     if most is None or person not in table.columns:
         return []
     many = int((table[person].value_counts()["count"] > most).sum())
@@ -334,15 +299,15 @@ def check_most(table: pl.DataFrame, person: str, manifest: dict[str, Any]) -> li
 NUMBERED = r"^(0|[1-9][0-9]*)$"
 
 
-def _odd_numbers(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+def _odd_numbers(published: pl.DataFrame, manifest: Manifest) -> list[str]:
     """Return a sentence where groups, or people, are not numbered as programs read numbers.
 
     1 and 01 are one group, or one person, to whoever reads them as numbers.
     """
-    if manifest["groups"] is None:
+    if not manifest.grouped:
         return []
     problems = []
-    for name in {RESERVED, *own_columns(manifest)} - {REAL}:
+    for name in {RESERVED, *manifest.own_columns} - {REAL}:
         if published[name].dtype.is_integer():
             continue
         texts = published[name].unique().cast(pl.String).fill_null("")
@@ -352,18 +317,18 @@ def _odd_numbers(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]
     return problems
 
 
-def wrong_nodes(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+def wrong_nodes(published: pl.DataFrame, manifest: Manifest) -> list[str]:
     """Return a sentence where a group comes from several nodes, or nodes are miscounted."""
-    if "nodes" not in manifest:
+    if manifest.nodes is None:
         return []
     several = published.group_by(RESERVED).agg(pl.col(NODE).n_unique())[NODE] > 1
     wrong = _miscounted("nodes", published[NODE].n_unique(), manifest)
     return wrong + [f"{several.sum():,} groups have several nodes."] * bool(several.any())
 
 
-def uneven_weights(published: pl.DataFrame, manifest: dict[str, Any]) -> list[str]:
+def uneven_weights(published: pl.DataFrame, manifest: Manifest) -> list[str]:
     """Return a sentence where survey weights tell the rows of a group apart, or are none."""
-    name = weighing(manifest)
+    name = manifest.survey_weight
     if name is None or name not in published.columns or RESERVED not in published.columns:
         return []
     plain = manifest_schema(manifest).read_numbers(published.select(name), "other")[name]
@@ -399,26 +364,26 @@ class CellCount:
         )
 
 
-def count_cells(published: pl.DataFrame, column: dict[str, Any]) -> CellCount:
+def count_cells(published: pl.DataFrame, column: StatedColumn) -> CellCount:
     """Count the cells of a column, of which a manifest says what it says."""
-    counted = published[column["name"]].value_counts()
-    texts = counted[column["name"]].cast(pl.String)
+    counted = published[column.name].value_counts()
+    texts = counted[column.name].cast(pl.String)
     by_cell, bad = cell_ncp(texts, column)
-    nodes = texts.fill_null(MISSING_LABEL).to_list() if column["kind"] == "node" else []
+    nodes = texts.fill_null(MISSING_LABEL).to_list() if column.kind == "node" else []
     return CellCount(
         float(by_cell @ counted["count"].to_numpy()),
         bad,
-        bool(column.get("never_mix") and (by_cell > 0).any()),
+        bool(column.never_mix and (by_cell > 0).any()),
         frozenset() if bad else outer_cells(texts, column),
         Counter(dict(zip(nodes, counted["count"], strict=False))),
     )
 
 
-def check_cells(counted: Mapping[str, CellCount], manifest: dict[str, Any], rows: int) -> list[str]:
+def check_cells(counted: Mapping[str, CellCount], manifest: Manifest, rows: int) -> list[str]:
     """Return a sentence for cells outside the domain and for a loss that is not what cells say."""
     problems = []
     measured = {}
-    stated = {column["name"]: column for column in manifest["columns"]}
+    stated = manifest.by_name
     for name, one in counted.items():
         if one.mixed:
             problems.append(f"Column {name!r} is never mixed, and has cells of several values.")
@@ -426,20 +391,20 @@ def check_cells(counted: Mapping[str, CellCount], manifest: dict[str, Any], rows
             problems.append(f"{one.bad} distinct cells of column {name!r} are outside its domain.")
         elif not (
             fills_domain(pl.Series(sorted(one.outer), dtype=pl.String), stated[name])
-            and (stated[name]["kind"] != "node" or has_leaves(one.at, stated[name]["domain"]))
+            and (stated[name].kind != "node" or has_leaves(one.at, stated[name].tree))
         ):
             problems.append(f"The domain of column {name!r} is larger than its published cells.")
         else:
-            gone = manifest.get("suppressed", 0)
+            gone = manifest.suppressed or 0
             measured[name] = (one.lost + gone) / (rows + gone)
     if problems:
         return problems
-    loss = manifest["loss"]
-    if set(loss["ncp"]) != set(measured):
+    loss = manifest.loss
+    if set(loss.ncp) != set(measured):
         return ["The manifest does not give the loss of every quasi column."]
     measured["gcp"] = float(np.mean(list(measured.values())))
     return [
         f"The loss of {name!r} is {measured[name]:.6f}, the manifest says {value:.6f}."
-        for name, value in {"gcp": loss["gcp"], **loss["ncp"]}.items()
+        for name, value in {"gcp": loss.gcp, **loss.ncp}.items()
         if abs(measured[name] - value) > CLOSE
     ]

@@ -29,9 +29,9 @@ from shoal.audit.linking import Candidates, code_both, guess_people, windows
 from shoal.audit.predicates import single_out
 from shoal.errors import InputError
 from shoal.sampling import draw
-from shoal.table.coding import code_persons
+from shoal.table.coded import persons_of
 from shoal.table.missing import MISSING_LABEL
-from shoal.table.people import by_person
+from shoal.table.partition import PersonOf
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,14 +47,12 @@ PEOPLE = 5000  # members at most, and controls, whom linking, inference and find
 class Sides:
     """The people of a release and the controls, against the release.
 
-    `table` has the rows of all, `whom` whom each is about: members are the people under `members`,
-    controls those from there on to under `everybody`. `there` is the person of each published row.
+    `table` has the rows of all: members are the people under `members`, controls those from there
+    on to under `everybody`.
     """
 
     cover: CellCover
     table: pl.DataFrame
-    whom: NDArray[np.int64]
-    there: NDArray[np.int64]
     candidates: Candidates
     members: int
     everybody: int
@@ -70,22 +68,12 @@ class Sides:
         """Lay out both sides against one release."""
         names = [*published.schema.quasi, *published.schema.sensitive]
         both = [side.select(pl.col(names).cast(pl.String)) for side in (members, controls)]
-        if person is None:
-            whom = [np.arange(side.height) for side in both]
-        else:
-            whom = [code_persons(side[person]) for side in (members, controls)]
-        inside = int(whom[0].max()) + 1
-        every = np.concatenate([whom[0], whom[1] + inside])
+        inside, outside = (persons_of(side, person) for side in (members, controls))
+        every = PersonOf(np.concatenate([inside.labels, outside.labels + len(inside)]))
         table = pl.concat(both)
         cover = CellCover(published, table)
-        rows = published.table
-        there = (
-            np.arange(rows.height)
-            if published.person is None
-            else code_persons(rows[published.person])
-        )
-        candidates = Candidates.of(cover, every, there)
-        return cls(cover, table, every, there, candidates, inside, int(every.max()) + 1)
+        candidates = Candidates(cover, every, persons_of(published.table, published.person))
+        return cls(cover, table, candidates, len(inside), len(every))
 
     @property
     def enough(self) -> bool:
@@ -158,9 +146,7 @@ def _inferred(sides: Sides, name: str, widths: Sequence[float], seed: int | None
     column, count = code_both(sides.table[name], published.table[name], numeric=numeric)
     lasts = [windows(column, width) for width in widths]
     right = [
-        guess_people(
-            sides.candidates, column.codes, count, sides.there, lasts, some, otherwise=True
-        )[1]
+        guess_people(sides.candidates, column.codes, count, lasts, some, otherwise=True)[1]
         for some in sides.drawn(seed)
     ]
     return [
@@ -175,7 +161,7 @@ def _learned(sides: Sides, name: str) -> Compared:
     Of people with several rows it is right by the share of their rows.
     """
     right = classify(sides.cover, sides.table, name)[0]
-    share = np.bincount(sides.whom, right) / np.bincount(sides.whom)
+    share = np.bincount(sides.candidates.whom.labels, right) / sides.candidates.whom.sizes
     return sides.compare(LEARNING, share[: sides.members], share[sides.members :], column=name)
 
 
@@ -217,7 +203,7 @@ def _same_group(
     """Say whether both sets of columns lead to one group."""
     led = []
     for places, weight in zip(sets, density, strict=True):
-        rows = sides.candidates.own(person).tolist()
+        rows = sides.candidates.whom.rows(person).tolist()
         fitting = sum(
             (sides.cover.matching(row, places).astype(np.int64) for row in rows[1:]),
             sides.cover.matching(rows[0], places).astype(np.int64),
@@ -245,13 +231,13 @@ def _found(sides: Sides, seed: int | None) -> Compared | None:
         ]
     )
     keys = cells.to_struct().rank("dense").to_numpy()
-    own, carried = keys[: len(sides.whom)], keys[len(sides.whom) :]
-    order, starts = by_person(sides.there)
-    carried = carried[order]
+    own, carried = keys[: sides.table.height], keys[sides.table.height :]
+    there = sides.candidates.there
+    carried = carried[there.order]
     chances = []
     for person in sides.drawn(seed)[0].tolist():
         some = sides.candidates.find(person)
-        others = ~np.isin(carried, own[sides.candidates.own(person)])
-        there = not np.logical_or.reduceat(others, starts[:-1])[some].all()  # nobody: all of none
-        chances.append(1 / len(some) if there else 0.0)
+        others = ~np.isin(carried, own[sides.candidates.whom.rows(person)])
+        apart = np.logical_or.reduceat(others, there.starts[:-1])[some].all()  # of nobody, all are
+        chances.append(0.0 if apart else 1 / len(some))
     return sides.compare(FINDING, np.array(chances))

@@ -295,7 +295,7 @@ class CellCover:
     def __init__(self, published: Published, people: pl.DataFrame) -> None:
         self.published = published
         first = published.by_cells
-        self.rows = first.order[first.starts[:-1]]  # one row of every description
+        self.rows = first.first  # one row of every description
         table = published.table
         trees = published.schema.hierarchies
         self.columns = [

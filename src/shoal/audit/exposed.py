@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.distances.relation import Band
+    from shoal.table.partition import PersonOf
     from shoal.table.schema import Schema
 
 MANY = 50  # values; a column with more of them may be refused
@@ -51,11 +52,11 @@ class KnownCells:
 
 @dataclass(frozen=True, eq=False)
 class ShownRows:
-    """The rows of a published table and whom each is about; None where all are different people."""
+    """The rows of a published table and whom each is about."""
 
     table: pl.DataFrame
     schema: Schema
-    whom: NDArray[np.int64] | None = None
+    whom: PersonOf
 
     def cells(self, name: str, *, near: bool) -> KnownCells:
         """Return what a reader compares of a column; with `near`, numbers by their difference."""
@@ -129,7 +130,7 @@ class Everybody:
         if stated is None:
             return cls(by_group, by_cells, tables)
         both = ((some.labels, len(some)) for some in (by_group, by_cells))
-        real = stated[by_group.order[by_group.starts[:-1]]]
+        real = by_group.of_part(stated)
         return cls(by_group, Groups.alike(len(stated), both), tables, real)
 
     def __len__(self) -> int:
@@ -163,11 +164,11 @@ class Everybody:
             for rows in self.tables:
                 cells = (rows.cells(one, near=near) for one in _own(rows, names))
                 columns = ((one.codes, one.distinct) for one in cells)
-                if rows.whom is None:
+                if not rows.whom.given:
                     yield from columns
                 elif _own(rows, names):
                     alike = Groups.alike(rows.table.height, columns)
-                    found = _by_person(alike, rows.whom, len(self))
+                    found = _by_person(alike, rows.whom)
                     yield found, int(found.max()) + 1
 
         return Groups.alike(len(self), marks())
@@ -175,7 +176,7 @@ class Everybody:
     def alike(self, groups: Groups, names: Collection[str]) -> NDArray[np.int64]:
         """Count for each person those of its group, itself among them, whose cells are alike."""
         classes = self.classes(groups, names, near=True)
-        lines = [line for rows in self.tables for line in _lines(rows, names, len(self))]
+        lines = [line for rows in self.tables for line in _lines(rows, names)]
         return near_ones(classes, lines) if lines else classes.sizes[classes.labels]
 
     def candidates(self, groups: Groups, names: Collection[str]) -> NDArray[np.int64]:
@@ -193,14 +194,14 @@ def _own(rows: ShownRows, names: Collection[str]) -> list[str]:
     return [name for name in rows.table.columns if name in names]
 
 
-def _by_person(alike: Groups, whom: NDArray[np.int64], people: int) -> NDArray[np.int64]:
+def _by_person(alike: Groups, whom: PersonOf) -> NDArray[np.int64]:
     """Return equal numbers for people whose rows are alike, and 0 for those who have none."""
-    found = np.zeros(people, np.int64)
-    found[np.unique(whom)] = descriptions(alike.labels, whom).labels + 1
+    found = np.zeros(len(whom), np.int64)
+    found[whom.sizes > 0] = descriptions(alike.labels, whom).labels + 1
     return found
 
 
-def _lines(rows: ShownRows, names: Collection[str], people: int) -> list[Line]:
+def _lines(rows: ShownRows, names: Collection[str]) -> list[Line]:
     """Return the numbers of a table that are compared by their difference."""
     own = _own(rows, names)
     cells = [rows.cells(name, near=True) for name in own if name in rows.schema.near]
@@ -208,13 +209,11 @@ def _lines(rows: ShownRows, names: Collection[str], people: int) -> list[Line]:
     known = [(codes, near) for codes, near in numbers if codes is not None and near is not None]
     if not known:
         return []
-    whom = np.arange(people) if rows.whom is None else rows.whom
     every = (rows.cells(name, near=True) for name in own)
     alike = Groups.alike(rows.table.height, ((one.codes, one.distinct) for one in every))
     keys: list[NDArray] = [codes for codes, _ in reversed(known)]
-    order = np.lexsort([*keys, alike.labels, whom])
-    counts = np.bincount(whom, minlength=people)
-    starts = np.cumsum(counts) - counts
+    order = np.lexsort([*keys, alike.labels, rows.whom.labels])
+    starts, counts = rows.whom.starts[:-1], rows.whom.sizes
     return [Line(starts, counts, codes[order], near) for codes, near in known]
 
 

@@ -16,7 +16,6 @@ import polars as pl
 from shoal.audit.cells import as_text
 from shoal.audit.claims import (
     count_published,
-    kinds_of,
     linked_whole,
     manifest_schema,
     owner_states,
@@ -38,6 +37,7 @@ from shoal.audit.verdict import Exposed
 from shoal.audit.verify import Audit, audit_table, check_rows
 from shoal.errors import InputError, OutputError, UsageError, option
 from shoal.principles.requirement import Require, Requirement, requirements
+from shoal.release.manifest import Manifest
 from shoal.table.coded import Coded, code_table
 from shoal.table.columns import Handed
 from shoal.table.ends import ranks_within
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
     from shoal.audit.forms import Tables
 
-OfParts = Callable[[PartFiles, dict[str, Any], Sequence[Requirement]], Audit]
-Look = Callable[["Tables", dict[str, Any]], dict[str, Any]]
+OfParts = Callable[[PartFiles, Manifest, Sequence[Requirement]], Audit]
+Look = Callable[["Tables", Manifest], dict[str, Any]]
 
 
 def audit_files(
@@ -133,12 +133,12 @@ def audit_directory(
     """
     manifest = read_manifest(directory)
     odd = inconsistent(manifest)
-    problems = check_digests(directory, manifest["digests"]) + odd
+    problems = check_digests(directory, manifest.digests) + odd
     look = None if odd else look
     try:
         found = (
             Audit(0, None, (), tuple(problems))
-            if not all(is_ordinary(directory / name) for name in manifest["digests"])
+            if not all(is_ordinary(directory / name) for name in manifest.digests)
             else _measure(
                 directory,
                 manifest,
@@ -158,19 +158,19 @@ def audit_directory(
             raise
         found = Audit(0, None, (), (*problems, str(problem)))
     if found.exposed is None:
-        asked = requirements(require or manifest["require"], *manifest_schema(manifest).protected)
+        asked = requirements(require or manifest.require, *manifest_schema(manifest).protected)
         found = replace(found, exposed=Exposed.of(manifest, asked))
     return replace(
         found,
         reading=tuple(readings(manifest)),
         stated=tuple(owner_states(manifest)),
-        warnings=tuple(files_beside(directory, manifest["digests"])),
+        warnings=tuple(files_beside(directory, manifest.digests)),
     )
 
 
 def _measure(
     directory: Path,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     changed: list[str],
     require: Require | Iterable[Require] | None,
     original: Any,
@@ -181,7 +181,7 @@ def _measure(
 ) -> Audit:
     """Measure what a manifest speaks of; `changed` is what is wrong with the files already."""
     schema = manifest_schema(manifest, hierarchies)
-    asked = requirements(require or manifest["require"], *schema.protected)
+    asked = requirements(require or manifest.require, *schema.protected)
     by_owner = original is not None or population is not None or hierarchies
     if not by_owner and is_sliced(directory, manifest, asked):
         return _measure_parts(directory, manifest, changed, require, audit_parts, look)
@@ -193,7 +193,7 @@ def _measure(
     seen = None if look is None or false else look(tables, manifest)
     del tables
     exposed = Exposed.of(manifest, asked)
-    if not manifest.get("heterogeneous", False):
+    if not manifest.heterogeneous:
         needed = {RESERVED, *schema.persons, *schema.quasi, *schema.sensitive}
         whole = needed.issubset(published.columns)
         if not whole or not all(linked_whole(name, linked[name], manifest) for name in linked):
@@ -205,11 +205,11 @@ def _measure(
         ):
             population = whose_rows(population, person)
         # Rows of a series that stand for nobody hide people, and are no people.
-        series = "previous" in manifest and REAL in published.columns
+        series = manifest.in_series and REAL in published.columns
         real = count_published(published, series=True) if series else None
         handed = Handed(published)
         del published  # so that quasi cells can go as soon as the groups are known
-        kinds = kinds_of(manifest)
+        kinds = manifest.kinds
         found = audit_table(handed, schema, asked, population, kinds, linked, exposed, beside)
         found = found if real is None else replace(found, people=real)
         if original is not None:
@@ -223,7 +223,8 @@ def _measure(
         table = _open(original)
         coded = code_original(table, manifest, hierarchies)
         if len(coded) > published.height:
-            gone = manifest.get("suppressed", len(coded) - published.height)
+            gone = manifest.suppressed
+            gone = len(coded) - published.height if gone is None else gone
             coded = published_among(published, coded, gone)
         problems += check_domains(coded, manifest)
         found = audit_matches(published, coded, asked, candidates=True)
@@ -237,7 +238,7 @@ def _open(original: Any) -> pl.DataFrame:
 
 def _measure_parts(
     directory: Path,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     changed: list[str],
     require: Require | Iterable[Require] | None,
     measure: OfParts,
@@ -245,9 +246,9 @@ def _measure_parts(
 ) -> Audit:
     """Measure a release in parts, none of which has to be beside all the others."""
     schema = manifest_schema(manifest)
-    asked = requirements(require or manifest["require"], *schema.protected)
-    parts = find_parts(directory, RELEASE, manifest["digests"])
-    if parts is None or manifest["groups"] is None or "previous" in manifest:
+    asked = requirements(require or manifest.require, *schema.protected)
+    parts = find_parts(directory, RELEASE, manifest.digests)
+    if parts is None or not manifest.grouped or manifest.in_series:
         msg = (
             f"{directory.name!r} is no release of groups in part files, so it is audited on one "
             f"machine. Leave out {option('engine')}."
@@ -261,19 +262,17 @@ def _measure_parts(
     return _compared(found, manifest, problems, stated=require is None)
 
 
-def _compared(
-    found: Audit, manifest: dict[str, Any], problems: Sequence[str], *, stated: bool
-) -> Audit:
+def _compared(found: Audit, manifest: Manifest, problems: Sequence[str], *, stated: bool) -> Audit:
     """Return an audit with what is wrong already, and where a manifest measured something else."""
     problems = list(problems)
-    if stated and found.measured() != manifest["measured"]:
+    if stated and found.measured() != manifest.measured:
         problems.append("The manifest's measurements are not those of the published table.")
     if stated and found.exposed is not None:
         kept = all(finding.holds for finding in found.findings)
         problems += found.exposed.untrue(manifest, holds=kept)
-    if manifest.get("alone", found.alone) != found.alone:
+    if manifest.alone not in {None, found.alone}:
         problems.append(
-            f"The manifest says that {manifest['alone']} people are alone with their number of "
+            f"The manifest says that {manifest.alone} people are alone with their number of "
             f"rows, there are {found.alone}."
         )
     return replace(found, problems=(*found.problems, *problems))
@@ -292,7 +291,7 @@ WITHOUT_ORIGINAL = (
 
 def code_original(
     table: pl.DataFrame,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     hierarchies: Mapping[str, Any] | None = None,
 ) -> Coded:
     """Code the original table as the release was made from it.
@@ -302,7 +301,7 @@ def code_original(
     """
     stated = manifest_schema(manifest, hierarchies)
     by_kind = {"interval": "numeric", "set": "categorical"}
-    types = {c["name"]: by_kind[c["kind"]] for c in manifest["columns"] if c.get("kind") in by_kind}
+    types = {c.name: by_kind[c.kind] for c in manifest.columns if c.kind in by_kind}
     schema = Schema(
         quasi=stated.quasi,
         sensitive=stated.sensitive,
@@ -317,25 +316,25 @@ def code_original(
     )
     schema.check(table.columns)
     table = trimmed(table, schema, "quasi", "sensitive")
-    fewer = manifest["rows"] + manifest.get("suppressed", 0) < table.height
+    fewer = manifest.rows + (manifest.suppressed or 0) < table.height
     return code_table(table, schema, missing="drop" if fewer else "value")
 
 
-def check_domains(original: Coded, manifest: dict[str, Any]) -> list[str]:
+def check_domains(original: Coded, manifest: Manifest) -> list[str]:
     """Return a sentence for every quasi column whose stated domain is not the original's."""
-    stated = {c["name"]: c["domain"] for c in manifest["columns"] if c["role"] == "quasi"}
+    stated = manifest.by_name
     problems = []
     for column in original.quasi:
         if column.tree is not None:
             continue  # what its nodes cover was asked when it was coded
         if column.numeric:
-            said = stated[column.name]
+            said = stated[column.name].values
             ends = pl.Series([str(end) for end in said[:2]])
             ranks = np.array([0, len(column.known) - 1])
             same = all(np.array_equal(found, ranks) for found in ranks_within(column, ends, ends))
             same &= (column.gap is not None) == (said[2:] == [None])
         else:
-            same = set(column.spellings) == set(stated[column.name])
+            same = set(column.spellings) == set(stated[column.name].values)
         if not same:
             problems.append(f"The domain of column {column.name!r} is not that of the original.")
     return problems

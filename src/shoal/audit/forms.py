@@ -8,7 +8,7 @@ become the boxes that a reader can make of them: beside the values of a group wh
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -26,19 +26,7 @@ from shoal.audit.cells import (
 from shoal.table.coding import NUMBER, code_lenient
 from shoal.table.columns import is_dictionary, top_code
 from shoal.table.dates import date_parts
-from shoal.table.forms import (
-    INTERVALS,
-    MEANS,
-    PEOPLE,
-    TWO_TABLES,
-    VALUES,
-    has_ends,
-    has_gap,
-    headers,
-    own_columns,
-    published_as,
-    stated_form,
-)
+from shoal.table.forms import INTERVALS, MEANS, PEOPLE, TWO_TABLES, VALUES
 from shoal.table.formulas import unescape_name
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import NODE, PERSON, RESERVED
@@ -47,6 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
+
+    from shoal.release.manifest import Manifest
+    from shoal.release.stated import StatedColumn
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +54,10 @@ class Tables:
     whole: bool = True
 
 
-def flat_cells(table: pl.DataFrame, manifest: Mapping[str, Any]) -> pl.DataFrame:
+def flat_cells(table: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     """Return a table, or a part of one, with intervals and sets of any type as text."""
-    named = unescape_name if manifest.get("escaped") else str
-    ends = [column["name"] for column in manifest["columns"] if has_ends(column)]
+    named = unescape_name if manifest.escaped else str
+    ends = [column.name for column in manifest.columns if column.has_ends]
     return table.with_columns(
         interval_text(column) if named(column.name) in ends else as_text(column)
         for column in table
@@ -74,18 +65,18 @@ def flat_cells(table: pl.DataFrame, manifest: Mapping[str, Any]) -> pl.DataFrame
     )
 
 
-def one_cell_each(table: pl.DataFrame, manifest: Mapping[str, Any]) -> pl.DataFrame:
+def one_cell_each(table: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     """Return a table with bounds, and means with them, in the one cell that they stand for."""
-    if manifest["form"] in {INTERVALS, TWO_TABLES}:
+    if manifest.form in {INTERVALS, TWO_TABLES}:
         return table
-    named = unescape_name if manifest.get("escaped") else str
+    named = unescape_name if manifest.escaped else str
     found = {named(name): name for name in table.columns}
-    for column in manifest["columns"]:
-        name = column["name"]
-        asked = published_as(column, manifest["form"])
+    for column in manifest.columns:
+        name = column.name
+        asked = column.published_as(manifest.form)
         if len(asked) > 1 and found.keys() >= set(asked):
             columns = [table[found[one]] for one in asked]
-            whole = _whole(columns, gap=has_gap(column), dates=column.get("type") == "date")
+            whole = _whole(columns, gap=column.has_gap, dates=column.dates)
             place = table.columns.index(found[asked[0]])
             table = table.drop(found[one] for one in asked)
             table = table.insert_column(place, whole.alias(name))
@@ -115,19 +106,13 @@ def _whole(columns: list[pl.Series], *, gap: bool, dates: bool) -> pl.Series:
     return texts.cast(pl.Categorical(pl.Categories.random())).gather(which)
 
 
-def wrong_headers(tables: Mapping[str, pl.DataFrame], manifest: Mapping[str, Any]) -> list[str]:
+def wrong_headers(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> list[str]:
     """Return a sentence for every table that does not have the columns of its form."""
-    expected = headers(
-        manifest["form"],
-        manifest["columns"],
-        grouped=manifest["groups"] is not None,
-        own=own_columns(manifest),
-    )
-    named = unescape_name if manifest.get("escaped") else str
+    named = unescape_name if manifest.escaped else str
     found = {stem: [named(name) for name in table.columns] for stem, table in tables.items()}
     return [
         f"The columns of {stem} are {found[stem]}, the manifest says {names}."
-        for stem, names in expected.items()
+        for stem, names in manifest.headers.items()
         if found[stem] != names
     ]
 
@@ -135,17 +120,17 @@ def wrong_headers(tables: Mapping[str, pl.DataFrame], manifest: Mapping[str, Any
 # Two tables
 
 
-def put_together(tables: Mapping[str, pl.DataFrame], manifest: Mapping[str, Any]) -> Tables:
+def put_together(tables: Mapping[str, pl.DataFrame], manifest: Manifest) -> Tables:
     """Return the boxes of people beside the values of their groups."""
     people, values = tables[PEOPLE], tables[VALUES]
     problems = wrong_headers(tables, manifest)
     if problems:
         return Tables(values, tuple(problems), people)
-    if manifest.get("escaped"):
-        people = without_escapes(people, manifest["columns"])
-        values = without_escapes(values, manifest["columns"])
-    whole = values.unique([RESERVED, PERSON]) if "people" in manifest else values
-    known = [RESERVED, *[NODE] * ("nodes" in manifest)]
+    if manifest.escaped:
+        people = without_escapes(people, manifest.columns)
+        values = without_escapes(values, manifest.columns)
+    whole = values.unique([RESERVED, PERSON]) if manifest.people is not None else values
+    known = [RESERVED, *[NODE] * (manifest.nodes is not None)]
     sizes = [
         table.select(pl.col(known).cast(pl.String)).group_by(known).len().sort(known)
         for table in (people, whole)
@@ -159,24 +144,24 @@ def put_together(tables: Mapping[str, pl.DataFrame], manifest: Mapping[str, Any]
     order = np.argsort(labels, kind="stable")
     starts = np.searchsorted(labels[order], np.arange(len(names)))
     mine = values[RESERVED].cast(pl.String).cast(pl.Enum(names)).to_physical()
-    rows = {name: values[name] for name in (RESERVED, *own_columns(manifest))}
-    for column in manifest["columns"]:
-        name = column["name"]
-        if column["role"] == "quasi":
+    rows = {name: values[name] for name in (RESERVED, *manifest.own_columns)}
+    for column in manifest.columns:
+        name = column.name
+        if column.quasi:
             rows[name] = _boxes(people[name], column, order, starts).gather(mine)
-        elif column["role"] == "sensitive":
+        elif column.role == "sensitive":
             rows[name] = values[name]
     return Tables(pl.DataFrame(rows), (), people)
 
 
 def _boxes(
-    cells: pl.Series, stated: Mapping[str, Any], order: NDArray[np.int64], starts: NDArray[np.int64]
+    cells: pl.Series, stated: StatedColumn, order: NDArray[np.int64], starts: NDArray[np.int64]
 ) -> pl.Series:
     """Return what the people of each group span of a column."""
     texts = cells.cast(pl.String).fill_null(MISSING_LABEL)
-    if stated["kind"] != "interval":
+    if not stated.has_ends:
         return _label_boxes(texts, order, starts)
-    dates = stated.get("type") == "date"
+    dates = stated.dates
     known = texts.filter(texts != MISSING_LABEL)
     readable = date_parts(known)[0].is_not_null() if dates else known.str.contains(NUMBER)
     if not len(known) or not readable.all():  # outside any domain, as the check of cells will say
@@ -207,25 +192,25 @@ def _label_boxes(
 # Means
 
 
-def wrong_means(published: pl.DataFrame, manifest: Mapping[str, Any]) -> list[str]:
+def wrong_means(published: pl.DataFrame, manifest: Manifest) -> list[str]:
     """Return a sentence for every column with a mean that its group cannot have.
 
     Of n values with a smallest and a largest one the mean is at least an n-th of the way from
     either end; in a region it lies between them. A release of another form has no means.
     """
     problems = []
-    for column in manifest["columns"]:
-        if not has_ends(column):
+    for column in manifest.columns:
+        if not column.has_ends:
             continue
-        name = column["name"]
-        if stated_form(column, manifest["form"]) != MEANS:
+        name = column.name
+        if column.form_in(manifest.form) != MEANS:
             if interval_means(published[name].unique().cast(pl.String)).is_not_null().any():
                 problems.append(f"Column {name!r} has means, and the form says none.")
             continue
         each = published.select(RESERVED, pl.col(name).cast(pl.String))
         counted = each.group_by(RESERVED, name).len()
         means = interval_means(counted[name])
-        dates, held = column.get("type") == "date", "cells" not in manifest
+        dates, held = column.dates, manifest.cells is None
         bad = _impossible(counted[name], counted["len"], means, dates=dates, held=held)
         if bad:
             problems.append(f"{bad} groups have a mean of {name!r} that no such rows have.")

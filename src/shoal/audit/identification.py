@@ -47,9 +47,9 @@ def check_threshold(threshold: float | Fraction | str) -> Fraction:
     return found
 
 
-def threshold_of(manifest: dict[str, Any]) -> Fraction:
-    """Return the threshold of risk that a manifest states, a decimal that was rounded up."""
-    stated = check_threshold(manifest["threshold"])
+def threshold_of(said: float | str) -> Fraction:
+    """Return the threshold of risk that is stated, a decimal that was rounded up."""
+    stated = check_threshold(said)
     near = stated.limit_denominator(THIRDS)
     return near if upward(near) == upward(stated) else stated
 
@@ -117,10 +117,7 @@ def release_groups(release: ReleaseData) -> Groups | None:
     """Return the published groups over the rows as they were coded; None where there are none."""
     if release.heterogeneous:
         return None
-    layout = release.recoding.layout
-    labels = np.empty(len(layout.bears), np.int64)
-    labels[layout.carries] = layout.bears
-    return Groups(labels)
+    return Groups(release.recoding.layout.borne)
 
 
 def least_size(limit: Fraction) -> int:
@@ -160,7 +157,7 @@ def guessed(groups: Groups, value: Sensitive) -> float:
 
     Whoever guesses that value for everybody in a group is right so often.
     """
-    if value.sets is not None:
+    if value.several:
         most = most_people(equality(value.distinct), groups, value.sets)
         return float(most.sum() / len(groups.labels))
     keys = groups.labels * value.distinct + value.codes
@@ -186,12 +183,9 @@ def _unique_with_others(release: ReleaseData) -> float | None:
     carried = (cell_codes(recoding.source[name].gather(layout.carries)) for name in others)
     borne = ((cell[layout.bears], int(cell.max()) + 1) for cell in cells)
     alike = Groups.alike(len(layout.bears), chain(borne, carried))
-    if layout.persons is None:
-        return float((alike.sizes == 1).sum() / len(layout.bears))
-    people = int(layout.persons.max()) + 1
-    owners, persons = np.divmod(np.unique(alike.labels * people + layout.persons), people)
-    lonely = np.bincount(owners)[owners] == 1
-    return float(len(np.unique(persons[lonely])) / len(np.unique(layout.persons)))
+    whom = release.coded.person_of.only(layout.carries)
+    lonely = alike.of_row(whom.count(alike.labels) == 1)
+    return float(len(np.unique(whom.labels[lonely])) / len(whom))
 
 
 def _different(column: Column, kinds: Kinds) -> NDArray[np.int32]:

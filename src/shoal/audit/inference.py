@@ -21,14 +21,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.claims import kinds_of, manifest_schema
+from shoal.audit.claims import manifest_schema
 from shoal.audit.covers import UNKNOWN, CellCover
 from shoal.audit.published import Published, plain_text
 from shoal.exact import percent
 from shoal.sampling import draw, drawn_from, within
 from shoal.table.forms import TWO_TABLES
 from shoal.table.missing import MISSING_LABEL
-from shoal.table.schema import RESERVED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,16 +110,8 @@ def infer_columns(cover: CellCover, seed: int | None = None) -> tuple[Inference,
 
 def infer_from(release: ReleaseData) -> tuple[Inference, ...]:
     """Count the same for a release that its owner holds in memory with the rows it was made of."""
-    mixed = release.heterogeneous
-    published = Published(
-        "the release",
-        plain_text(release),
-        manifest_schema(release.manifest, release.schema.hierarchies),
-        None if mixed else RESERVED,
-        mixed,
-        kinds_of(release.manifest),
-        release.form,
-    )
+    schema = manifest_schema(release.manifest, release.schema.hierarchies)
+    published = Published.of(release.manifest, plain_text(release), schema, "the release")
     people = pl.DataFrame(
         {
             one.name: one.spellings.gather(one.codes).replace(MISSING_LABEL, None)

@@ -20,6 +20,7 @@ value there.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,6 @@ from shoal.exact import percent
 from shoal.notation import exact
 from shoal.sampling import Sample, drawn_from, within
 from shoal.table.coding import QUANTITY, code_lenient
-from shoal.table.people import by_person
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from shoal.audit.covers import CellCover
     from shoal.table.column import Column
+    from shoal.table.partition import PersonOf
 
 NAMED = 4  # columns at most that a sentence names
 
@@ -222,67 +223,50 @@ class Candidates:
     """Who of a release may be whom of the original."""
 
     cover: CellCover
-    order: NDArray[np.int64]  # rows of the original by person
-    starts: NDArray[np.int64]
-    description: NDArray[np.int64]  # of each person of the release
-    rows: NDArray[np.int64]  # how many each has there
+    whom: PersonOf  # of the original
+    there: PersonOf  # of the release
 
-    @classmethod
-    def of(
-        cls, cover: CellCover, whom: NDArray[np.int64], published: NDArray[np.int64]
-    ) -> Candidates:
-        """Lay out both sides by person."""
-        order, starts = by_person(published)
-        return cls(
-            cover,
-            *by_person(whom),
-            cover.published.by_cells.labels[order[starts[:-1]]],
-            np.diff(starts),
-        )
-
-    def own(self, person: int) -> NDArray[np.int64]:
-        """Return the rows of a person of the original."""
-        return self.order[self.starts[person] : self.starts[person + 1]]
+    @cached_property
+    def description(self) -> NDArray[np.int64]:
+        """The description of each person of the release."""
+        return self.there.of_part(self.cover.published.by_cells.labels)
 
     def find(self, person: int) -> NDArray[np.int64]:
         """Return the people of the release who may be this one."""
-        rows = self.own(person)
+        rows, counts = self.whom.rows(person), self.there.sizes
         cells = np.stack([column.values[rows] for column in self.cover.columns])
         _, first, times = np.unique(cells, axis=1, return_index=True, return_counts=True)
         fitting = np.zeros(len(self.cover.rows), np.int64)
         for row, count in zip(rows[first].tolist(), times.tolist(), strict=True):
             fitting += self.cover.matching(row) * count
-        found = np.flatnonzero(fitting[self.description] >= self.rows)
-        return found[self.rows[found] == self.rows[found].max()] if len(found) else found
+        found = np.flatnonzero(fitting[self.description] >= counts)
+        return found[counts[found] == counts[found].max()] if len(found) else found
 
 
 def link_people(
     candidates: Candidates,
     original: pl.DataFrame,
-    published: NDArray[np.int64],
     name: str,
     epsilons: Sequence[float],
     sample: Sample,
 ) -> list[Link]:
     """Guess a value of some people of the original from one release, to within each ε.
 
-    `published` has the person of each row of the release. Nobody to match is a miss.
+    Nobody to match is a miss.
     """
     release = candidates.cover.published
     numeric = release.sensitive(name).numeric
     column, count = code_both(original[name], release.table[name], numeric=numeric)
     own = column.codes[:count]
-    everybody = len(candidates.starts) - 1
-    whom = np.empty(count, np.int64)
-    whom[candidates.order] = np.repeat(np.arange(everybody), np.diff(candidates.starts))
+    whom = candidates.whom.labels
     lasts = [windows(column, epsilon) for epsilon in epsilons]
-    found, right = guess_people(candidates, column.codes, count, published, lasts, sample.places)
+    found, right = guess_people(candidates, column.codes, count, lasts, sample.places)
     hits = right.sum(axis=0)
     priors = []
     for last in lasts:
         low, high = _fullest(own, whom, last)
         inside = (low <= own) & (own <= high)
-        priors.append(len(np.unique(whom[inside])) / everybody)
+        priors.append(len(np.unique(whom[inside])) / len(candidates.whom))
     return [
         Link(
             release.name,
@@ -304,7 +288,6 @@ def guess_people(
     candidates: Candidates,
     codes: NDArray[np.int32],
     count: int,
-    published: NDArray[np.int64],
     lasts: Sequence[NDArray[np.int64]],
     people: NDArray[np.int64],
     *,
@@ -312,25 +295,21 @@ def guess_people(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Guess a value of some people, and return how many may be each, and which guesses are right.
 
-    `codes` are those of the original, `count` of them, and then those of the release, whose rows
-    are about `published`; `lasts` are the windows of each width. Of somebody whom nothing matches
-    the guess is wrong, or `otherwise` the best one of the whole release.
+    `codes` are those of the original, `count` of them, and then those of the release; `lasts` are
+    the windows of each width. Of somebody whom nothing matches the guess is wrong, or `otherwise`
+    the best one of the whole release.
     """
-    own, carried = codes[:count], codes[count:]
-    order, starts = by_person(published)
-    usual = [_fullest(carried, published, last) for last in lasts] if otherwise else None
+    own, carried, there = codes[:count], codes[count:], candidates.there
+    usual = [_fullest(carried, there.labels, last) for last in lasts] if otherwise else None
     found = np.zeros(len(people), np.int64)
     right = np.zeros((len(people), len(lasts)), bool)
     for place, person in enumerate(people.tolist()):
         some = candidates.find(person)
         found[place] = len(some)
-        mine = own[candidates.own(person)]
+        mine = own[candidates.whom.rows(person)]
         if len(some):
-            counts = np.diff(starts)[some]
-            begins = np.repeat(starts[some] - np.cumsum(counts) + counts, counts)
-            values = carried[order[begins + np.arange(counts.sum())]]
-            members = np.repeat(np.arange(len(some)), counts)
-            guesses = [_fullest(values, members, last) for last in lasts]
+            rows, members = there.rows_of(some)
+            guesses = [_fullest(carried[rows], members, last) for last in lasts]
         elif usual is not None:
             guesses = usual
         else:

@@ -1,57 +1,42 @@
 """The manifest of a release as a stranger may have written it: checked before it is believed.
 
-Every key has a check here, and a key without one is refused. Whether a number is the one that is
-measured, the audit asks afterwards; here it only has to be such a number. Nothing that a manifest
-says may open a file.
+Every key has a type (`release/manifest.py`), and a key without one is refused. Whether a number is
+the one that is measured, the audit asks afterwards; here it only has to be such a number. Nothing
+that a manifest says may open a file.
 """
 
 from __future__ import annotations
 
 import re
 import stat
-from collections import Counter
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from shoal.audit.agreement import check_agreement
-from shoal.audit.asked import ASKED
-from shoal.audit.shapes import (
-    Check,
-    Wrong,
-    finite,
-    flag,
-    listed,
-    mapped,
-    one_of,
-    or_null,
-    shaped,
-    text,
-    true,
-    whole,
-)
-from shoal.audit.verdict import VERDICTS
-from shoal.errors import InputError, UsageError
-from shoal.release.statement import CONTEXT, COUNTS, HELD, LINE
-from shoal.table.dates import check_format, not_dates
-from shoal.table.ends import backwards
-from shoal.table.files import part_files, tables_named
-from shoal.table.forms import CODEBOOK, FORMS, stems
-from shoal.table.grid import REGIONS
-from shoal.table.linked import check_linked_name
-from shoal.table.missing import Missing
-from shoal.table.schema import KINDS, LABELS, NOBODY, NUMERIC, PSEUDONYM
+from shoal.audit.described import Wrong
+from shoal.errors import InputError
+from shoal.release.manifest import MANIFEST, Manifest
 from shoal.table.strict import read_json
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-MANIFEST, REPORT = "manifest.json", "report.html"
 SIZE = 2**28  # bytes of a manifest; a million labels take a tenth of it
+BRIEF = 60  # characters of what was got that a message repeats
+UNKNOWN = "has {0!r}, which this version of Shoal does not know"
+WORDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
 
-ROLES = ("quasi", "sensitive", "other", PSEUDONYM)
-DIGEST = r"sha256:[0-9a-f]{64}"
 
-
-def read_manifest(directory: Path) -> dict[str, Any]:
+def read_manifest(directory: Path) -> Manifest:
     """Read the manifest of a release directory, raising where it is not one."""
     path, name = directory / MANIFEST, directory.name
     try:
@@ -67,252 +52,90 @@ def read_manifest(directory: Path) -> dict[str, Any]:
         msg = f"{name!r} is not a release directory: {MANIFEST}: {problem.strerror}."
         raise InputError(msg) from None
     try:
-        manifest = read_json(data)
-    except InputError as problem:
-        msg = f"{MANIFEST} in {name!r} cannot be read: {problem}."
+        return check_shape(read_json(data))
+    except (InputError, Wrong) as problem:
+        why = "is not a manifest" if isinstance(problem, Wrong) else "cannot be read"
+        msg = f"{MANIFEST} in {name!r} {why}: {problem}."
         raise InputError(msg) from None
+
+
+def check_shape(said: Any) -> Manifest:
+    """Return a manifest, raising where it says something that no manifest can say."""
     try:
-        check_shape(manifest)
-    except Wrong as problem:
-        msg = f"{MANIFEST} in {name!r} is not a manifest: {problem}."
-        raise InputError(msg) from None
+        manifest = msgspec.convert(said, Manifest)
+    except msgspec.ValidationError as problem:
+        raise _refused(str(problem), said) from None
+    if lacking := manifest.lacking:
+        msg = f"the manifest lacks {lacking[0]!r}"
+        raise Wrong(msg)
+    if manifest.to_dict() != said:
+        msg = "the manifest says null, or an empty object, where nothing is to be said"
+        raise Wrong(msg)
+    check_agreement(manifest)
     return manifest
 
 
-def check_shape(manifest: Any) -> None:
-    """Raise where a manifest says something that no manifest can say."""
-    CHECK(manifest, "the manifest")
-    _check_digests(manifest)
-    check_agreement(manifest)
+def _refused(problem: str, said: Any) -> Wrong:
+    """Return what is wrong as a sentence: where, what is needed, what was got."""
+    if isinstance(said, dict) and (strange := said.keys() - {*Manifest.__struct_fields__}):
+        return Wrong(f"the manifest {UNKNOWN.format(min(strange)[:BRIEF])}")
+    why, _, path = problem.rpartition(" - at `") if " - at `" in problem else (problem, "", "$`")
+    place, got = "the manifest", said
+    for name, number in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", path):
+        if number == "...":
+            key = _which(said, got, problem)
+            place, got = f"{place}, {key[:BRIEF]!r}", got[key]
+        elif number:
+            place, got = f"{place}, {int(number) + 1}", got[int(number)]
+        else:
+            place, got = f"{place}, {name!r}", got[name]
+    if path.startswith("key`"):
+        return Wrong(f"{place} has a name that is not {_needed(why)}")
+    field = re.search(r"(missing required|contains unknown) field `(.*)`", why, re.DOTALL)
+    if field is None:
+        return Wrong(f"{place} has to be {_needed(why)}, not {_shown(got)}")
+    if field[1] == "missing required":
+        return Wrong(f"{place} lacks {field[2]!r}")
+    return Wrong(f"{place} {UNKNOWN.format(field[2][:BRIEF])}")
 
 
-def _check_digests(manifest: dict[str, Any]) -> None:
-    """Raise where a file that every release has goes without a digest."""
-    digests, own = manifest["digests"], {REPORT, CODEBOOK}
-    for stem in (*stems(manifest["form"]), *manifest.get("tables", {})):
-        tables = [name for name in digests if name in tables_named(stem)]
-        parts = part_files(stem, digests)
-        if len(tables) + bool(parts) != 1:  # all parts are one table
-            problem = f"'digests' has to name one table {stem}"
-            raise Wrong(problem)
-        own |= {*tables, *parts}
-    if strange := digests.keys() - own:
-        problem = f"'digests' names {min(strange)[:40]!r}, which is no file of a release"
-        raise Wrong(problem)
-    if not {REPORT, CODEBOOK} <= digests.keys() or MANIFEST in digests:
-        problem = f"'digests' has to name {REPORT} and {CODEBOOK}, and not {MANIFEST}"
-        raise Wrong(problem)
+def _which(said: Any, among: dict[str, Any], problem: str) -> str:
+    """Return the first key of an object under which a problem lies, found by leaving others out."""
+    whole, keys = dict(among), list(among)
+    while len(keys) > 1:
+        half = keys[: len(keys) // 2]
+        among.clear()
+        among.update((key, whole[key]) for key in half)
+        try:
+            msgspec.convert(said, Manifest)
+            there = False
+        except msgspec.ValidationError as found:
+            there = str(found) == problem
+        keys = half if there else keys[len(half) :]
+    among.clear()
+    among.update(whole)
+    return keys[0]
 
 
-def _table_name(value: str, place: str) -> None:
+def _needed(why: str) -> str:
+    """Return what has to stand somewhere, in words: `a whole number of at least 1`."""
+    if words := re.fullmatch(r"Expected `str` matching regex '(.*)'", why, re.DOTALL):
+        plain = words[1].replace("\\\\", "\\").removeprefix(r"\A").removesuffix(r"\Z")
+        if plain.startswith("(?:"):
+            return " or ".join(map(repr, re.sub(r"\\(.)", r"\1", plain[3:-1]).split("|")))
+        return f"a text like {plain}"
+    if kind := re.match(r"Expected `([^`]*)`(?: (of length )?([<>]=?) ([\d.]+))?", why):
+        named = " or ".join(dict.fromkeys(WORDS[one] for one in kind[1].split(" | ")))
+        if kind[3] is None:
+            return named
+        than = {">=": "of at least", "<=": "of at most", ">": "above", "<": "below"}[kind[3]]
+        return f"{named} {than} {kind[4]}" + " characters" * (kind[1] == "str")
+    return "true or left out"
+
+
+def _shown(got: Any) -> str:
     try:
-        check_linked_name(value)
-    except UsageError:
-        problem = f"{place} names {value[:40]!r}, which is no linked table"
-        raise Wrong(problem) from None
-
-
-# Columns
-
-
-def _column(value: Any, place: str) -> None:
-    """Check what is said of one column; what it covers depends on its kind."""
-    if not isinstance(value, dict):
-        problem = f"{place} has to be an object"
-        raise Wrong(problem)
-    quasi = value.get("role") == "quasi"
-    (QUASI if quasi else PLAIN)(value, place)
-    if not quasi:
-        return
-    kind, said = value["kind"], value.get("type")
-    fits = {"interval": (*NUMERIC, "date", None), "set": (*LABELS, None), "node": (*KINDS, None)}
-    if said not in fits[kind]:
-        problem = f"{place} is of kind {kind} and of type {said}"
-        raise Wrong(problem)
-    if "hierarchy" in value and kind != "node":
-        problem = f"{place} has a hierarchy and is no node"
-        raise Wrong(problem)
-    if kind != "interval" and value.keys() & {"step", "bounds"}:
-        problem = f"{place} has a step or bounds and is no interval"
-        raise Wrong(problem)
-    if "bounds" in value:
-        _ends(value["bounds"], f"{place}, 'bounds'", dates=said == "date")
-    domain, where = value["domain"], f"{place}, 'domain'"
-    if kind == "node":
-        _node_domain(domain, where)
-    elif kind == "set":
-        listed(text(), least=1, different=True)(domain, where)
-    else:
-        listed(lambda _value, _place: None, least=2, most=3)(domain, where)
-        if domain[2:] not in ([], [None]):
-            problem = f"{where} has a third element, which is not null"
-            raise Wrong(problem)
-        _ends(domain[:2], where, dates=said == "date")
-
-
-def _ends(value: Any, place: str, *, dates: bool) -> None:
-    listed(_date if dates else finite(), least=2, most=2)(value, place)
-    if backwards(*value, dates=dates):
-        problem = f"{place} ends before it begins"
-        raise Wrong(problem)
-
-
-def _date(value: Any, place: str) -> None:
-    import polars as pl
-
-    text()(value, place)
-    if not_dates(pl.Series([value])).any():
-        problem = f"{place} has to be a date, not {value[:40]!r}"
-        raise Wrong(problem)
-
-
-def _date_format(value: Any, place: str) -> None:
-    text()(value, place)
-    try:
-        check_format("", value)
-    except UsageError:
-        problem = f"{place} has to be a way of writing dates, not {value[:40]!r}"
-        raise Wrong(problem) from None
-
-
-def _node_domain(domain: Any, place: str) -> None:
-    NODES(domain, place)
-    nodes = {node["name"]: node for node in domain["nodes"]}
-    if len(nodes) < len(domain["nodes"]):
-        problem = f"{place} names a node twice"
-        raise Wrong(problem)
-    roots = [node["leaves"] for node in domain["nodes"] if node["parent"] is None]
-    if roots != [domain["leaves"]]:
-        problem = f"{place} has to have one root, with all of its leaves"
-        raise Wrong(problem)
-    grounded: set[str] = set()  # those that a way up to the root is known from
-    for name in nodes:
-        way: dict[str, None] = {}
-        below = name
-        while below not in grounded and nodes[below]["parent"] is not None:
-            way[below] = None
-            above = nodes[below]["parent"]
-            if above in way or above not in nodes or _leaves(nodes, below) > _leaves(nodes, above):
-                problem = f"{place}: what stands above {name[:40]!r} is not above it"
-                raise Wrong(problem)
-            below = above
-        grounded |= way.keys()
-    held = Counter[str | None]()
-    for node in domain["nodes"]:
-        held[node["parent"]] += node["leaves"]
-    for name in nodes:
-        if held[name] > _leaves(nodes, name):
-            problem = f"{place}: {name[:40]!r} has fewer leaves than the nodes below it"
-            raise Wrong(problem)
-
-
-def _leaves(nodes: dict[str, Any], name: str) -> int:
-    return int(nodes[name]["leaves"])
-
-
-def _file_name(value: str, place: str) -> None:
-    """Check the name of a published file: in the directory, or one directory below it."""
-    parts = value.split("/")
-    if len(parts) > 2 or not all(re.fullmatch(r"[\w-][\w.=-]*", part) for part in parts):
-        problem = f"{place} names {value[:80]!r}, which is no file of a release"
-        raise Wrong(problem)
-
-
-NODES = shaped(
-    {
-        "leaves": whole(least=1),
-        "nodes": listed(
-            shaped({"name": text(), "parent": text(null=True), "leaves": whole(least=1)}),
-            least=1,
-        ),
-    }
-)
-SAID = {  # of any column
-    "type": one_of(*KINDS),
-    "date_format": _date_format,
-    "round": finite(above=0),
-    "bottom": finite(),
-    "top": finite(),
-    "missing": one_of(*get_args(Missing)),
-    "said": one_of(NOBODY),
-}
-UNCHANGED = SAID | {"near": finite(above=0)}
-PLAIN = shaped({"name": text(), "role": one_of(*ROLES)}, UNCHANGED | {"survey_weight": true})
-QUASI = shaped(
-    {
-        "name": text(),
-        "role": one_of("quasi"),
-        "kind": one_of("interval", "set", "node"),
-        "domain": lambda _value, _place: None,  # checked by kind
-    },
-    SAID
-    | {
-        "weight": finite(above=0),
-        "hierarchy": text(),
-        "never_mix": true,
-        "step": finite(above=0),
-        "bounds": lambda _value, _place: None,  # checked by type
-    },
-)
-SHARE, CHANCE = finite(least=0, most=1), finite(above=0, most=1)
-REQUIRED: dict[str, Check] = {
-    "shoal": text(r"[0-9]+\.[0-9]+[\w.+-]{0,40}"),
-    "id": text(r"[0-9a-f]{32}"),
-    "form": one_of(*FORMS),
-    "rows": whole(least=1),
-    "groups": whole(least=1, null=True),
-    "columns": listed(_column, least=1),
-    "require": listed(text(), least=1),
-    "method": text(),
-    "measured": listed(
-        shaped({"principle": text(), "holds": flag, "risk": finite(), "bound": finite()})
-    ),
-    "exposed": listed(
-        shaped({"column": text(), "alone": whole(null=True), "said": or_null(one_of(NOBODY))})
-    ),
-    "found": or_null(
-        shaped({"quasi": CHANCE, "with_exposed": shaped({"largest": CHANCE, "above": SHARE})})
-    ),
-    "inferred": or_null(mapped(shaped({"certain": SHARE, "likely": SHARE}))),
-    "learned": or_null(listed(shaped({"principle": text(), "share": SHARE}))),
-    "verdict": one_of(*VERDICTS),
-    "loss": shaped({"gcp": SHARE, "ncp": mapped(SHARE)}),
-    "date": text(r"[0-9]{4}-[0-9]{2}-[0-9]{2}"),
-    "threshold": CHANCE,
-    "asked": shaped({}, ASKED),
-    "digests": mapped(text(DIGEST), names=_file_name),
-}
-HELD_OUT: dict[str, Check] = {name: whole() for name in HELD}
-LEFT_OUT: dict[str, Check] = {name: whole() for name in COUNTS} | {"rows_in": whole(least=1)}
-OPTIONAL: dict[str, Check] = {
-    **LEFT_OUT,
-    **HELD_OUT,
-    "people": whole(least=1),
-    "rows_known": flag,
-    "alone": whole(),
-    "tables": mapped(
-        shaped(
-            {
-                "rows": whole(),
-                "columns": listed(
-                    shaped({"name": text(), "role": one_of("sensitive", "other")}, UNCHANGED),
-                    least=1,
-                ),
-            },
-            LEFT_OUT,
-        ),
-        names=_table_name,
-    ),
-    "title": text(longest=LINE),
-    "context": shaped({}, {name: text(longest=LINE) for name in CONTEXT}),
-    "cells": one_of(REGIONS),
-    "heterogeneous": true,
-    "adversary": listed(text(), least=1),
-    "escaped": true,
-    "decimal": one_of(".", ","),
-    "reproducible": true,
-    "nodes": whole(least=1),
-    "coarsened_from": text(DIGEST),
-    "previous": text(DIGEST, null=True),
-}
-CHECK = shaped(REQUIRED, OPTIONAL)
+        shown = repr(got)
+    except (ValueError, RecursionError):  # a number of thousands of digits, or deep nesting
+        shown = type(got).__name__
+    return shown if len(shown) <= BRIEF else shown[:BRIEF] + "…"

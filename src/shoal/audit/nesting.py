@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -24,7 +24,8 @@ from shoal.audit.verify import alike
 from shoal.errors import InputError
 from shoal.principles.groups import Groups
 from shoal.release.cells import cells, spans
-from shoal.table.coding import code_lenient, code_persons
+from shoal.table.coded import persons_of
+from shoal.table.coding import code_lenient
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import PERSON, RESERVED
 from shoal.table.settling import weights_of
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shoal.release.manifest import Manifest
+    from shoal.release.stated import StatedColumn
     from shoal.table.coded import Coded
     from shoal.table.schema import Schema
 
@@ -143,20 +146,20 @@ CLOSE = 1e-9  # survey weights are means, computed in another order
 class Side:
     """One of two releases: its table as published, and the first row of each group."""
 
-    manifest: Mapping[str, Any]
+    manifest: Manifest
     table: pl.DataFrame
     schema: Schema
     groups: Groups
 
     @classmethod
-    def of(cls, manifest: Mapping[str, Any], table: pl.DataFrame, schema: Schema) -> Side:
+    def of(cls, manifest: Manifest, table: pl.DataFrame, schema: Schema) -> Side:
         """Take a release as it was read."""
         return cls(manifest, table, schema, alike(table, (RESERVED,)))
 
     @property
     def first(self) -> NDArray[np.int64]:
         """A row of each group."""
-        return self.groups.order[self.groups.starts[:-1]]
+        return self.groups.first
 
     def weights(self) -> NDArray[np.float64]:
         """Return the survey weight of each row."""
@@ -191,7 +194,7 @@ def not_nested(finer: Side, coarser: Side) -> tuple[list[str], list[str]]:
 
 
 def _columns(side: Side) -> list[tuple[str, str]]:
-    return [(column["name"], column["role"]) for column in side.manifest["columns"]]
+    return [(column.name, column.role) for column in side.manifest.columns]
 
 
 def _fill(finer: Side, coarser: Side, accept: Callable[[list[int]], bool]) -> bool:
@@ -225,7 +228,7 @@ def _values(finer: Side, coarser: Side) -> tuple[NDArray[np.int64], NDArray[np.i
     )
     labels = alike(both, names).labels
     height = finer.table.height
-    if "people" not in finer.manifest:
+    if finer.manifest.people is None:
         return labels[:height], labels[height:]
     known: dict[tuple[int, ...], int] = {}
     return (
@@ -238,12 +241,10 @@ def _of_people(
     side: Side, labels: NDArray[np.int64], known: dict[tuple[int, ...], int]
 ) -> NDArray[np.int64]:
     """Return a number for what all rows of each row's person carry: they stay together."""
-    people = code_persons(side.table[PERSON])
-    order = np.lexsort((labels, people))
-    ends = np.cumsum(np.bincount(people))
-    sets = [tuple(part.tolist()) for part in np.split(labels[order], ends[:-1])]
+    whom = persons_of(side.table, PERSON)
+    sets = (tuple(sorted(labels[rows].tolist())) for rows in whom.parts())
     numbers = np.array([known.setdefault(one, len(known)) for one in sets], np.int64)
-    return numbers[people]
+    return whom.of_row(numbers)
 
 
 Cover = Callable[[int, int], bool]
@@ -252,19 +253,19 @@ Cover = Callable[[int, int], bool]
 def _covers(finer: Side, coarser: Side) -> Cover:
     """Return whether the cells of a coarser group cover those of a finer one, by their places."""
     every = [
-        _cover(said, finer.cells(said["name"]), coarser.cells(said["name"]))
-        for said in finer.manifest["columns"]
-        if said["role"] == "quasi"
+        _cover(said, finer.cells(said.name), coarser.cells(said.name))
+        for said in finer.manifest.columns
+        if said.quasi
     ]
     return lambda place, where: all(one(place, where) for one in every)
 
 
-def _cover(said: Mapping[str, Any], small: pl.Series, large: pl.Series) -> Cover:
+def _cover(said: StatedColumn, small: pl.Series, large: pl.Series) -> Cover:
     """Return the same for one column."""
-    if said["kind"] == "interval":
+    if said.has_ends:
         ends = [*interval_ends(small), *interval_ends(large)]
         texts = pl.concat([end.alias("end") for end in ends])
-        codes = code_lenient(texts, kind=said.get("type", "numeric")).codes
+        codes = code_lenient(texts, kind=said.type or "numeric").codes
         cuts = np.cumsum([len(end) for end in ends])[:-1]
         low, high, lower, higher = (part.tolist() for part in np.split(codes, cuts))
         gap, gaps = (covers_missing(some).to_list() for some in (small, large))
@@ -272,10 +273,10 @@ def _cover(said: Mapping[str, Any], small: pl.Series, large: pl.Series) -> Cover
         return lambda p, w: bool(
             gap[p] <= gaps[w] and (alone[p] or (lower[w] <= low[p] and high[p] <= higher[w]))
         )
-    if said["kind"] == "set":
+    if said.kind == "set":
         held, holding = [_labels(cell) for cell in small], [_labels(cell) for cell in large]
         return lambda p, w: held[p] <= holding[w]
-    parents = {node["name"]: node["parent"] for node in said["domain"]["nodes"]}
+    parents = {node.name: node.parent for node in said.tree.nodes}
     above, names = [_path(cell, parents) for cell in small], large.to_list()
     return lambda p, w: names[w] in above[p]
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from shoal.principles.groups import Groups, Measurement, joined, renumber
-from shoal.table.coding import code_persons
+from shoal.principles.groups import Groups, Measurement, joined
+from shoal.table.partition import PersonOf, renumber
 from shoal.table.people import subset_values, values_of
 from shoal.table.schema import PERSON, RESERVED
 
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
 class Members:
     """The people of each group: a person with rows in two groups is a member of both.
 
-    `of_row` is the member that each row is about, `groups` the group of each member, and `linked`
-    has the members that the rows of linked tables are about.
+    `whom` is the member that each row is about, `groups` the group of each member, and `linked` has
+    the members that the rows of linked tables are about.
     """
 
-    of_row: NDArray[np.int64]
+    whom: PersonOf
     groups: Groups
     people: int
     known: bool
-    linked: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    linked: Mapping[str, PersonOf] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls,
         groups: Groups,
-        persons: pl.Series,
+        persons: PersonOf,
         *,
         known: bool,
         linked: Mapping[str, NDArray[np.int64]] = MappingProxyType({}),
@@ -56,18 +56,12 @@ class Members:
 
         `linked` has for each row of linked tables a row of the first that is about its person.
         """
-        numbers = code_persons(persons)
-        people = int(numbers.max()) + 1
-        of_row = renumber(groups.labels * people + numbers)
-        labels = np.empty(int(of_row.max()) + 1, np.int64)
-        labels[of_row] = groups.labels
-        return cls(
-            of_row,
-            Groups(labels),
-            people,
-            known,
-            {name: of_row[rows] for name, rows in linked.items()},
-        )
+        people = len(persons)
+        if not persons.given:
+            return cls(persons, groups, people, known)
+        whom = PersonOf(renumber(groups.labels * people + persons.labels))
+        others = {n: PersonOf(whom.labels[rows], len(whom)) for n, rows in linked.items()}
+        return cls(whom, Groups(whom.of_part(groups.labels)), people, known, others)
 
     def __len__(self) -> int:
         return len(self.groups.labels)
@@ -75,14 +69,14 @@ class Members:
     @cached_property
     def counts(self) -> Groups:
         """The members who have equally many rows, in every table."""
-        counts = [
-            np.bincount(rows, minlength=len(self)) for rows in (self.of_row, *self.linked.values())
-        ]
+        counts = [whom.sizes for whom in (self.whom, *self.linked.values())]
         return Groups.alike(len(self), ((each, int(each.max()) + 1) for each in counts))
 
     @cached_property
     def alike(self) -> Groups:
         """Those of each group with equally many rows."""
+        if not self.whom.given:
+            return self.groups
         return Groups.of(self.groups.labels * len(self.counts) + self.counts.labels)
 
     @property
@@ -103,7 +97,9 @@ class Members:
         Each number of rows is a table by itself, but for what compares groups with the table: that
         is the table of all people. The value is of the rows of the first table, or of a linked one.
         """
-        of_row = self.of_row if table is None else self.linked[table]
+        if not self.whom.given:
+            return principle.measure(self.groups, value)
+        of_row = (self.whom if table is None else self.linked[table]).labels
         found = []
         for members, groups in self.shards(apart=principle.by_itself):
             place = np.full(len(self), -1, np.int64)
@@ -111,8 +107,9 @@ class Members:
             own = None
             if value is not None:
                 rows = np.flatnonzero(place[of_row] >= 0)
-                own = values_of(subset_values(value, rows), place[of_row[rows]], len(members))
-                if own.sets is not None:
+                whom = PersonOf(place[of_row[rows]], len(members))
+                own = values_of(subset_values(value, rows), whom)
+                if own.several:
                     principle.crowd(own)  # raises where several values have no meaning
             found.append(principle.measure(groups, own))
         return joined(found)
@@ -125,7 +122,7 @@ class Members:
         if not (self.known and apart):
             yield np.arange(len(self)), self.candidates
             return
-        for members in np.split(self.counts.order, self.counts.starts[1:-1]):
+        for members in self.counts.parts():
             yield members, Groups.of(self.groups.labels[members])
 
     def scattered(self) -> list[str]:
@@ -139,9 +136,11 @@ class Members:
         ]
 
 
-def descriptions(marks: NDArray[np.int64], people: NDArray[np.int64]) -> Groups:
-    """Return the people whose rows have equal marks, all together."""
-    rows = pl.DataFrame({"person": people, "mark": marks}).sort("person", "mark")
+def descriptions(marks: NDArray[np.int64], whom: PersonOf) -> Groups:
+    """Return the people whose rows have equal marks, all together; nobody without rows."""
+    if not whom.given:
+        return Groups.of(marks)
+    rows = pl.DataFrame({"person": whom.labels, "mark": marks}).sort("person", "mark")
     texts = rows.group_by("person", maintain_order=True).agg(
         pl.col("mark").cast(pl.String).str.join(" ")
     )["mark"]

@@ -63,7 +63,7 @@ def single_out(sides: Sides, seed: int | None) -> Compared | None:
     weighing = len(controls) - len(controls) // 2
     bounded = weighing < sides.members
     places = _places(sides)
-    choosing = part[sides.whom] == CHOOSING
+    choosing = sides.candidates.whom.of_row(part) == CHOOSING
     known = [
         np.bincount(column.values[choosing] + 1, minlength=column.distinct + 1)[1:]
         for column in sides.cover.columns
@@ -138,7 +138,7 @@ def _predicates(
     How likely it is: how many of the choosing controls it fits, its kind, and how many of them have
     the value.
     """
-    whom = sides.whom[rows]
+    whom = sides.candidates.whom.labels[rows]
     for kind, which in enumerate((slice(0, 2), slice(2, 4))):  # the ends, the next steps inside
         for column, own, have in zip(sides.cover.columns, places, known, strict=True):
             cell = int(column.cells[sides.cover.rows[group]])

@@ -43,11 +43,11 @@ class Matched:
 
         How many rows they have may be known: then it is those who have exactly as many.
         """
-        assert self.people is not None
+        if self.people is None:
+            return self.by_cells
         groups = members.candidates
-        first = groups.order[groups.starts[:-1]]
-        described = members.groups.labels[first].tolist()
-        counts = np.bincount(members.of_row)[first].tolist()
+        described = groups.of_part(members.groups.labels).tolist()
+        counts = groups.of_part(members.whom.sizes).tolist()
         found = [
             self.people[one].get(count, 0) if members.known else sum(self.people[one].values())
             for one, count in zip(described, counts, strict=True)
@@ -92,7 +92,7 @@ def count_people(
             f"Descriptions overlap: {twice} persons of the population match several, and "
             "DeltaPresence is defined for descriptions that do not."
         )
-    return Matched(replace(described.by_cells, people=by_description), problems)
+    return Matched(replace(described.by_cells, matches=by_description), problems)
 
 
 def _counted(rows: NDArray[np.int64]) -> tuple[list[int], list[int]]:

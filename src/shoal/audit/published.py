@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.audit.cells import as_text, without_escapes
-from shoal.audit.claims import kinds_of, manifest_schema
+from shoal.audit.claims import manifest_schema
 from shoal.audit.forms import Tables
 from shoal.audit.gate import open_stated, open_tables
 from shoal.audit.verify import alike, check_rows
@@ -29,13 +29,14 @@ from shoal.table.schema import PERSON, RESERVED, Schema
 from shoal.table.settling import with_date_formats
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from shoal.principles.groups import Groups
     from shoal.principles.requirement import Requirement
+    from shoal.release.manifest import Manifest
     from shoal.release.release import ReleaseData
     from shoal.table.column import Column
 
@@ -58,6 +59,21 @@ class Published:
     person: str | None = None  # the column that says whom rows are about, where people are attacked
     require: tuple[Requirement, ...] = ()  # what a manifest says must hold
 
+    @classmethod
+    def of(
+        cls,
+        manifest: Manifest,
+        table: pl.DataFrame,
+        schema: Schema,
+        name: str,
+        person: str | None = None,
+        asked: Iterable[Requirement] = (),
+    ) -> Published:
+        """Take the table of a release, to be read as its manifest says."""
+        mixed = bool(manifest.heterogeneous)
+        group, told = None if mixed else RESERVED, tuple(asked)
+        return cls(name, table, schema, group, mixed, manifest.kinds, manifest.form, person, told)
+
     @cached_property
     def by_cells(self) -> Groups:
         """Rows with equal published cells."""
@@ -71,7 +87,7 @@ class Published:
     @cached_property
     def first_rows(self) -> NDArray[np.int64]:
         """The first row of each group."""
-        return self.groups.order[self.groups.starts[:-1]]
+        return self.groups.first
 
     def group_id(self, group: int) -> str:
         """Return how a reader finds a group: by its id, or by its first row, counted from 1."""
@@ -112,18 +128,15 @@ def open_published(
         manifest = open_stated(path)
         table = open_tables(path, manifest).rows
         check_rows(table)
-        if "people" in manifest and person is None:
+        if manifest.people is not None and person is None:
             table = _one_row_each(table)
-        mixed = bool(manifest.get("heterogeneous", False))
-        nodes = [c["name"] for c in manifest["columns"] if c.get("kind") == "node"]
+        nodes = [c.name for c in manifest.columns if c.kind == "node"]
         owned = {name: said for name, said in (hierarchies or {}).items() if name in nodes}
         stated = manifest_schema(manifest, owned)
-        chosen = replace_types(stated, schema)
-        grouped = None if mixed else RESERVED
-        kinds, form = kinds_of(manifest), manifest["form"]
         whom = PERSON if person is not None and PERSON in table.columns else None
-        asked = requirements(manifest["require"], *stated.protected)
-        return Published(path.name, table, chosen, grouped, mixed, kinds, form, whom, tuple(asked))
+        asked = requirements(manifest.require, *stated.protected)
+        found = Published.of(manifest, table, stated, path.name, whom, asked)
+        return replace(found, schema=replace_types(stated, schema))
     table = read_table(source) if path is not None else take_frame(source)
     if schema is None or not schema.quasi or not schema.sensitive:
         msg = (
@@ -181,7 +194,7 @@ def plain_text(release: ReleaseData) -> pl.DataFrame:
     """Return the published table as text: no formula defused, numbers spelled plainly."""
     plain = release.published
     if release.recoding.escape:
-        plain = without_escapes(plain, release.manifest["columns"])
+        plain = without_escapes(plain, release.manifest.columns)
     return release.schema.read_numbers(plain, "sensitive")
 
 

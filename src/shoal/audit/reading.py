@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,11 +24,12 @@ from shoal.table.placing import distinct_of, named_above
 from shoal.table.schema import NUMERIC
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator
 
     import polars as pl
     from numpy.typing import NDArray
 
+    from shoal.release.stated import StatedColumn
     from shoal.table.column import Column
     from shoal.table.hierarchy import Levels
     from shoal.table.placing import Distinct
@@ -50,12 +51,12 @@ class Stated(Hierarchy):
     rule: Hierarchy | None
 
     @classmethod
-    def of_manifest(cls, stated: Mapping[str, Any], owned: Hierarchy | None = None) -> Stated:
+    def of_manifest(cls, stated: StatedColumn, owned: Hierarchy | None = None) -> Stated:
         """Take what a manifest says of a column; its owner may know better."""
-        said = stated.get("hierarchy")
-        nodes = tuple((n["name"], n["parent"], n["leaves"]) for n in stated["domain"]["nodes"])
+        said = stated.hierarchy
+        nodes = tuple((n.name, n.parent, n.leaves) for n in stated.tree.nodes)
         rule = owned if owned is not None else None if said is None else Hierarchy.of(said)
-        return cls(column=stated["name"], nodes=nodes, rule=rule)
+        return cls(column=stated.name, nodes=nodes, rule=rule)
 
     @property
     def needs_numbers(self) -> bool:  # type: ignore[override]

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from shoal.audit.cells import covers_missing, interval_ends, read_set
 from shoal.table.dates import date_parts
-from shoal.table.forms import has_gap
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.schema import PERSON, RESERVED
 
@@ -26,6 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shoal.release.manifest import Manifest
+    from shoal.release.stated import StatedColumn, StatedNode
+
     Ints = NDArray[np.int64]
 
 DAY = 86_400 * 10**9  # nanoseconds
@@ -33,31 +35,31 @@ NOWHERE = -1
 
 
 def check_regions(
-    published: pl.DataFrame, manifest: Mapping[str, Any], linked: Mapping[str, pl.DataFrame]
+    published: pl.DataFrame, manifest: Manifest, linked: Mapping[str, pl.DataFrame]
 ) -> list[str]:
     """Return a sentence where cells that are said to be regions are none."""
-    quasi = [column for column in manifest["columns"] if column["role"] == "quasi"]
-    exact = [column["name"] for column in quasi if "never_mix" in column]
-    cut = [column for column in quasi if column["name"] not in exact]
+    quasi = manifest.quasi
+    exact = [column.name for column in quasi if column.never_mix]
+    cut = [column for column in quasi if column.name not in exact]
     keys = _with_counts(published, manifest, linked)
     cells = keys.group_by([RESERVED]).first().drop(RESERVED)
     cells = cells.unique(maintain_order=True)  # cells that are equal are one region
-    apart = [name for name in cells.columns if name not in {c["name"] for c in cut}]
+    apart = [name for name in cells.columns if name not in {c.name for c in cut}]
     part = np.zeros(cells.height, np.int64)
     if apart:
         part = cells.select(pl.struct(apart).rank("dense") - 1).to_series().to_numpy()
         part = part.astype(np.int64)
     axes: list[StatedLine | StatedBranches] = []
     for column in cut:
-        texts = cells[column["name"]].cast(pl.String)
+        texts = cells[column.name].cast(pl.String)
         axis = (
             StatedBranches.of(texts, column)
-            if column["kind"] == "node"
+            if column.kind == "node"
             else StatedLine.of(texts, column)
         )
         if bad := int((axis.ends[0] == NOWHERE).sum()):
             return [
-                f"{bad:,} regions do not end where column {column['name']!r} can be cut, by the "
+                f"{bad:,} regions do not end where column {column.name!r} can be cut, by the "
                 "step and the bounds of the manifest."
             ]
         axes.append(axis)
@@ -78,12 +80,12 @@ def check_regions(
 
 
 def _with_counts(
-    published: pl.DataFrame, manifest: Mapping[str, Any], linked: Mapping[str, pl.DataFrame]
+    published: pl.DataFrame, manifest: Manifest, linked: Mapping[str, pl.DataFrame]
 ) -> pl.DataFrame:
     """Return the quasi cells of rows, and how many rows their people have, where that is known."""
-    names = [c["name"] for c in manifest["columns"] if c["role"] == "quasi"]
+    names = manifest.named("quasi")
     found = published.select(RESERVED, *names)
-    if not manifest.get("rows_known"):
+    if not manifest.rows_known:
         return found
     whom = published[PERSON].cast(pl.String)
     for place, (name, table) in enumerate([(PERSON, published), *linked.items()]):
@@ -104,9 +106,9 @@ class StatedLine:
     box: tuple[Ints, Ints]
 
     @classmethod
-    def of(cls, texts: pl.Series, column: Mapping[str, Any]) -> StatedLine:
+    def of(cls, texts: pl.Series, column: StatedColumn) -> StatedLine:
         """Read the cells of a column."""
-        low, high, last = (_labels if column["kind"] == "set" else _numbers)(texts, column)
+        low, high, last = (_labels if column.kind == "set" else _numbers)(texts, column)
         return cls((low, high), (np.zeros_like(low), np.full_like(low, last)))
 
     def divided(self, part: Ints) -> Ints:
@@ -134,9 +136,9 @@ class StatedLine:
         return found
 
 
-def _labels(texts: pl.Series, column: Mapping[str, Any]) -> tuple[Ints, Ints, int]:
+def _labels(texts: pl.Series, column: StatedColumn) -> tuple[Ints, Ints, int]:
     """Return the first and the last label of each set, which has to hold all between them."""
-    place = {label: rank for rank, label in enumerate(column["domain"])}
+    place = {label: rank for rank, label in enumerate(column.values)}
     low, high = np.full((2, len(texts)), NOWHERE, np.int64)
     for row, text in enumerate(texts.fill_null(MISSING_LABEL)):
         ranks = {place.get(label, NOWHERE) for label in read_set(text) or ["", ""]}
@@ -145,11 +147,11 @@ def _labels(texts: pl.Series, column: Mapping[str, Any]) -> tuple[Ints, Ints, in
     return low, high, len(place) - 1
 
 
-def _numbers(texts: pl.Series, column: Mapping[str, Any]) -> tuple[Ints, Ints, int]:
+def _numbers(texts: pl.Series, column: StatedColumn) -> tuple[Ints, Ints, int]:
     """Return at which points of the grid each interval begins and ends; missing ones come last."""
-    dates = column.get("type") == "date"
-    bounds = [str(end) for end in column["bounds"]]
-    step = Decimal(str(column["step"]))
+    dates = column.dates
+    bounds = [str(end) for end in column.bounds or ()]
+    step = Decimal(str(column.step))
     first, last = (_exact(pl.Series([end]), dates=dates)[0] or Decimal(0) for end in bounds)
     width = step * DAY if dates else step
     points = int((last - first) / width) + 1
@@ -170,7 +172,7 @@ def _numbers(texts: pl.Series, column: Mapping[str, Any]) -> tuple[Ints, Ints, i
     gaps = covers_missing(texts).to_numpy()
     high = np.where(gaps, points, high)
     low = np.where(alone.to_numpy(), points, np.where(wrong, NOWHERE, low))
-    return low, high, points - (not has_gap(column))
+    return low, high, points - (not column.has_gap)
 
 
 def _exact(texts: pl.Series, *, dates: bool) -> list[Decimal | None]:
@@ -192,18 +194,18 @@ class StatedBranches:
     box: Ints
 
     @classmethod
-    def of(cls, texts: pl.Series, column: Mapping[str, Any]) -> StatedBranches:
+    def of(cls, texts: pl.Series, column: StatedColumn) -> StatedBranches:
         """Read the cells of a column; of nodes with the same values the highest stands for all."""
-        nodes = {node["name"]: node for node in column["domain"]["nodes"]}
+        nodes = {node.name: node for node in column.tree.nodes}
         number = {name: place for place, name in enumerate(nodes)}
 
         def way(name: str) -> list[int]:
             found: list[int] = []
-            node: dict[str, Any] | None = nodes[name]
+            node: StatedNode | None = nodes[name]
             while node is not None:
-                above = None if node["parent"] is None else nodes[node["parent"]]
-                if above is None or above["leaves"] > node["leaves"]:
-                    found.append(number[node["name"]])
+                above = None if node.parent is None else nodes[node.parent]
+                if above is None or above.leaves > node.leaves:
+                    found.append(number[node.name])
                 node = above
             return found[::-1]
 

@@ -26,6 +26,8 @@ from shoal.table.coding import NUMBER
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from shoal.release.stated import StatedColumn
+
 SMALL_ZIP3 = (
     *("036", "059", "063", "102", "203", "556", "692", "790", "821", "823", "830", "831", "878"),
     *("879", "884", "890", "893"),
@@ -95,19 +97,19 @@ class HarborFinding:
 
 
 def safe_harbor(
-    cells: Mapping[str, pl.Series], columns: Sequence[Mapping[str, Any]]
+    cells: Mapping[str, pl.Series], columns: Sequence[StatedColumn]
 ) -> list[HarborFinding]:
     """Compare the published cells of columns with each of the 18 kinds."""
     found: dict[str, list[tuple[str, str]]] = {letter: [] for letter in KINDS}
     for column in columns:
-        for letter, said in _of_column(column, cells[column["name"]].cast(pl.String)):
-            found[letter].append((column["name"], said))
+        for letter, said in _of_column(column, cells[column.name].cast(pl.String)):
+            found[letter].append((column.name, said))
     return [HarborFinding(letter, KINDS[letter][0], tuple(found[letter])) for letter in KINDS]
 
 
-def _of_column(column: Mapping[str, Any], every: pl.Series) -> list[tuple[str, str]]:
+def _of_column(column: StatedColumn, every: pl.Series) -> list[tuple[str, str]]:
     """Return the kinds that a column shows, with a sentence each."""
-    rows, cells, words = len(every), every.drop_nulls(), set(said_by(column["name"]))
+    rows, cells, words = len(every), every.drop_nulls(), set(said_by(column.name))
     different = cells.unique()
     found = []
     for letter, (_, named) in KINDS.items():
@@ -118,13 +120,13 @@ def _of_column(column: Mapping[str, Any], every: pl.Series) -> list[tuple[str, s
             found.append((letter, f"The column name suggests it ({meant[0]}). Check it."))
         elif letter in PATTERNS and _share(cells, PATTERNS[letter]) > MOSTLY:
             found.append((letter, "Most published cells look like it."))
-    if column.get("type") == "date" or words & DATED or _share(cells, DATE) > MOSTLY:
+    if column.dates or words & DATED or _share(cells, DATE) > MOSTLY:
         found += [("C", said) for said in date_findings(different)]
     if words & AGES:
         found += [("C", said) for said in age_findings(different)]
-    if column.get("role") != "quasi" and rows > 1 and len(different) == rows:
+    if not column.quasi and rows > 1 and len(different) == rows:
         found.append(("R", "No two published cells are equal, so it may identify rows."))
-    if column.get("role") == "pseudonym":
+    if column.role == "pseudonym":
         found.append(("R", PSEUDONYM))
     return found
 

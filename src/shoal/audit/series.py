@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.audit.claims import manifest_schema
-from shoal.audit.manifest import MANIFEST, read_manifest
+from shoal.audit.manifest import read_manifest
 from shoal.audit.nesting import Side, not_nested
 from shoal.audit.tables import digest_of, read_spelled
 from shoal.audit.verdict import BROKEN, HOLDS, OPEN
 from shoal.errors import InputError, UsageError
 from shoal.release.ledger import read_ledger
-from shoal.table.forms import own_columns
+from shoal.release.manifest import MANIFEST
 from shoal.table.schema import PERSON, REAL, RESERVED
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from shoal.audit.forms import Tables
     from shoal.audit.verify import Audit
+    from shoal.release.manifest import Manifest
 
 # What is said of a column and stays the same in all releases of a series.
 LASTING = (
@@ -42,7 +43,7 @@ class Part:
     """One release among several, as it was read."""
 
     name: str
-    manifest: dict[str, Any]
+    manifest: Manifest
     digest: str
     audit: Audit
     directory: Path
@@ -173,22 +174,22 @@ def _readable(part: Part) -> bool:
         names = part.table.columns
     except InputError:
         return False
-    stated = [column["name"] for column in part.manifest["columns"]]
-    first = [RESERVED, *own_columns(part.manifest)]
+    stated = [column.name for column in part.manifest.columns]
+    first = [RESERVED, *part.manifest.own_columns]
     return names[: len(first)] == first and set(stated) <= set(names)
 
 
 def _together(parts: list[Part], problems: list[str], warnings: list[str]) -> None:
     """See what releases say of each other."""
-    series = [part for part in parts if "previous" in part.manifest]
+    series = [part for part in parts if part.manifest.in_series]
     if len(series) > 1:
         _check_series(series, problems, warnings)
-    elif series and series[0].manifest["previous"] is not None:
+    elif series and series[0].manifest.previous is not None:
         warnings.append(f"{series[0].name}: the release before it was not given.")
     known = {part.digest: part for part in parts}
     for part in parts:
-        if "coarsened_from" in part.manifest:
-            finer = known.get(part.manifest["coarsened_from"])
+        if part.manifest.coarsened_from is not None:
+            finer = known.get(part.manifest.coarsened_from)
             if finer is None:
                 problems.append(
                     f"{part.name}: the release that it was made from is not among these."
@@ -209,13 +210,13 @@ def _together(parts: list[Part], problems: list[str], warnings: list[str]) -> No
 
 def finer_of(part: Part) -> str:
     """Return the digest of the release that one was made from, if any."""
-    return str(part.manifest.get("coarsened_from", ""))
+    return part.manifest.coarsened_from or ""
 
 
 def _check_nesting(finer: Part, coarser: Part, problems: list[str], warnings: list[str]) -> None:
     sides = [Side.of(p.manifest, p.table, manifest_schema(p.manifest)) for p in (finer, coarser)]
     wrong, unknown = not_nested(*sides)
-    lacking = [one for one in finer.manifest["require"] if one not in coarser.manifest["require"]]
+    lacking = [one for one in finer.manifest.require if one not in coarser.manifest.require]
     if lacking:
         wrong.append(f"It does not promise what the finer release does: {', '.join(lacking)}.")
     problems += [f"{coarser.name}: {said}" for said in wrong]
@@ -225,7 +226,7 @@ def _check_nesting(finer: Part, coarser: Part, problems: list[str], warnings: li
 def _check_series(series: list[Part], problems: list[str], warnings: list[str]) -> None:
     """Check every release of a series against those before it."""
     first = series[0]
-    if first.manifest["previous"] is not None:
+    if first.manifest.previous is not None:
         warnings.append(f"{first.name}: the release before it was not given.")
     used: set[int] = set()
     for place, part in enumerate(series):
@@ -238,16 +239,15 @@ def _check_series(series: list[Part], problems: list[str], warnings: list[str]) 
 def _wrong_after(before: Part, part: Part, used: set[int]) -> list[str]:
     """Return what is wrong with a release after another, and after all whose groups were used."""
     wrong = []
-    if part.manifest["previous"] != before.digest:
+    if part.manifest.previous != before.digest:
         wrong.append(f"It does not follow {before.name}: the manifest before it was another.")
     wrong += [
         f"Its {key!r} is not that of {before.name}."
         for key in ("require", "form", "decimal")
-        if part.manifest.get(key) != before.manifest.get(key)
+        if getattr(part.manifest, key) != getattr(before.manifest, key)
     ]
     roles = [
-        [{key: c.get(key) for key in LASTING} for c in p.manifest["columns"]]
-        for p in (before, part)
+        [[getattr(c, key) for key in LASTING] for c in p.manifest.columns] for p in (before, part)
     ]
     if roles[0] != roles[1]:
         wrong.append(f"Its columns are not those of {before.name}.")

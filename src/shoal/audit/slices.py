@@ -26,7 +26,6 @@ from shoal.audit.claims import (
     check_groups,
     check_rows_in,
     count_cells,
-    kinds_of,
     manifest_schema,
 )
 from shoal.audit.forms import flat_cells, one_cell_each, wrong_headers
@@ -37,10 +36,10 @@ from shoal.principles.groups import Totals
 from shoal.principles.requirement import asked_of
 from shoal.release.codebook import WEIGHED, HeldCells
 from shoal.table.coding import code_lenient
-from shoal.table.forms import CODEBOOK, INTERVALS, RELEASE, has_ends, published_as
+from shoal.table.forms import CODEBOOK, INTERVALS, RELEASE
 from shoal.table.formulas import unescape_name
 from shoal.table.schema import PERSON, RESERVED
-from shoal.table.trimming import odd_numbers, stated_trim
+from shoal.table.trimming import odd_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -51,6 +50,8 @@ if TYPE_CHECKING:
     from shoal.audit.tables import PartFiles
     from shoal.principles.groups import Summary
     from shoal.principles.requirement import Requirement
+    from shoal.release.manifest import Manifest
+    from shoal.release.stated import StatedColumn
     from shoal.table.column import Column
     from shoal.table.schema import Schema
 
@@ -59,31 +60,31 @@ TIMES = "\x00times"  # how many rows have a cell, beside it
 BEFORE = ("First ", "Written as ", WEIGHED)  # how a codebook begins to say what was done first
 
 
-def check_done(table: pl.DataFrame, columns: Iterable[Mapping[str, Any]]) -> list[str]:
+def check_done(table: pl.DataFrame, columns: Iterable[StatedColumn]) -> list[str]:
     """Return a sentence for every column with numbers that no such rounding or cutting leaves."""
     problems = []
     for column in columns:
-        name, trim = column["name"], stated_trim(column)
-        if not trim.words or name not in table.columns or column.get("survey_weight"):
+        name, trim = column.name, column.trim
+        if not trim.words or name not in table.columns or column.survey_weight:
             continue
         cells = table[name].unique().drop_nulls().cast(pl.String)
-        if has_ends(column):
+        if column.has_ends:
             cells = pl.concat([end.alias(name) for end in interval_ends(cells)]).drop_nulls()
-        elif column["role"] == "quasi":
+        elif column.quasi:
             continue  # labels and nodes
         if odd := odd_numbers(cells, trim):
             problems.append(f"Column {name!r} has {odd:,} numbers that were not {trim.words}.")
     return problems
 
 
-def check_codebook(directory: Path, manifest: Mapping[str, Any], schema: Schema) -> list[str]:
+def check_codebook(directory: Path, manifest: Manifest, schema: Schema) -> list[str]:
     """Return a sentence for every column of which the codebook says that something else was done.
 
     A codebook that cannot be read says nothing; its digest is compared elsewhere.
     """
-    if CODEBOOK not in manifest["digests"]:
+    if CODEBOOK not in manifest.digests:
         return []
-    named = unescape_name if manifest.get("escaped") else str
+    named = unescape_name if manifest.escaped else str
     try:
         told = (directory / CODEBOOK).read_bytes()  # Polars opens no name that is not UTF-8
         lines = pl.read_csv(told, columns=["name", "done"], infer_schema=False)
@@ -91,9 +92,9 @@ def check_codebook(directory: Path, manifest: Mapping[str, Any], schema: Schema)
         return ["The codebook cannot be read."]
     said = {named(name): done for name, done in lines.fill_null("").iter_rows()}
     problems = []
-    for column in manifest["columns"]:
-        before = WEIGHED if column.get("survey_weight") else schema.done_to(column["name"])
-        for name in published_as(column, manifest["form"]):
+    for column in manifest.columns:
+        before = WEIGHED if column.survey_weight else schema.done_to(column.name)
+        for name in column.published_as(manifest.form):
             done = said.get(name, "")
             if not done.startswith(before) or done.removeprefix(before).strip().startswith(BEFORE):
                 problems.append(
@@ -114,7 +115,7 @@ class Reading:
     does not make numbers of them. `offered` are whole columns by which distances are scaled.
     """
 
-    manifest: dict[str, Any]
+    manifest: Manifest
     requirements: Sequence[Requirement]
     names: tuple[str, ...]  # of the columns, in the order of the files
     labels: tuple[str, ...]
@@ -123,7 +124,7 @@ class Reading:
     @classmethod
     def of(
         cls,
-        manifest: dict[str, Any],
+        manifest: Manifest,
         asked: Sequence[Requirement],
         names: tuple[str, ...],
         counted: Callable[[str], pl.DataFrame],
@@ -136,7 +137,7 @@ class Reading:
     @property
     def cells(self) -> list[str]:
         """The columns by which rows are alike."""
-        carried = {c["name"] for c in self.manifest["columns"] if c["role"] != "quasi"}
+        carried = {c.name for c in self.manifest.columns if not c.quasi}
         return [one for one in self.names if one not in {RESERVED, PERSON, *carried}]
 
 
@@ -161,16 +162,16 @@ def audit_slice(reading: Reading, table: pl.DataFrame) -> SliceAudited:
     manifest = reading.manifest
     schema = _with_labels(manifest_schema(manifest), reading.labels)
     rows = flat_cells(table, manifest)
-    problems = [] if manifest["form"] == INTERVALS else wrong_headers({RELEASE: rows}, manifest)
+    problems = [] if manifest.form == INTERVALS else wrong_headers({RELEASE: rows}, manifest)
     rows = one_cell_each(rows, manifest)
     problems += check_columns(rows, manifest)
     if problems:
         return SliceAudited(rows.height, 0, 0, 0, (), tuple(problems), {}, Counter(), {})
-    problems += check_groups(rows, manifest) + check_done(rows, manifest["columns"])
-    cells = {c["name"]: count_cells(rows, c) for c in manifest["columns"] if c["role"] == "quasi"}
+    problems += check_groups(rows, manifest) + check_done(rows, manifest.columns)
+    cells = {c.name: count_cells(rows, c) for c in manifest.columns if c.quasi}
     asked = reading.requirements
     plain = schema.read_numbers(rows, "sensitive")
-    exposed, kinds = Exposed.of(manifest, asked) if asked else None, kinds_of(manifest)
+    exposed, kinds = Exposed.of(manifest, asked) if asked else None, manifest.kinds
     found = audit_table(plain, schema, asked, kinds=kinds, exposed=exposed, offered=reading.offered)
     return SliceAudited(
         rows.height,
@@ -185,9 +186,9 @@ def audit_slice(reading: Reading, table: pl.DataFrame) -> SliceAudited:
         cells,
         _counted(found.alike),
         {
-            c["name"]: HeldCells.of(table[c["name"]], table[c["name"]].unique())
-            for c in manifest["columns"]
-            if c["role"] != "quasi"
+            c.name: HeldCells.of(table[c.name], table[c.name].unique())
+            for c in manifest.columns
+            if not c.quasi
         },
         None if found.exposed is None else found.exposed.tally,
     )
@@ -202,7 +203,7 @@ def joined_audit(reading: Reading, slices: Sequence[SliceAudited]) -> Audit:
     """Return what slices measured as one audit."""
     manifest, asked = reading.manifest, reading.requirements
     problems = sorted({one for part in slices for one in part.problems})
-    people = sum(one.people for one in slices) if "people" in manifest else None
+    people = sum(one.people for one in slices) if manifest.people is not None else None
     groups = sum(one.groups for one in slices)
     rows = sum(one.rows for one in slices)
     problems += check_rows_in(manifest)
@@ -215,7 +216,7 @@ def joined_audit(reading: Reading, slices: Sequence[SliceAudited]) -> Audit:
         problems += check_cells(cells, manifest, rows)
     alike = sum((one.alike for one in slices), start=Counter())
     alone = sum(one.alone for one in slices)
-    known = manifest.get("rows_known", True)
+    known = manifest.rows_known is not False
     tallies = [one.tally for one in slices if one.tally is not None]
     exposed = Exposed.of(manifest, asked)
     if len(tallies) == len(slices):
@@ -262,16 +263,16 @@ def held_by(slices: Sequence[SliceAudited]) -> dict[str, HeldCells]:
 # Part files on one machine
 
 
-def is_sliced(directory: Path, manifest: dict[str, Any], asked: Sequence[Requirement]) -> bool:
+def is_sliced(directory: Path, manifest: Manifest, asked: Sequence[Requirement]) -> bool:
     """Return whether a release comes in parts, with more rows than are audited together."""
-    grouped = manifest["groups"] is not None and not manifest.keys() & {"previous", "cells"}
+    grouped = manifest.grouped and not manifest.in_series and manifest.cells is None
     if not (grouped and all(one.principle.by_itself for one in asked)):
         return False
-    parts = find_parts(directory, RELEASE, manifest["digests"])
+    parts = find_parts(directory, RELEASE, manifest.digests)
     return parts is not None and parts.rows > AT_ONCE
 
 
-def audit_parts(parts: PartFiles, manifest: dict[str, Any], asked: Sequence[Requirement]) -> Audit:
+def audit_parts(parts: PartFiles, manifest: Manifest, asked: Sequence[Requirement]) -> Audit:
     """Audit part files slice by slice; each takes a look at all of them, and memory for itself."""
 
     def counted(name: str) -> pl.DataFrame:
@@ -294,7 +295,7 @@ def audit_parts(parts: PartFiles, manifest: dict[str, Any], asked: Sequence[Requ
 
 
 def labels_of(
-    manifest: dict[str, Any],
+    manifest: Manifest,
     asked: Sequence[Requirement],
     counted: Callable[[str], pl.DataFrame],
 ) -> tuple[str, ...]:
@@ -317,7 +318,7 @@ def _with_labels(schema: Schema, labels: Sequence[str]) -> Schema:
 
 
 def _offered(
-    manifest: dict[str, Any],
+    manifest: Manifest,
     asked: Sequence[Requirement],
     counted: Callable[[str], pl.DataFrame],
     labels: Sequence[str],

@@ -10,7 +10,7 @@ stand two leaves that meet in it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,7 @@ from shoal.table.coding import code_asked, code_column, code_lenient
 from shoal.table.grid import read_bounds
 from shoal.table.groupings import Listed
 from shoal.table.missing import MISSING_LABEL
+from shoal.table.partition import Everyone, OnePart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.principles.groups import Groups
+    from shoal.release.manifest import Manifest
+    from shoal.release.stated import StatedColumn, StatedNode
     from shoal.table.column import Column
     from shoal.table.hierarchy import Levels
     from shoal.table.schema import Schema
@@ -38,7 +41,7 @@ BELOW = "\x00"  # parts the name of a node from which of its two stand-ins it is
 
 def stand_ins(
     published: pl.DataFrame,
-    manifest: Mapping[str, Any],
+    manifest: Manifest,
     schema: Schema,
     groups: Groups,
     asked: Mapping[str, bool] = NOTHING,
@@ -47,9 +50,8 @@ def stand_ins(
 
     `asked` has the sensitive columns that a requirement is about, and whether it needs numbers.
     """
-    said = {column["name"]: column for column in manifest["columns"]}
-    turn = np.empty(len(groups.labels), np.int64)
-    turn[groups.order] = np.arange(len(turn)) - groups.starts[groups.labels[groups.order]]
+    said = manifest.by_name
+    turn = groups.turns(np.arange(len(groups.labels)))
     plain = schema.read_numbers(published, "sensitive")
     return Coded(
         tuple(
@@ -61,30 +63,32 @@ def stand_ins(
             for name in schema.sensitive
         ),
         np.arange(published.height),
-        {name: column["weight"] for name, column in said.items() if "weight" in column},
+        Everyone(published.height),
+        OnePart(published.height),
+        {name: column.weight for name, column in said.items() if column.weight is not None},
     )
 
 
-def _column(texts: pl.Series, said: Mapping[str, Any], turn: NDArray[np.int64]) -> Column:
+def _column(texts: pl.Series, said: StatedColumn, turn: NDArray[np.int64]) -> Column:
     """Code one column; `turn` counts the rows of each group."""
     cells = texts.unique(maintain_order=True)
     which = texts.cast(pl.Enum(cells)).to_physical().to_numpy()
-    if said["kind"] == "interval":
+    if said.has_ends:
         ends = zip(*interval_ends(cells), covers_missing(cells), strict=True)
         held = [[*dict.fromkeys((a, b))] * (a is not None) + [None] * gap for a, b, gap in ends]
         dealt = _dealt(texts.name, held, which, turn)
-        bounds = read_bounds(texts.name, said["bounds"]) if "bounds" in said else None
-        return replace(code_lenient(dealt, kind=said.get("type", "numeric")), bounds=bounds)
-    if said["kind"] == "set":
+        bounds = read_bounds(texts.name, said.bounds) if said.bounds is not None else None
+        return replace(code_lenient(dealt, kind=said.type or "numeric"), bounds=bounds)
+    if said.kind == "set":
         sets = [_labels(cell, texts.name) for cell in cells]
         dealt = _dealt(texts.name, sets, which, turn)
-        return code_column(dealt, kind="categorical", order=said["domain"])
-    nodes = {node["name"]: node for node in said["domain"]["nodes"]}
+        return code_column(dealt, kind="categorical", order=said.values)
+    nodes = {node.name: node for node in said.tree.nodes}
     leaves = [_leaves(cell, nodes, texts.name) for cell in cells]
     column = code_column(_dealt(texts.name, leaves, which, turn), kind="categorical")
     column = column.under(Listed(paths=_paths(leaves, nodes)))
     assert column.tree is not None
-    counted = [nodes[name]["leaves"] if name in nodes else 1 for name in column.tree.names]
+    counted = [nodes[name].leaves if name in nodes else 1 for name in column.tree.names]
     return replace(column, tree=replace(column.tree, leaves=np.array(counted, np.int64)))
 
 
@@ -116,18 +120,18 @@ def _labels(cell: str, name: str) -> list[str]:
     return labels
 
 
-def _leaves(cell: str, nodes: Mapping[str, Any], name: str) -> list[str]:
+def _leaves(cell: str, nodes: Mapping[str, StatedNode], name: str) -> list[str]:
     """Return what stands for a published node: itself, or two leaves that meet in it."""
     if cell not in nodes:
         raise _unread(cell, name)
-    return [cell] if nodes[cell]["leaves"] == 1 else [f"{cell}{BELOW}{side}" for side in "ab"]
+    return [cell] if nodes[cell].leaves == 1 else [f"{cell}{BELOW}{side}" for side in "ab"]
 
 
 def _unread(cell: str, name: str) -> InputError:
     return InputError(f"Column {name!r} has the cell {cell[:40]!r}, which cannot be read.")
 
 
-def _paths(leaves: Sequence[Sequence[str]], nodes: Mapping[str, Any]) -> Levels:
+def _paths(leaves: Sequence[Sequence[str]], nodes: Mapping[str, StatedNode]) -> Levels:
     """Return the named nodes above every stand-in."""
     paths = []
     for label in sorted({label for some in leaves for label in some}):
@@ -136,7 +140,7 @@ def _paths(leaves: Sequence[Sequence[str]], nodes: Mapping[str, Any]) -> Levels:
         above: str | None = node
         while above is not None:
             path.append(above)
-            above = nodes[above]["parent"]
+            above = nodes[above].parent
         paths.append(path)
     deepest = max(map(len, paths))
     return tuple((path[0],) * (deepest - len(path)) + tuple(path) for path in paths)

@@ -17,17 +17,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from shoal.audit.claims import kinds_of, manifest_schema
+from shoal.audit.claims import manifest_schema
 from shoal.audit.covers import CellCover
 from shoal.audit.fullest import fullest, whole_weights
 from shoal.audit.guessing import bounded
 from shoal.audit.linking import Candidates
+from shoal.audit.people import descriptions
 from shoal.audit.published import Published
 from shoal.audit.seen import Guess, Learned, PersonView
 from shoal.distances.bands import band_of_column, relative_band_of_column
@@ -36,10 +36,10 @@ from shoal.notation import exact
 from shoal.principles.base import GuessBound
 from shoal.principles.requirement import requirements
 from shoal.sampling import draw
-from shoal.table.coding import code_lenient, code_persons
+from shoal.table.coded import persons_of
+from shoal.table.coding import code_lenient
 from shoal.table.forms import TWO_TABLES
 from shoal.table.missing import is_missing
-from shoal.table.people import by_person
 from shoal.table.schema import PERSON, REAL, RESERVED
 from shoal.table.settling import as_settled
 
@@ -50,8 +50,10 @@ if TYPE_CHECKING:
 
     from shoal.audit.forms import Tables
     from shoal.principles.requirement import Requirement
+    from shoal.release.manifest import Manifest
     from shoal.sampling import Sample
     from shoal.table.column import Column
+    from shoal.table.partition import PersonOf
     from shoal.table.schema import Schema
 
 EXACT = GuessBound(0, Fraction(1), Fraction(1))  # of a column that no requirement bounds
@@ -83,7 +85,7 @@ class Stranger:
 
     published: Published
     original: pl.DataFrame
-    whom: NDArray[np.int64] | None
+    whom: PersonOf
     people: pl.DataFrame | None = None  # of two tables
     rows_known: bool = True
     remarks: tuple[str, ...] = ()
@@ -92,7 +94,7 @@ class Stranger:
     def of(
         cls,
         tables: Tables,
-        manifest: Mapping[str, Any],
+        manifest: Manifest,
         original: pl.DataFrame,
         *,
         person: str | None = None,
@@ -103,10 +105,9 @@ class Stranger:
         `person` names the column that says whom rows of the original are about, where people have
         several; `hierarchies` are those that the owner listed.
         """
-        stated = dict(manifest)
-        nodes = [c["name"] for c in stated["columns"] if c.get("kind") == "node"]
-        owned = {name: said for name, said in (hierarchies or {}).items() if name in nodes}
-        schema = manifest_schema(stated, owned)
+        kinds = manifest.kinds
+        owned = {n: said for n, said in (hierarchies or {}).items() if kinds.get(n) == "node"}
+        schema = manifest_schema(manifest, owned)
         several = PERSON in tables.rows.columns and (
             tables.rows[PERSON].n_unique() < tables.rows.height
         )
@@ -119,23 +120,16 @@ class Stranger:
         for name in (*schema.quasi, *schema.sensitive, *((person,) if several and person else ())):
             if name not in original.columns:
                 raise UnknownColumn(name, original.columns)
-        mixed = bool(stated.get("heterogeneous", False))
-        published = Published(
-            "release",
-            tables.rows,
-            schema,
-            None if mixed else RESERVED,
-            mixed,
-            kinds_of(stated),
-            stated["form"],
+        about, asked = (
             PERSON if several else None,
-            tuple(requirements(stated["require"], *schema.protected)),
+            requirements(manifest.require, *schema.protected),
         )
-        known = bool(stated.get("rows_known", True))
-        remarks = [LINKED] * bool(stated.get("tables"))
+        published = Published.of(manifest, tables.rows, schema, "release", about, asked)
+        known = manifest.rows_known is not False
+        remarks = [LINKED] * bool(manifest.tables)
         remarks += [PLACEHOLDERS] * (REAL in tables.rows.columns)
-        whom = code_persons(original[person]) if several and person else None
-        people = tables.people if stated["form"] == TWO_TABLES else None
+        whom = persons_of(original, person if several else None)
+        people = tables.people if manifest.form == TWO_TABLES else None
         return cls(published, original, whom, people, known, tuple(remarks))
 
     @property
@@ -158,25 +152,12 @@ class Stranger:
 
     @cached_property
     def _candidates(self) -> Candidates:
-        assert self.whom is not None
-        return Candidates.of(self._cover, self.whom, self._about)
+        return Candidates(self._cover, self.whom, self._about)
 
     @cached_property
-    def _about(self) -> NDArray[np.int64]:
+    def _about(self) -> PersonOf:
         """Whom each published row is about."""
-        table = self.published.table
-        if self.published.person is None:
-            return np.arange(table.height)
-        return code_persons(table[self.published.person])
-
-    @cached_property
-    def _own(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        whom = np.arange(self.original.height) if self.whom is None else self.whom
-        return by_person(whom)
-
-    @cached_property
-    def _published_people(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        return by_person(self._about)
+        return persons_of(self.published.table, self.published.person)
 
     @cached_property
     def _as_it_is(self) -> NDArray[np.int64]:
@@ -195,18 +176,7 @@ class Stranger:
     @cached_property
     def _kinds_of_people(self) -> NDArray[np.int64]:
         """A number for each person, the same for those whose rows all have the same values."""
-        if self.whom is None:
-            return self._as_it_is
-        order, starts = self._own
-        seen: dict[tuple[int, ...], int] = {}
-        labels = self._as_it_is[order]
-        return np.array(
-            [
-                seen.setdefault(tuple(sorted(labels[a:b].tolist())), len(seen))
-                for a, b in pairwise(starts.tolist())
-            ],
-            np.int64,
-        )
+        return descriptions(self._as_it_is, self.whom).labels
 
     def alike_today(self) -> NDArray[np.int64]:
         """Count who share each description in the original table: people, or rows."""
@@ -214,9 +184,8 @@ class Stranger:
 
     def own(self, row: int) -> tuple[int, NDArray[np.int64]]:
         """Return whom a row of the original is about, and all rows of that person."""
-        person = row if self.whom is None else int(self.whom[row])
-        order, starts = self._own
-        return person, order[starts[person] : starts[person + 1]]
+        person = int(self.whom.labels[row])
+        return person, self.whom.rows(person)
 
     def view(self, row: int) -> PersonView:
         """Return what is learned about the person of a row of the original, counted from 0."""
@@ -227,23 +196,22 @@ class Stranger:
         person, mine = self.own(row)
         kinds = self._kinds_of_people
         alike = np.flatnonzero(kinds == kinds[person])
-        order, starts = self._own
-        today = np.concatenate([order[starts[one] : starts[one + 1]] for one in alike])
+        today, _ = self.whom.rows_of(alike)
         found = self.fitting(row)
         texts = self.original.select(
             pl.col([*self.schema.quasi, *self.schema.sensitive]).cast(pl.String)
         )
-        capped = self.whom is not None and len(found.rows) > 0
+        capped = self.whom.given and len(found.rows) > 0
         capped = capped and self.rows_known and len(found.rows) < len(mine) * len(found.weights)
         return PersonView(
             row=row,
             known={name: tuple(_texts(texts[name], mine)) for name in self.schema.quasi},
             own_rows=len(mine),
-            several=self.whom is not None,
+            several=self.whom.given,
             today_rows=len(today),
             today_people=len(alike),
             rows=found.lines,
-            people=len(found.weights) if self.whom is not None else found.lines,
+            people=len(found.weights) if self.whom.given else found.lines,
             groups=found.groups,
             two_tables=self.people is not None,
             columns=tuple(
@@ -257,7 +225,7 @@ class Stranger:
         """Return what fits the person of a row of the original."""
         if self.people is not None:
             return self._looked_up(row)
-        if self.whom is None:
+        if not self.whom.given:
             matching = self._cover.matching(row)
             rows = np.flatnonzero(matching[self.published.by_cells.labels])
             return self._weighed(len(rows), rows, np.arange(len(rows)))
@@ -267,15 +235,8 @@ class Stranger:
         else:
             fits = np.any([self._cover.matching(int(one)) for one in mine], axis=0)
             some = np.flatnonzero(fits[self._candidates.description])
-        rows, members = self._rows_of(some)
+        rows, members = self._about.rows_of(some)
         return self._weighed(len(rows), rows, members)
-
-    def _rows_of(self, some: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the published rows of some people, and which of these each is about."""
-        order, starts = self._published_people
-        parts = [order[starts[one] : starts[one + 1]] for one in some.tolist()]
-        rows = np.concatenate([*parts, np.zeros(0, np.int64)])
-        return rows, np.repeat(np.arange(len(some)), [len(part) for part in parts])
 
     def _weighed(self, lines: int, rows: NDArray[np.int64], members: NDArray[np.int64]) -> Fitting:
         table, count = self.published.table, int(members.max(initial=-1)) + 1
@@ -294,8 +255,7 @@ class Stranger:
     @cached_property
     def _people_of_groups(self) -> NDArray[np.int64]:
         """How many people each group has."""
-        order, starts = self._published_people
-        return np.bincount(self.published.groups.labels[order[starts[:-1]]])
+        return np.bincount(self._about.of_part(self.published.groups.labels))
 
     def _looked_up(self, row: int) -> Fitting:
         """Look a person up in `people`, and return the values of all groups that fit."""
@@ -306,17 +266,16 @@ class Stranger:
         groups = dict(counted.iter_rows())
         if not groups:
             return Fitting(0, np.zeros(0, np.int64), np.zeros(0, np.int64), np.ones(0, np.int64), 0)
-        order, starts = self._published_people
-        firsts, counts = order[starts[:-1]], np.diff(starts)
+        firsts, counts = self._about.first, self._about.sizes
         names = self.published.table[RESERVED].cast(pl.String).gather(firsts)
         inside = names.is_in(list(groups)).to_numpy()
-        if self.whom is not None and self.rows_known:
+        if self.whom.given and self.rows_known:
             inside &= counts <= len(mine)
             inside &= counts == counts[inside].max(initial=0)
         some = np.flatnonzero(inside)
         theirs = names.gather(some).to_list()
         each = {name: theirs.count(name) for name in set(theirs)}
-        rows, members = self._rows_of(some)
+        rows, members = self._about.rows_of(some)
         weights = whole_weights([Fraction(groups[name], each[name]) for name in theirs])
         return Fitting(int(lines.sum()), rows, members, weights, len(each))
 
@@ -409,12 +368,11 @@ class Stranger:
         candidates; of several still, who comes first. People whom nothing fits are left aside
         where anybody else is there.
         """
-        order, starts = self._own
-        sample = draw(len(starts) - 1, most, seed)
+        sample = draw(len(self.whom), most, seed)
         worst: tuple[bool, Fraction, int] | None = None
         chosen = 0
         for person in sample.places.tolist():
-            row = int(order[starts[person]])
+            row = int(self.whom.first[person])
             found = self.fitting(row)
             chance = max(
                 (

@@ -24,6 +24,7 @@ import numpy as np
 
 from shoal.audit.covers import CellCover
 from shoal.audit.exposure import Nearness, nearness, relation_of, widths
+from shoal.audit.people import Members
 from shoal.audit.published import Published, open_published
 from shoal.audit.verify import GUESSED, mixed_groups
 from shoal.distances.relation import Band, Unsure, near
@@ -32,6 +33,7 @@ from shoal.principles.groups import Groups
 from shoal.principles.histogram import Histogram, as_worst
 from shoal.principles.outlook import OF_DESCRIPTIONS, OF_GROUPS, of_columns
 from shoal.table.coded import Sensitive
+from shoal.table.partition import Everyone
 from shoal.table.people import values_of
 from shoal.table.reading import read_table, take_frame
 
@@ -41,7 +43,6 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from shoal.audit.people import Members
     from shoal.distances.relation import Relation
     from shoal.principles.base import Principle
     from shoal.table.schema import Schema
@@ -151,12 +152,13 @@ def survey(
         against, said = journalist(published, known)
         found |= against
         remarks += said
+    members = Members.of(published.groups, Everyone(published.table.height), known=True)
     return Survey(
         published.table.height,
         len(published.groups),
         published.group or "equal cells",
         found,
-        tuple(survey_column(published, name) for name in published.schema.sensitive),
+        tuple(survey_column(published, members, name) for name in published.schema.sensitive),
         tuple(remarks),
     )
 
@@ -232,21 +234,32 @@ def _against(labels: NDArray[np.int64], people: NDArray[np.int64] | None) -> dic
     }
 
 
-def survey_column(published: Published, name: str) -> dict[str, Any]:
-    """Measure the levels of one sensitive column, and name the worst groups and records."""
+def survey_column(published: Published, members: Members, name: str) -> dict[str, Any]:
+    """Measure the levels of one sensitive column, and name the worst groups and records.
+
+    The levels of principles are left out where some have several values: most are defined for one.
+    """
     column = published.sensitive(name)
     value = Sensitive.of((column,))
-    levels = measure_levels(published.groups, value)
-    near = nearness(published.groups, value, widths(column))
+    own, groups = values_of(value, members.whom), members.candidates
+    near = nearness(groups, own, widths(column))
     middle = near[len(near) // 2]
+    if members.whom.given:
+        worst = np.lexsort((groups.sizes, -middle.risks))
+        riskiest = _riskiest_people(published, members, middle, worst[:WORST])
+        records = _records(published, members, value, middle, worst[:WORST_RECORDS])
+    else:
+        riskiest = _riskiest(published, levels_of_groups(groups, own), middle)
+        records = riskiest_records(published, value, middle.epsilon)
     return {
         "column": name,
+        **({"people": True} if members.whom.given else {}),
         "numeric": column.numeric,
         "distinct": column.distinct,
-        "levels": [level.to_dict() for level in levels],
+        "levels": [] if own.several else [one.to_dict() for one in measure_levels(groups, own)],
         "proximity": [one.to_dict() for one in near],
-        "riskiest": _riskiest(published, levels_of_groups(published.groups, value), middle),
-        "riskiest_records": riskiest_records(published, value, middle.epsilon),
+        "riskiest": riskiest,
+        "riskiest_records": records,
     }
 
 
@@ -323,34 +336,9 @@ def why(near: int, size: int, epsilon: float, name: str, whom: str = "") -> str:
     return f"{near:,} of {size:,}{whom} in its group {alike} {name}"
 
 
-def survey_people(published: Published, members: Members, name: str) -> dict[str, Any]:
-    """Measure one sensitive column among people, and name the worst groups and rows.
-
-    The levels of principles are left out where some have several values: most are defined for one.
-    """
-    column = published.sensitive(name)
-    value = Sensitive.of((column,))
-    own = values_of(value, members.of_row, len(members))
-    candidates = members.candidates
-    found = nearness(candidates, own, widths(column))
-    middle = found[len(found) // 2]
-    several = own.sets is not None
-    worst = np.lexsort((candidates.sizes, -middle.risks))
-    return {
-        "column": name,
-        "people": True,
-        "numeric": column.numeric,
-        "distinct": column.distinct,
-        "levels": [] if several else [one.to_dict() for one in measure_levels(candidates, own)],
-        "proximity": [one.to_dict() for one in found],
-        "riskiest": _riskiest_people(published, members, middle, worst[:WORST]),
-        "riskiest_records": _records(published, members, value, middle, worst[:WORST_RECORDS]),
-    }
-
-
 def _rows_of(members: Members, candidates: int) -> NDArray[np.int64]:
     """Return the rows of those who may be taken for one another."""
-    return np.flatnonzero(members.candidates.labels[members.of_row] == candidates)
+    return np.flatnonzero(members.whom.of_row(members.candidates.labels == candidates))
 
 
 def _riskiest_people(
@@ -385,7 +373,7 @@ def _records(
     found: list[dict[str, Any]] = []
     for one in worst.tolist():
         rows, size = _rows_of(members, one), int(middle.sizes[one])
-        people = members.of_row[rows]
+        people = members.whom.labels[rows]
         codes, place = np.unique(value.codes[rows], return_inverse=True)
         for code in range(len(codes)):
             close = near(relation, codes, codes[code])[place]

@@ -12,16 +12,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from shoal.audit.cells import without_escapes
 from shoal.audit.claims import manifest_schema
 from shoal.audit.forms import Tables, flat_cells, one_cell_each, put_together, wrong_headers
-from shoal.audit.manifest import MANIFEST
 from shoal.errors import InputError
 from shoal.progress import Progress, silent
+from shoal.release.manifest import MANIFEST
 from shoal.table.columns import Gathered
 from shoal.table.files import part_files, separator_of, tables_named
 from shoal.table.forms import INTERVALS, RELEASE, TWO_TABLES, stems
@@ -31,6 +31,8 @@ from shoal.table.reading import read_lean, read_table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
+
+    from shoal.release.manifest import Manifest
 
 
 def digest_of(path: Path) -> str:
@@ -138,23 +140,9 @@ def _whole(path: Path) -> Iterator[None]:
         raise InputError(msg) from None
 
 
-def read_published(
-    directory: Path,
-    manifest: dict[str, Any],
-    *,
-    lean: bool = False,
-    progress: Progress = silent,
-) -> pl.DataFrame:
-    """Read the published table of a release directory: quasi cells as text, nothing escaped.
-
-    With `lean`, cells that repeat are held as dictionaries.
-    """
-    return read_tables(directory, manifest, lean=lean, progress=progress).rows
-
-
 def read_tables(
     directory: Path,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     *,
     lean: bool = False,
     most: int | None = None,
@@ -168,13 +156,11 @@ def read_tables(
     return _with_numbers(found, manifest)
 
 
-def tables_in_memory(
-    spelled: Mapping[str, Iterable[pl.DataFrame]], manifest: dict[str, Any]
-) -> Tables:
+def tables_in_memory(spelled: Mapping[str, Iterable[pl.DataFrame]], manifest: Manifest) -> Tables:
     """Read tables that are not written, from batches of spelled cells, as if they were."""
     tables = {}
     for stem, batches in spelled.items():
-        gathered, rows, header = Gathered(lean=manifest["form"] != TWO_TABLES), 0, list[str]()
+        gathered, rows, header = Gathered(lean=manifest.form != TWO_TABLES), 0, list[str]()
         for batch in batches:
             flat = flat_cells(batch, manifest)
             gathered.add(flat)
@@ -183,7 +169,7 @@ def tables_in_memory(
     return _with_numbers(_assembled(tables, manifest), manifest)
 
 
-def _with_numbers(found: Tables, manifest: dict[str, Any]) -> Tables:
+def _with_numbers(found: Tables, manifest: Manifest) -> Tables:
     """Return tables with the numbers of sensitive columns spelled plainly."""
     schema = manifest_schema(manifest)
     linked = {
@@ -195,21 +181,21 @@ def _with_numbers(found: Tables, manifest: dict[str, Any]) -> Tables:
 
 def read_spelled(
     directory: Path,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     *,
     lean: bool = False,
     most: int | None = None,
     progress: Progress = silent,
 ) -> Tables:
     """Read the published tables, quasi cells as text, nothing escaped, all spelled as they are."""
-    form, whole = manifest["form"], True
+    form, whole = manifest.form, True
     tables = {}
-    for stem in (*stems(form), *manifest.get("tables", {})):
-        if parts := find_parts(directory, stem, manifest["digests"]):
+    for stem in (*stems(form), *manifest.tables):
+        if parts := find_parts(directory, stem, manifest.digests):
             some = parts if most is None else parts.first(most)
             tables[stem], whole = _read_parts(some, manifest, progress), some.rows == parts.rows
             continue
-        (name,) = (name for name in manifest["digests"] if name in tables_named(stem))
+        (name,) = (name for name in manifest.digests if name in tables_named(stem))
         path = directory / name
         if not is_ordinary(path):
             msg = f"{directory.name!r} has no {name}, or it is no ordinary file."
@@ -225,25 +211,25 @@ def read_spelled(
     return replace(_assembled(tables, manifest), whole=whole)
 
 
-def _assembled(tables: dict[str, pl.DataFrame], manifest: dict[str, Any]) -> Tables:
+def _assembled(tables: dict[str, pl.DataFrame], manifest: Manifest) -> Tables:
     """Return the tables of a release as one, with those linked to it."""
-    form = manifest["form"]
+    form = manifest.form
     if form == TWO_TABLES:
         return put_together(tables, manifest)
     linked = {}
-    for name, stated in manifest.get("tables", {}).items():
+    for name, stated in manifest.tables.items():
         table = tables.pop(name)
-        if manifest.get("escaped"):
-            table = without_escapes(table, stated["columns"])
+        if manifest.escaped:
+            table = without_escapes(table, stated.columns)
         linked[name] = under_both_names(table, name)
     problems = wrong_headers(tables, manifest) if form != INTERVALS else ()
     rows = tables[RELEASE] if problems else one_cell_each(tables[RELEASE], manifest)
-    if manifest.get("escaped"):
-        rows = without_escapes(rows, manifest["columns"])
+    if manifest.escaped:
+        rows = without_escapes(rows, manifest.columns)
     return Tables(rows, tuple(problems), linked=linked)
 
 
-def _read_parts(parts: PartFiles, manifest: dict[str, Any], progress: Progress) -> pl.DataFrame:
+def _read_parts(parts: PartFiles, manifest: Manifest, progress: Progress) -> pl.DataFrame:
     """Read the parts of a table as one, a part at a time."""
     gathered = Gathered(lean=True)
     for place, path in enumerate(parts.paths, 1):
@@ -252,8 +238,8 @@ def _read_parts(parts: PartFiles, manifest: dict[str, Any], progress: Progress) 
     return gathered.table(list(parts.columns), parts.rows)
 
 
-def as_meant(published: pl.DataFrame, manifest: dict[str, Any]) -> pl.DataFrame:
+def as_meant(published: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     """Return a published table, quasi cells as text, read as its manifest says."""
-    if manifest.get("escaped"):
-        published = without_escapes(published, manifest["columns"])
+    if manifest.escaped:
+        published = without_escapes(published, manifest.columns)
     return manifest_schema(manifest).read_numbers(published, "sensitive")

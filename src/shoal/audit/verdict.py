@@ -22,48 +22,45 @@ from shoal.audit.cells import cell_codes
 from shoal.audit.exposed import Everybody, ShownRows, Tally, tally, tally_apart
 from shoal.audit.identification import threshold_of
 from shoal.exact import upward
-from shoal.principles.groups import Groups, Measurement
+from shoal.principles.groups import Groups
+from shoal.release.manifest import VERDICTS
+from shoal.release.stated import (
+    StatedAbove,
+    StatedChances,
+    StatedExposed,
+    StatedInference,
+    StatedLearning,
+)
+from shoal.table.partition import Everyone
 from shoal.table.schema import NOBODY, REAL, RESERVED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from shoal.audit.people import Members
     from shoal.principles.requirement import Requirement
+    from shoal.release.manifest import Manifest
     from shoal.table.coded import Sensitive
     from shoal.table.schema import Schema
 
     Valued = tuple[Requirement, Sensitive | None, str | None]  # with the linked table of the value
-    Measure = Callable[[Groups, Requirement, Sensitive, str | None], Measurement]
 
-VERDICTS = ("holds", "holds-with-open-questions", "does-not-hold")
 HOLDS, OPEN, BROKEN = VERDICTS
 TOLERATED = Fraction(1, 20)  # of people, who may be found with a higher chance
-STATED = ("exposed", "found", "inferred", "learned")  # what a manifest says beside the verdict
 
 
-def columns_of(manifest: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the columns of a release, those of linked tables under both names."""
-    found = [(one["name"], one) for one in manifest["columns"]]
-    for name, table in manifest.get("tables", {}).items():
-        found += [(f"{name}.{one['name']}", one) for one in table["columns"]]
-    return found
-
-
-def exposed_columns(manifest: Mapping[str, Any], asked: Iterable[Requirement]) -> dict[str, bool]:
+def exposed_columns(manifest: Manifest, asked: Iterable[Requirement]) -> dict[str, bool]:
     """Return the columns that a release publishes unchanged and that nothing asked is about.
 
     With each stands whether it is stated that nobody knows it. A survey weight is its group's.
     """
     about = {name for one in asked for name in one.columns}
     return {
-        name: one.get("said") == NOBODY
-        for name, one in columns_of(manifest)
-        if one["role"] in {"sensitive", "other"}
-        and name not in about
-        and "survey_weight" not in one
+        one.name: one.said == NOBODY
+        for one in manifest.every_column
+        if one.role in {"sensitive", "other"} and one.name not in about and not one.survey_weight
     }
 
 
@@ -81,11 +78,11 @@ class Exposed:
     secret: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, manifest: dict[str, Any], asked: Iterable[Requirement]) -> Exposed:
+    def of(cls, manifest: Manifest, asked: Iterable[Requirement]) -> Exposed:
         """Find the exposed columns of a release, of which nothing is counted yet."""
         said = exposed_columns(manifest, asked)
-        secret = frozenset(name for name, one in columns_of(manifest) if one["role"] == "sensitive")
-        return cls(said, threshold_of(manifest), secret=secret.intersection(said))
+        secret = frozenset(c.name for c in manifest.every_column if c.role == "sensitive")
+        return cls(said, threshold_of(manifest.threshold), secret=secret.intersection(said))
 
     def counted(self, tally: Tally) -> Exposed:
         """Return what was counted of the columns; those that no table has are none of them."""
@@ -121,58 +118,45 @@ class Exposed:
             and one.names_people(self.tally.people, secret=name in self.secret)
         ]
 
-    def to_dict(self) -> dict[str, Any]:
+    def stated(self) -> dict[str, Any]:
         """Return what a manifest says of it; chances and shares are rounded up, never down."""
+        said = {name: NOBODY if nobody else None for name, nobody in self.said.items()}
         counted = self.tally
+        if counted is None:
+            exposed = [StatedExposed(name, None, one) for name, one in said.items()]
+            return {"exposed": exposed, "found": None, "inferred": None, "learned": None}
+        everybody = counted.people
 
         def share(people: int) -> float:
-            assert counted is not None
-            return upward(Fraction(people, counted.people))
+            return upward(Fraction(people, everybody))
 
+        columns = counted.columns
+        largest = upward(Fraction(1, min(counted.candidates)))
         return {
-            "exposed": [
-                {
-                    "column": name,
-                    "alone": None if counted is None else counted.columns[name].alone,
-                    "said": NOBODY if nobody else None,
-                }
-                for name, nobody in self.said.items()
-            ],
-            "found": counted
-            and {
-                "quasi": upward(Fraction(1, counted.fewest)),
-                "with_exposed": {
-                    "largest": upward(Fraction(1, min(counted.candidates))),
-                    "above": upward(self.above),
-                },
-            },
-            "inferred": counted
-            and {
-                name: {
-                    "certain": share(counted.columns[name].certain),
-                    "likely": share(counted.columns[name].likely),
-                }
+            "exposed": [StatedExposed(n, columns[n].alone, one) for n, one in said.items()],
+            "found": StatedChances(
+                upward(Fraction(1, counted.fewest)), StatedAbove(largest, upward(self.above))
+            ),
+            "inferred": {
+                name: StatedInference(share(columns[name].certain), share(columns[name].likely))
                 for name in self.said
             },
-            "learned": counted
-            and [
-                {"principle": name, "share": share(people)}
-                for name, people in counted.learned.items()
+            "learned": [
+                StatedLearning(name, share(people)) for name, people in counted.learned.items()
             ],
         }
 
-    def untrue(self, manifest: Mapping[str, Any], *, holds: bool) -> list[str]:
+    def untrue(self, manifest: Manifest, *, holds: bool) -> list[str]:
         """Return a sentence for everything that a manifest says otherwise."""
-        found = self.to_dict()
         wrong = [
             f"The manifest's {name!r} is not what the published files show."
-            for name in STATED
-            if manifest[name] != found[name]
+            for name, found in self.stated().items()
+            if getattr(manifest, name) != found
         ]
         verdict = self.verdict(holds=holds)
-        if manifest["verdict"] != verdict:
+        if manifest.verdict != verdict:
             wrong.append(
-                f"The manifest gives the verdict {manifest['verdict']!r}, the published files "
+                f"The manifest gives the verdict {manifest.verdict!r}, the published files "
                 f"{verdict!r}."
             )
         return wrong
@@ -185,53 +169,29 @@ def look(
     exposed: Exposed,
     published: pl.DataFrame,
     schema: Schema,
-    by_group: Groups,
-    by_cells: Groups,
-    valued: Sequence[Valued],
-    beside: pl.DataFrame | None = None,
-) -> Exposed:
-    """Count what exposed columns show where every row is somebody by itself.
-
-    `valued` are the requirements with their values. `beside` are the people of a release whose
-    quasi cells stand in a table of their own.
-    """
-
-    def measure(groups: Groups, one: Requirement, value: Sensitive, _: str | None) -> Measurement:
-        return one.principle.measure(groups, value)
-
-    rows = (ShownRows(_values(published, schema, beside), schema),)
-    crowd = Everybody.of(by_group, by_cells if beside is None else by_group, rows, _real(published))
-    learned = _learned(exposed, crowd, valued, measure)
-    return _counted(exposed, crowd, learned, published[RESERVED], beside, schema)
-
-
-def look_at_people(
-    exposed: Exposed,
-    published: pl.DataFrame,
-    schema: Schema,
     members: Members,
     alike: Members,
     linked: Mapping[str, pl.DataFrame],
     valued: Sequence[Valued],
     beside: pl.DataFrame | None = None,
 ) -> Exposed:
-    """Count it where rows are about people: `members` of groups, `alike` in their quasi cells."""
-    row = np.empty(len(alike), np.int64)  # of each person one or another
-    row[alike.of_row] = np.arange(len(alike.of_row))
-    by_group = Groups.of(members.candidates.labels[members.of_row[row]])
-    real = _real(published)
+    """Count what exposed columns show of people: `members` of groups, `alike` in quasi cells.
+
+    `valued` are the requirements with their values. `beside` are the people of a release whose
+    quasi cells stand in a table of their own.
+    """
+    by_group, real, groups = members.candidates, _real(published), published[RESERVED]
+    if alike.whom.given:
+        by_group = Groups.of(alike.whom.of_part(members.whom.of_row(by_group.labels)))
+        real = None if real is None else alike.whom.of_part(real)
+        groups = groups.gather(alike.whom.first)
     tables = (
-        ShownRows(_values(published, schema, beside), schema, alike.of_row),
+        ShownRows(_values(published, schema, beside), schema, alike.whom),
         *(ShownRows(linked[name], schema.linked[name], alike.linked[name]) for name in linked),
     )
-    real = None if real is None else real[row]
-
-    def measure(groups: Groups, one: Requirement, value: Sensitive, of: str | None) -> Measurement:
-        return replace(alike, groups=groups).measure(one.principle, value, of)
-
     crowd = Everybody.of(by_group, alike.candidates if beside is None else by_group, tables, real)
-    learned = _learned(exposed, crowd, valued, measure)
-    return _counted(exposed, crowd, learned, published[RESERVED].gather(row), beside, schema)
+    learned = _learned(exposed, crowd, valued, alike)
+    return _counted(exposed, crowd, learned, groups, beside, schema)
 
 
 def _values(published: pl.DataFrame, schema: Schema, beside: pl.DataFrame | None) -> pl.DataFrame:
@@ -250,7 +210,7 @@ def _real(table: pl.DataFrame) -> NDArray[np.int64] | None:
 
 
 def _learned(
-    exposed: Exposed, crowd: Everybody, valued: Sequence[Valued], measure: Measure
+    exposed: Exposed, crowd: Everybody, valued: Sequence[Valued], alike: Members
 ) -> dict[str, int]:
     """Count for each requirement the people among whom it breaks for who knows exposed cells.
 
@@ -264,7 +224,7 @@ def _learned(
     classes = crowd.classes(crowd.by_group, known)
     for one, value, of in valued:
         if value is not None:
-            measured = measure(classes, one, value, of)
+            measured = replace(alike, groups=classes).measure(one.principle, value, of)
             people = int(measured.sizes[measured.breaches].sum())
             found[repr(one)] = min(people, int(crowd.there.sum()))
     return found
@@ -287,7 +247,7 @@ def _counted(
     people = Everybody.of(
         Groups(labels[len(groups) :]),
         Groups.alike(beside.height, quasi),
-        (ShownRows(beside, schema),),
+        (ShownRows(beside, schema, Everyone(beside.height)),),
         _real(beside),
     )
     counted = tally_apart(people, crowd, labels[: len(groups)], exposed.said, learned)

@@ -6,18 +6,20 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from shoal.audit.cells import cell_codes
 from shoal.audit.people import Members, rows_of_people
-from shoal.audit.verdict import look, look_at_people
+from shoal.audit.verdict import look
 from shoal.errors import InputError
 from shoal.exact import at_most, upward
 from shoal.principles.base import Pairwise, check_odds
 from shoal.principles.groups import Groups, Measurement
 from shoal.principles.requirement import check_population, check_whose
+from shoal.release.stated import StatedRisk
 from shoal.showing import Shown
-from shoal.table.coded import Sensitive
+from shoal.table.coded import Sensitive, persons_of
 from shoal.table.coding import code_lenient, quantity
 from shoal.table.columns import Handed, without_cells
 from shoal.table.reading import take_frame
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from shoal.audit.presence import Matched
     from shoal.audit.verdict import Exposed, Valued
     from shoal.principles.requirement import Requirement
+    from shoal.release.manifest import Manifest
     from shoal.table.column import Column
     from shoal.table.schema import Schema
 
@@ -165,24 +168,28 @@ class Audit(Shown):
         """The largest risk over all requirements."""
         return max(upward(finding.measurement.risk) for finding in self.findings)
 
-    def measured(self) -> list[dict[str, Any]]:
+    def measured(self) -> list[StatedRisk]:
         """Return for each requirement what a manifest says of it: the worst of its findings.
 
         How many rows people match is known from the original table alone, so that of such a
         requirement only the bound is said, and whether it holds.
         """
-        worst: dict[str, dict[str, Any]] = {}
+        worst: dict[str, StatedRisk] = {}
         for finding in self.findings:
-            entry = {k: finding.to_dict()[k] for k in ("principle", "holds", "risk", "bound")}
+            said = finding.to_dict()
+            one = StatedRisk(said["principle"], said["holds"], said["risk"], said["bound"])
             if finding.by == "matches" and finding.holds:
-                entry["risk"] = entry["bound"]
-            known = worst.get(entry["principle"])
-            if known is None or entry["risk"] > known["risk"]:
-                entry["holds"] &= known is None or known["holds"]
-                worst[entry["principle"]] = entry
-            else:
-                known["holds"] &= entry["holds"]
+                one.risk = one.bound
+            known = worst.setdefault(one.principle, one)
+            holds = known.holds and one.holds
+            if one.risk > known.risk:
+                worst[one.principle] = one
+            worst[one.principle].holds = holds
         return list(worst.values())
+
+    def state(self, manifest: Manifest) -> None:
+        """Put into a manifest what was measured, and what exposed columns show."""
+        manifest.say(measured=self.measured(), **self._stated())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the audit as plain values, as the command prints it in JSON."""
@@ -222,11 +229,15 @@ class Audit(Shown):
         return [{"principle": name, "bound": bound} for name, bound in bounds.items()]
 
     def statement(self) -> dict[str, Any]:
-        """Return what a manifest says of exposed columns, with the verdict."""
+        """Return what a manifest says of exposed columns, with the verdict, as plain values."""
+        found: dict[str, Any] = msgspec.to_builtins(self._stated())
+        return found
+
+    def _stated(self) -> dict[str, Any]:
         if self.exposed is None:
             return {}
-        threshold = {"threshold": upward(self.exposed.threshold)}
-        return threshold | self.exposed.to_dict() | {"verdict": self.verdict}
+        threshold = upward(self.exposed.threshold)
+        return {"threshold": threshold, **self.exposed.stated(), "verdict": self.verdict}
 
     def complaints(self) -> list[str]:
         """Return a sentence for everything that does not hold."""
@@ -269,19 +280,16 @@ def audit_table(
     published = take_frame(given)
     check_rows(published)
     check_population(requirements, given=population is not None)
-    findings: list[Finding] = []
-    problems: list[str] = []
-    remarks: tuple[str, ...] = ()
-    matched: Matched | None = None
+    known, problems, remarks = schema.rows_known, [], []
+    outside: Matched | None = None
     if population is not None and any(one.principle.population for one in requirements):
         from shoal.audit.presence import count_people
 
         if schema.person is not None:
-            linking, known = bool(schema.linked), schema.rows_known
-            check_whose(requirements, linked=linking, known=known)
-        matched = count_people(published, schema, population, requirements, kinds)
-        by_cells, problems = matched.by_cells, matched.problems
-        remarks = () if kinds is not None else (GUESSED,)
+            check_whose(requirements, linked=bool(schema.linked), known=known)
+        outside = count_people(published, schema, population, requirements, kinds)
+        by_cells, problems = outside.by_cells, outside.problems
+        remarks = [] if kinds is not None else [GUESSED]
     else:
         cells = [published[name] for name in schema.quasi]
         published = without_cells(published, schema.quasi)
@@ -290,73 +298,16 @@ def audit_table(
     by_group = alike(published, (RESERVED,)) if grouped else by_cells
     if grouped:
         problems += mixed_groups(by_group, by_cells)
-    if schema.person is not None:
-        whole = _audit_people(
-            published,
-            schema,
-            requirements,
-            by_group,
-            by_cells,
-            problems,
-            linked,
-            matched,
-            exposed,
-            beside,
-            offered,
-        )
-        return replace(whole, remarks=(*whole.remarks, *remarks))
-    valued: list[Valued] = []
-    for one in requirements:
-        if one.principle.population:
-            measured = one.principle.measure(by_cells, None)
-            findings.append(Finding(one, "population", measured))
-            continue
-        value = published_value(published, schema, one, offered)
-        valued.append((one, value, None))
-        views = [("group", by_group)] if grouped else [("cells", by_cells)]
-        if grouped and one.principle.monotone:
-            views.append(("cells", by_cells))
-        findings += [Finding(one, by, one.principle.measure(rows, value)) for by, rows in views]
-    if exposed is not None:
-        exposed = look(exposed, published, schema, by_group, by_cells, valued, beside)
-    return Audit(
-        published.height,
-        len(by_group),
-        tuple(findings),
-        tuple(problems),
-        alike=by_cells.sizes,
-        remarks=remarks,
-        exposed=exposed,
-    )
-
-
-def _audit_people(
-    published: pl.DataFrame,
-    schema: Schema,
-    requirements: Sequence[Requirement],
-    by_group: Groups,
-    by_cells: Groups,
-    problems: list[str],
-    linked: Mapping[str, pl.DataFrame],
-    outside: Matched | None,
-    exposed: Exposed | None,
-    beside: pl.DataFrame | None,
-    offered: Mapping[str, Column],
-) -> Audit:
-    """Measure requirements on the people of a published table, and of those linked with it."""
-    assert schema.person is not None
-    persons, known = published[schema.person], schema.rows_known
-    grouped = RESERVED in published.columns
+    whom = persons_of(published, schema.person)
     tables, matched, unmatched = rows_of_people(published, linked)
-    members = Members.of(by_group, persons, known=known, linked=matched)
-    alike = Members.of(by_cells, persons, known=known, linked=matched) if grouped else members
-    findings = []
+    members = Members.of(by_group, whom, known=known, linked=matched)
+    in_cells = Members.of(by_cells, whom, known=known, linked=matched) if grouped else members
+    findings: list[Finding] = []
     valued: list[Valued] = []
     for one in requirements:
-        if one.principle.population:
-            assert outside is not None
-            measured = one.principle.measure(outside.candidates(alike), None)
-            findings.append(Finding(one, "population", measured, "person"))
+        if outside is not None and one.principle.population:
+            measured = one.principle.measure(outside.candidates(in_cells), None)
+            findings.append(Finding(one, "population", measured, whom.one))
             continue
         table = next((name for name, own in schema.linked.items() if _is_of(one, own)), None)
         rows, own = (published, schema) if table is None else (tables[table], schema.linked[table])
@@ -364,24 +315,32 @@ def _audit_people(
         valued.append((one, value, table))
         views = [("group" if grouped else "cells", members)]
         if grouped and one.principle.monotone:
-            views.append(("cells", alike))
+            views.append(("cells", in_cells))
         findings += [
-            Finding(one, by, whom.measure(one.principle, value, table), "person")
-            for by, whom in views
+            Finding(one, by, some.measure(one.principle, value, table), whom.one)
+            for by, some in views
         ]
     if exposed is not None:
-        exposed = look_at_people(exposed, published, schema, members, alike, tables, valued, beside)
-    return Audit(
+        exposed = look(exposed, published, schema, members, in_cells, tables, valued, beside)
+    found = Audit(
         published.height,
         len(by_group),
         tuple(findings),
         (*problems, *unmatched, *members.scattered()),
-        alike=alike.candidates.sizes,
-        remarks=() if known else (unknown_rows(members.alone, members.people),),
+        alike=in_cells.candidates.sizes,
+        remarks=tuple(remarks),
+        exposed=exposed,
+    )
+    if not whom.given:
+        return found
+    if not known:
+        remarks.insert(0, unknown_rows(members.alone, members.people))
+    return replace(
+        found,
+        remarks=tuple(remarks),
         people=members.people,
         alone=members.alone,
         rows_known=known,
-        exposed=exposed,
     )
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
+from shoal import Ask
 from shoal.cli import show
 
 
+@show.asking("schema", "quasi", "sensitive", "person", "hierarchy", *show.READING)
 def attack(
+    ask: Ask,
+    *,
     releases: Annotated[
         list[str],
         typer.Argument(
@@ -18,10 +23,6 @@ def attack(
             show_default=False,
         ),
     ],
-    quasi: show.Quasi = None,
-    sensitive: show.Sensitive = None,
-    person: show.Person = None,
-    hierarchy: show.Hierarchies = None,
     original: Annotated[
         str | None,
         typer.Option(help="The original table: what the attacker knows of people. Owners only."),
@@ -58,17 +59,12 @@ def attack(
             help="Add what a reader learns who knows the method; at most 8 rows, with --original.",
         ),
     ] = False,
-    schema: show.SchemaFile = None,
     report: Annotated[
         str | None, typer.Option(help="HTML file with the charts, readable by its owner.")
     ] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="For tests: a repeatable sample of people.")
     ] = None,
-    query: show.Query = None,
-    sheet: show.Sheet = None,
-    delimiter: show.Delimiter = None,
-    encoding: show.Encoding = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
@@ -77,26 +73,25 @@ def attack(
     from shoal.views.pages import attack_page, check_page, write_page
     from shoal.views.text import print_attack
 
-    run = show.asked(schema, quasi=quasi, sensitive=sensitive, person=person)
+    run = shoal.results.Run.of_ask(replace(ask, hierarchies={}))
     chosen = run.schema.only("quasi", "sensitive", "person")
     show.announce_compiling(quiet=quiet)
     if report is not None:
         check_page(report)
-    how = {"sheet": sheet, "delimiter": delimiter, "encoding": encoding}
-    people = show.open_with(original, query=query, **how)
+    people = show.open_with(original, ask)
     knowing = knowing_readers(releases, people, chosen) if knows_method else {}
     found = (
         shoal.attack(
             releases,
             chosen,
             original=people,
-            control=control and show.open_with(control, **how),
+            control=control and show.open_with(control, replace(ask, query=None)),
             group=group,
             epsilons=numbers("--epsilon", epsilon),
             deltas=numbers("--delta", delta, most=1),
             distance=distance,
             seed=seed,
-            hierarchies=run.said.hierarchies | show.by_column("--hierarchy", hierarchy),
+            hierarchies={**run.said.ask.hierarchies, **ask.hierarchies},
         ).to_dict()
         | knowing
     )
@@ -121,7 +116,9 @@ def knowing_readers(releases: list[str], original: Any, schema: Any) -> dict[str
         if not Path(one).is_dir():
             msg = f"--knows-method needs release directories. {one} does not say how it was made."
             raise shoal.UsageError(msg)
-    found = [shoal.knows_method(one, schema, original=original).to_dict() for one in releases]
+    found = [
+        shoal.measures.knows_method(one, schema, original=original).to_dict() for one in releases
+    ]
     return {"knowing": found, "minimality": " ".join(one["sentence"] for one in found)}
 
 

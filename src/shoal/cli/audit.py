@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from shoal import Ask
 from shoal.cli import show
 
 
+@show.asking(
+    *("schema", "quasi", "sensitive", "person", "rows", "require", "type", "hierarchy", "odds"),
+    *show.READING,
+)
 def audit(
+    ask: Ask,
+    *,
     sources: Annotated[
         list[str],
         typer.Argument(
@@ -19,14 +27,6 @@ def audit(
             show_default=False,
         ),
     ],
-    quasi: show.Quasi = None,
-    sensitive: show.Sensitive = None,
-    person: show.Person = None,
-    rows: show.RowsKnown = None,
-    require: show.Requires = None,
-    schema: show.SchemaFile = None,
-    type: show.Types = None,
-    hierarchy: show.Hierarchies = None,
     original: Annotated[
         str | None,
         typer.Option(help="The table that a release without groups was made from; owners only."),
@@ -46,11 +46,6 @@ def audit(
         str | None,
         typer.Option(help="The ledger of a series, to check what its files cannot; owners only."),
     ] = None,
-    odds: show.Odds = None,
-    query: show.Query = None,
-    sheet: show.Sheet = None,
-    delimiter: show.Delimiter = None,
-    encoding: show.Encoding = None,
     engine: Annotated[
         str | None,
         typer.Option(help="Where to measure part files, as 'Spark()'; this machine else."),
@@ -65,33 +60,25 @@ def audit(
     import shoal
 
     if len(sources) > 1 or ledger is not None:
-        given = (require, original, group, report, quasi, sensitive, schema, engine, odds)
-        audit_together(sources, ledger, alone=not any(given), quiet=quiet, json=json)
+        given = (ask.require, ask.quasi, ask.sensitive, ask.schema)
+        alone = not any((*given, original, group, report, engine, ask.odds))
+        audit_together(sources, ledger, alone=alone, quiet=quiet, json=json)
         return
     (source,) = sources
-    run = show.asked(
-        schema,
-        quasi=quasi,
-        sensitive=sensitive,
-        require=require,
-        person=person,
-        rows=rows,
-        type=type,
-        hierarchy=None if Path(source).is_dir() else hierarchy,
-    )
+    trees = {} if Path(source).is_dir() else ask.hierarchies
+    run = shoal.results.Run.of_ask(replace(ask, hierarchies=trees))
     chosen = run.schema.only("quasi", "sensitive", "person")
     show.announce_compiling(quiet=quiet)
     asked: Any = run.require or None
     released = Path(source).is_dir()
     levels = not released and not asked
-    if levels and odds is not None:
+    if levels and ask.odds is not None:
         msg = "--odds needs a release directory, or --require: there is no requirement to bound."
         raise shoal.UsageError(msg)
     if not levels and (group or report):
         msg = "--group and --report are for a plain table without --require."
         raise shoal.UsageError(msg)
-    options = {"query": query, "sheet": sheet, "delimiter": delimiter, "encoding": encoding}
-    table = source if released else show.open_with(source, **options)
+    table = source if released else show.open_with(source, ask)
     if levels:
         if original is not None:
             msg = "Only a release directory is audited against its original table."
@@ -99,14 +86,14 @@ def audit(
         survey(table, chosen, group, population, report, engine, json=json)
         return
     if released:
-        people = show.open_with(original, **options)
+        people = show.open_with(original, ask)
         found = shoal.audit(
             source,
             chosen if population and chosen.person else None,
             require=asked,
             original=people,
             population=population,
-            hierarchies=run.said.hierarchies | show.by_column("--hierarchy", hierarchy),
+            hierarchies={**run.said.ask.hierarchies, **ask.hierarchies},
             engine=engine,
         )
     else:
@@ -124,7 +111,7 @@ def audit(
             population=population,
             engine=engine,
         )
-    tell(found, run.said.odds if odds is None else odds, quiet=quiet, json=json)
+    tell(found, run.odds, quiet=quiet, json=json)
 
 
 def tell(found: Any, odds: float | None = None, *, quiet: bool, json: bool) -> None:

@@ -6,10 +6,14 @@ from typing import Annotated
 
 import typer
 
+from shoal import Ask
 from shoal.cli import show
 
 
+@show.asking("population", "person")
 def certificate(
+    ask: Ask,
+    *,
     release: Annotated[
         str, typer.Argument(metavar="RELEASE", help="Release directory.", show_default=False)
     ],
@@ -23,8 +27,6 @@ def certificate(
         str | None,
         typer.Option(help="The table that a release without groups was made from; owners only."),
     ] = None,
-    population: show.Population = None,
-    person: show.Person = None,
     threshold: Annotated[
         str | None,
         typer.Option(help="Risk to compare with, for example 0.2; default: that of the release."),
@@ -44,8 +46,8 @@ def certificate(
         release,
         file,
         original=original,
-        population=population,
-        person=person,
+        population=ask.population,
+        person=ask.person,
         threshold=threshold,
     )
     show.settle(0 if found.holds else 1)

@@ -24,7 +24,7 @@ def count(
     """Say how many rows of a release meet a condition, expected where cells are generalized."""
     import shoal
 
-    answers = shoal.open_answers(directory)
+    answers = shoal.measures.open_answers(directory)
     found = shoal.count(answers, condition)
     rows = len(answers)
     if json:

@@ -36,7 +36,7 @@ def demo(
         msg = f"{Path(output).name!r} exists, and no demo made it. Choose another --output."
         raise shoal.OutputError(msg)
     private = f"{output.rstrip('/')}-owner.html"
-    shoal.Run(output=output, owner_report=private, force=True).check_places()
+    shoal.results.Run(output=output, owner_report=private, force=True).check_places()
     show.announce_compiling(quiet=quiet)
     people = shoal.census()
     schema = shoal.Schema(quasi=QUASI, sensitive=SENSITIVE)
@@ -75,8 +75,8 @@ def _may_be_replaced(place: Path) -> bool:
     if not place.exists() or (place.is_dir() and not any(place.iterdir())):
         return True
     try:
-        manifest = json.loads((place / "manifest.json").read_text("utf-8"))
-        names = [column["name"] for column in manifest["columns"]]
-        return manifest["require"] == [REQUIRE] and names == [*QUASI, SENSITIVE]
+        said = json.loads((place / "manifest.json").read_text("utf-8"))
+        names = [column["name"] for column in said["columns"]]
+        return said["require"] == [REQUIRE] and names == [*QUASI, SENSITIVE]
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return False

@@ -6,30 +6,26 @@ from typing import Annotated
 
 import typer
 
+from shoal import Ask
 from shoal.cli import show
 
 
+@show.asking(
+    *("schema", "person", *show.READING), output="File to write, for example dossier.html or .docx."
+)
 def dossier(
+    ask: Ask,
+    *,
     release: Annotated[
         str, typer.Argument(metavar="RELEASE", help="Release directory.", show_default=False)
     ],
     norm: Annotated[
         str | None, typer.Option(help="ema, hipaa, iso27559, gdpr, ico, nist or fivesafes.")
     ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", help="File to write, for example dossier.html or .docx."),
-    ] = None,
-    schema: show.SchemaFile = None,
     original: Annotated[
         str | None,
         typer.Option(help="The original table, for the private annex. Owners only."),
     ] = None,
-    person: show.Person = None,
-    query: show.Query = None,
-    sheet: show.Sheet = None,
-    delimiter: show.Delimiter = None,
-    encoding: show.Encoding = None,
     quiet: show.Quiet = False,
     json: show.Json = False,
 ) -> None:
@@ -40,22 +36,20 @@ def dossier(
     """
     import shoal
 
-    for name, given in (("--norm gdpr", norm), ("--output dossier.html", output)):
+    for name, given in (("--norm gdpr", norm), ("--output dossier.html", ask.output)):
         if given is None:
             msg = f"Something is missing. Say it, for example: {name}."
             raise shoal.UsageError(msg)
     assert norm is not None
-    assert output is not None
+    assert ask.output is not None
     show.announce_compiling(quiet=quiet)
     found = shoal.dossier(
         release,
-        output,
+        ask.output,
         norm=norm,
-        schema=schema,
-        original=show.open_with(
-            original, query=query, sheet=sheet, delimiter=delimiter, encoding=encoding
-        ),
-        person=person,
+        schema=ask.schema,
+        original=show.open_with(original, ask),
+        person=ask.person,
     )
     show.settle(0 if found.holds else 1)
     if json:

@@ -7,11 +7,15 @@ from typing import Annotated
 
 import typer
 
+from shoal import Ask
 from shoal.cli import show
 from shoal.views.terminal import plain_lines
 
 
+@show.asking(*show.READING)
 def init(
+    reading: Ask,
+    *,
     table: show.Table,
     output: Annotated[
         str, typer.Option("--output", "-o", help="Schema file to write.")
@@ -20,10 +24,6 @@ def init(
     ask: Annotated[
         bool, typer.Option("--ask", help="Ask the few questions that decide it, one by one.")
     ] = False,
-    query: show.Query = None,
-    sheet: show.Sheet = None,
-    delimiter: show.Delimiter = None,
-    encoding: show.Encoding = None,
     quiet: show.Quiet = False,
 ) -> None:
     """Write a commented schema file for a table: roles, types, requirements, and why."""
@@ -34,10 +34,7 @@ def init(
     complete = shoal.init(
         table,
         output,
-        query=query,
-        sheet=sheet,
-        delimiter=delimiter,
-        encoding=encoding,
+        **{name: getattr(reading, name) for name in show.READING},
         force=force,
         ask=answer if ask else None,
     )

@@ -71,6 +71,17 @@ def commands(asked: str) -> Any:
     return typer.main.get_command(one)
 
 
+def with_room(function: Any, **options: Any) -> Any:
+    """Call a function."""
+    return function(**options)
+
+
+# Python keeps frames in pieces of 16 KiB. Where a loop calls across the end of one, each call has a
+# piece from the system and gives it back: at an unlucky depth a quarter of the time of a start. A
+# frame that asks for more is in a large piece, and so is all that it calls.
+with_room.__code__ = with_room.__code__.replace(co_stacksize=2**15)
+
+
 def main() -> None:
     """Run the command line; every end has its exit code and no end shows a traceback."""
     # What is loaded stays: to look through it for garbage again and again takes a tenth of the
@@ -87,7 +98,7 @@ def main() -> None:
         sys.unraisablehook = unraisable
     try:
         command = commands(sys.argv[1] if len(sys.argv) > 1 else "")
-        code = command(prog_name="shoal", standalone_mode=False)
+        code = with_room(command, prog_name="shoal", standalone_mode=False)
         sys.stdout.flush()
     except SystemExit as end:  # Typer leaves by itself for a closed pipe (1) and completion (0)
         finish("", show.Settled.code or 0 if end.code in {None, 1} else int(end.code or 0))

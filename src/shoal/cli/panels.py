@@ -6,40 +6,11 @@ from typing import Any
 
 import typer.core
 
-PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its value
-    "Columns": {
-        "schema": "FILE",
-        "quasi": "COLUMNS",
-        "sensitive": "COLUMNS",
-        "identifying": "COLUMNS",
-        "pseudonymize": "COLUMNS",
-        "key_file": "FILE",
-        "other": "COLUMNS",
-        "nobody_knows": "COLUMNS",
-        "person": "COLUMN",
-        "most_rows": "NUMBER",
-        "rows": "known|unknown",
-        "linked": "NAME=FILE",
-        "never_mix": "COLUMNS",
-        "survey_weight": "COLUMN",
-        "group": "COLUMN",
-        "type": "COLUMN=TYPE",
-        "hierarchy": "COLUMN=TREE",
-        "weight": "COLUMN=NUMBER",
-        "decimal": "SIGN",
-        "date_format": "COLUMN=FORMAT",
-        "round": "COLUMN=NUMBER",
-        "bottom": "COLUMN=NUMBER",
-        "top": "COLUMN=NUMBER",
-        "missing": "POLICY",
-    },
-    "What must hold": {
-        "require": "PRINCIPLE",
-        "method": "METHOD",
-        "suppress": "SHARE",
-        "population": "TABLE",
-        "seconds": "NUMBER",
-    },
+from shoal import Ask
+
+OTHERS: dict[str, dict[str, str]] = {  # options of what is not asked of a run, with their values
+    "Columns": {"group": "COLUMN"},
+    "What must hold": {},
     "What to look at": {
         "norm": "NAME",
         "original": "TABLE",
@@ -66,49 +37,36 @@ PANELS: dict[str, dict[str, str]] = {  # every option with what stands for its v
         "learning": "",
         "target": "COLUMN",
     },
-    "Reading": {"query": "SQL", "sheet": "NAME", "delimiter": "SIGN", "encoding": "NAME"},
-    "Writing": {
-        "output": "PLACE",
-        "table": "FILE",
-        "form": "FORM",
-        "cells": "KIND",
-        "keep_other": "",
-        "format": "FORMAT",
-        "force": "",
-        "escape_formulas": "",
-        "title": "TEXT",
-        "institution": "TEXT",
-        "purpose": "TEXT",
-        "recipients": "TEXT",
-        "legal_basis": "TEXT",
-        "review_date": "DATE",
-        "withhold_counts": "",
-        "report": "FILE",
-        "threshold": "NUMBER",
-        "trials": "",
-        "owner_report": "FILE",
-        "linkage": "FILE",
-        "hold_out": "SHARE",
-        "hold_out_file": "FILE",
-        "ledger": "FILE",
-        "batch": "NUMBER",
-        "least_real": "NUMBER",
-    },
+    "Reading": {},
+    "Writing": {"table": "FILE", "report": "FILE"},
     "Running": {
         "port": "NUMBER",
         "no_browser": "",
-        "engine": "ENGINE",
         "ask": "",
         "dry_run": "",
-        "seed": "NUMBER",
         "quiet": "",
         "json": "",
         "help": "",
     },
 }
-PLACES = {
-    option: (panel, value) for panel, options in PANELS.items() for option, value in options.items()
+AFTER = {
+    "odds": "relative",
+    "group": "survey_weight",
+    "report": "withhold_counts",
+    "dry_run": "engine",
 }
+FOUND = {
+    name: (panel, metavar)
+    for panel, others in OTHERS.items()
+    for name, metavar in (
+        *((one.name, one.metavar) for one in Ask.flags().values() if one.panel == panel),
+        *others.items(),
+    )
+}
+ORDER = [name for name in FOUND if name not in AFTER]
+for later, before in AFTER.items():
+    ORDER.insert(ORDER.index(before) + 1, later)
+PLACES = {name: FOUND[name] for name in ORDER}
 
 
 class PlainGroup(typer.core.TyperGroup):
@@ -126,9 +84,8 @@ class PanelledCommand(typer.core.TyperCommand):
         super().__init__(*arguments, **settings)
         for one in self.params:
             place(one)
-        order = list(PLACES)
         self.params.sort(
-            key=lambda one: order.index(str(one.name)) if str(one.name) in PLACES else -1
+            key=lambda one: ORDER.index(str(one.name)) if str(one.name) in PLACES else -1
         )
 
     def get_params(self, ctx: Any) -> list[Any]:

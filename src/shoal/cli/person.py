@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
+from shoal import Ask
 from shoal.cli import show as common
 
 
+@common.asking("schema", "person", "hierarchy", *common.READING)
 def show(
+    ask: Ask,
+    *,
     release: Annotated[
         str, typer.Argument(metavar="RELEASE", help="Release directory.", show_default=False)
     ],
@@ -23,13 +28,6 @@ def show(
             "person."
         ),
     ] = None,
-    person: common.Person = None,
-    hierarchy: common.Hierarchies = None,
-    schema: common.SchemaFile = None,
-    query: common.Query = None,
-    sheet: common.Sheet = None,
-    delimiter: common.Delimiter = None,
-    encoding: common.Encoding = None,
     quiet: common.Quiet = False,
     json: common.Json = False,
 ) -> None:
@@ -40,7 +38,7 @@ def show(
     """
     import shoal
 
-    run = common.asked(schema, person=person)
+    run = shoal.results.Run.of_ask(replace(ask, hierarchies={}))
     if original is None:
         msg = (
             "The person is a row of the original table, which only its owner has. Name it: "
@@ -48,13 +46,11 @@ def show(
         )
         raise shoal.UsageError(msg)
     common.announce_compiling(quiet=quiet)
-    found = shoal.person(
+    found = shoal.measures.person(
         release,
         row,
-        original=common.open_with(
-            original, query=query, sheet=sheet, delimiter=delimiter, encoding=encoding
-        ),
+        original=common.open_with(original, ask),
         person=run.schema.person,
-        hierarchies=run.said.hierarchies | common.by_column("--hierarchy", hierarchy),
+        hierarchies={**run.said.ask.hierarchies, **ask.hierarchies},
     )
     common.print_json(found.to_dict()) if json else common.print_lines(repr(found))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Composite(Distance):
     """The weighted sum of distances, Σ w_i Δ_i, each over columns of its own.
 
@@ -33,8 +33,8 @@ class Composite(Distance):
 
     Examples
     --------
-    >>> import shoal
-    >>> shoal.Composite([shoal.Lp(), shoal.Equality()], weights=[0.7, 0.3])
+    >>> from shoal.distances import Composite, Equality, Lp
+    >>> Composite([Lp(), Equality()], weights=[0.7, 0.3])
     Composite(distances=[Lp(), Equality()], weights=[0.7, 0.3])
     """
 

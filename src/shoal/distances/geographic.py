@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RADIUS = 6371.0088  # kilometres, the mean radius of the Earth
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class GreatCircle(Distance):
     """The great-circle distance in kilometres between (latitude, longitude) pairs in degrees.
 

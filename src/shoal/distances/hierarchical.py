@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from shoal.table.coded import Sensitive
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Hierarchical(Distance):
     """The height of the lowest common ancestor over the height of the hierarchy, from 0 to 1.
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LONGEST = 64  # characters of a string whose edits are counted
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Equality(Distance):
     """0 for equal values, 1 for any others; over one or several columns."""
 
@@ -45,7 +45,7 @@ class Equality(Distance):
         return Band(np.zeros(sensitive.distinct, np.int32), last)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Edit(Distance):
     """The edit (Levenshtein) distance of short strings: insertions, deletions, substitutions."""
 
@@ -74,7 +74,7 @@ class Edit(Distance):
         return found
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Lookup(Distance):
     """A precomputed table of label pairs; either order of a pair serves.
 
@@ -154,7 +154,7 @@ def _length(value: object, pair: tuple[object, object]) -> float:
     return length
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Function(Distance):
     """A person's own Python function of two values, evaluated once over distinct pairs.
 
@@ -194,7 +194,7 @@ class Function(Distance):
         if self.name not in self.known:
             msg = (
                 f"The distance function {self.name!r} is not known here. Make it known with "
-                f"shoal.Function.of({self.name}) in the same Python process."
+                f"shoal.distances.Function.of({self.name}) in the same Python process."
             )
             raise UsageError(msg)
         values = _values(sensitive)

@@ -27,7 +27,7 @@ ROUNDING = 1e-12  # of a distance, by scaling and adding doubles
 SCALES = ("domain", "none")
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Absolute(Distance):
     """The absolute difference of one numeric column, |u - v|, in its own units."""
 
@@ -132,7 +132,7 @@ class _Vector(Distance):
         return Points(np.ascontiguousarray(points), self.norm(), whole)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Lp(_Vector):
     """The weighted Lp distance, (Σ w |u - v|^p)^(1/p), over one or several numeric columns.
 
@@ -225,7 +225,7 @@ class Lp(_Vector):
         return Distance.relation(self, sensitive, epsilon)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class SmallestDifference(_Vector):
     """The smallest component difference, min |u_i - v_i|: near in any one component is near.
 
@@ -243,7 +243,7 @@ class SmallestDifference(_Vector):
         return SMALLEST
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class TotalVariation(_Vector):
     """Half the sum of |p_i - q_i| between two discrete distributions held in several columns."""
 

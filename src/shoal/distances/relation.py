@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
     from shoal.kernels.relations import Relations
     from shoal.principles.groups import Groups
-    from shoal.table.coded import Sensitive
-    from shoal.table.people import ValueSets
+    from shoal.table.coded import Sensitive, ValueSets
 
     Near = Callable[[NDArray, NDArray], NDArray[np.bool_]]
 
@@ -202,9 +201,9 @@ def between_members(relation: Relation, sensitive: Sensitive, parts: int = 1) ->
 
     Where some have several values, these are divided into at most so many parts.
     """
-    sets = sensitive.sets
-    if sets is None:
+    if not sensitive.several:
         return relation
+    sets = sensitive.sets
     most = max(1, min(parts, int(np.diff(sets.ends).max(initial=1))))
     return Several(relation, sets.ends, sets.codes, most)
 
@@ -247,7 +246,7 @@ def most_near(relation: Relation, groups: Groups, sensitive: Sensitive) -> NDArr
     group with one another. Where members have several values each, those are counted who have a
     value near to the most exposed value.
     """
-    if sensitive.sets is not None:
+    if sensitive.several:
         return most_people(relation, groups, sensitive.sets)
     known = relation.values if isinstance(relation, Unsure) else relation
     return beside_missing(groups, sensitive, partial(_most, known))

@@ -54,15 +54,6 @@ if TYPE_CHECKING:
 AGAIN = 3  # searches by what the one before left
 
 
-def apart(coded: Coded) -> list[NDArray[np.int64]]:
-    """Return the rows that may be mixed with one another, in lists of which none may be."""
-    if coded.apart is None:
-        return [np.arange(len(coded), dtype=np.int64)]
-    order = np.argsort(coded.apart, kind="stable")
-    ends = np.flatnonzero(np.diff(coded.apart[order])) + 1
-    return np.split(order, ends)
-
-
 def cut(
     task: Task, method: Method, rows: NDArray[np.int64], largest: int
 ) -> list[NDArray[np.int64]]:
@@ -174,9 +165,7 @@ class Local(Engine):
 
     def _once(self, task: Task, method: Method, share: Fraction) -> tuple[Task, Found, Suppression]:
         """Search a table by the scale of all of its rows."""
-        if task.coded.people is not None:
-            return search_people(self._solve, task, method, share)
-        return self._solve(task, method, share)
+        return search_people(self._solve, task, method, share)
 
     def _solve(
         self, task: Task, method: Method, share: Fraction
@@ -196,9 +185,7 @@ class Local(Engine):
         self, task: Task, method: Method, share: Fraction
     ) -> tuple[Task, Found, Suppression]:
         """Search a whole table as `solve` does, leaving out none but rows that are in the way."""
-        if task.coded.people is not None:
-            return search_people(self._needed, task, method, share)
-        return self._needed(task, method, share)
+        return search_people(self._needed, task, method, share)
 
     def _needed(
         self, task: Task, method: Method, share: Fraction
@@ -248,15 +235,14 @@ def _holds(task: Task, found: Found) -> bool:
 
 def _parts(task: Task) -> list[NDArray[np.int64]]:
     """Return the rows that may be mixed, or raise where a requirement is about all of them."""
-    if task.coded.apart is not None:
-        for one in task.requirements:
-            if not one.principle.by_itself:
-                msg = (
-                    f"{one!r} compares groups with the whole table, so no {task.coded.whom} can be "
-                    "kept apart."
-                )
-                raise UsageError(msg)
-    return apart(task.coded)
+    for one in task.requirements if task.coded.strata.given else ():
+        if not one.principle.by_itself:
+            msg = (
+                f"{one!r} compares groups with the whole table, so no {task.coded.whom} can be "
+                "kept apart."
+            )
+            raise UsageError(msg)
+    return task.coded.strata.parts()
 
 
 def _within(
@@ -288,9 +274,7 @@ def foresee(task: Task, method: Method, share: Fraction) -> Task:
     Nothing is searched.
     """
     check_share(method, share)
-    if task.coded.people is not None:
-        return as_people(search_people(_foreseen, task, method, share)[0])
-    return _foreseen(task, method, share)[0]
+    return as_people(search_people(_foreseen, task, method, share)[0])
 
 
 def _foreseen(task: Task, _method: Method, share: Fraction) -> tuple[Task, Found, Suppression]:
@@ -316,14 +300,13 @@ def _of_rows(task: Task, rows: NDArray[np.int64]) -> Task:
 
 def _of_part(task: Task, rows: NDArray[np.int64], problem: NotAchievable) -> NotAchievable:
     """Say which rows that are kept apart cannot keep what is required."""
-    apart = task.coded.apart
-    if apart is None:
+    strata = task.coded.strata
+    if not strata.given:
         return problem
-    parts = len(np.unique(apart))
     where = ", ".join(
         f"{column.name} = {column.spellings[int(column.codes[rows[0]])]}"
         for column in task.coded.quasi
-        if len(np.unique(apart * column.distinct + column.codes)) == parts  # one value in each
+        if np.array_equal(*strata.ends(column.codes))  # one value in each
     )
     return NotAchievable(
         f"Of the {task.coded.whom} that are kept apart, the {len(rows):,} with "
@@ -352,7 +335,7 @@ def _joined(
     rank[order] = np.arange(len(places))
     starts = np.cumsum([0, *(len(one) for one in found[:-1])])
     matches = np.concatenate(
-        [rank[one.matches + start] for one, start in zip(found, starts, strict=True)]  # type: ignore[union-attr]
+        [rank[one.matches + start] for one, start in zip(found, starts, strict=True)]
     )
     return whole, GeneralizationGraph(whole.coded.space, matches[order]), suppression
 

@@ -26,7 +26,7 @@ from shoal.principles.groups import Groups
 from shoal.principles.requirement import check_whose
 from shoal.progress import untold
 from shoal.release.layout import Suppression
-from shoal.table.people import CodedPeople, places_among, torn_people
+from shoal.table.people import by_people
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from shoal.methods.base import Method, Task
     from shoal.release.layout import Found
     from shoal.table.coded import Coded
+    from shoal.table.partition import PersonOf
 
     Solve = Callable[[Task, Method, Fraction], tuple[Task, Found, Suppression]]
 
@@ -48,10 +49,9 @@ WITHOUT_GROUPS = (
 
 def check_method(method: Method, task: Task) -> None:
     """Raise where a method cannot search for what is required, of rows or of people."""
-    if task.coded.people is not None:
-        if not method.grouped:
-            raise UsageError(WITHOUT_GROUPS.format(method))
-        task = as_people(task)
+    if task.coded.person_of.given and not method.grouped:
+        raise UsageError(WITHOUT_GROUPS.format(method))
+    task = as_people(task)
     method.check_cells(task.coded.cells)
     method.check(task)
 
@@ -62,47 +62,39 @@ def as_people(task: Task) -> Task:
     Where one row of each is published, chance says which; here it is the first.
     """
     coded = task.coded
-    if coded.people is None:
+    if not coded.person_of.given:
         return task
     if coded.most_rows == 1:
-        firsts = _first_rows(coded.people)
-        coded = coded.linking([_first_rows(one.people) for one in coded.linked]).part(firsts)
-    return replace(task, coded=CodedPeople.of(coded))
-
-
-def _first_rows(people: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the first row of each person, in the order of the rows."""
-    return np.sort(np.unique(people, return_index=True)[1])
+        linked = [np.unique(one.person_of.labels, return_index=True)[1] for one in coded.linked]
+        coded = coded.linking(list(map(np.sort, linked))).part(np.sort(coded.person_of.first))
+    return replace(task, coded=by_people(coded))
 
 
 def grouped_people(task: Task, groups: Groups) -> tuple[Task, Groups]:
     """Return what is judged in the end, people where rows are about them, and its groups."""
-    if task.coded.people is None:
+    if not task.coded.person_of.given:
         return task, groups
-    people = as_people(task)
-    labels = np.empty(len(people.coded), np.int64)
-    labels[task.coded.people] = groups.labels
-    return people, Groups(labels)
+    return as_people(task), Groups(task.coded.person_of.of_part(groups.labels))
 
 
 def search_people(
     solve: Solve, task: Task, method: Method, share: Fraction
-) -> tuple[Task, Groups, Suppression]:
-    """Search a table whose rows are about people; at most a share of these is left out.
+) -> tuple[Task, Found, Suppression]:
+    """Search a table; at most a share of the people whom its rows are about is left out.
 
     `solve` searches a table of people who may be taken for one another.
     """
+    if not task.coded.person_of.given:
+        return solve(task, method, share)
     check_method(method, task)
     linked, known = bool(task.coded.linked), task.coded.rows_known
     check_whose(task.requirements, linked=linked, known=known)
-    assert task.coded.people is not None
-    whom = (task.coded.people, *(one.people for one in task.coded.linked))
-    everybody = int(whom[0].max()) + 1
-    counts = np.column_stack([np.bincount(one, minlength=everybody) for one in whom])
+    whom = task.coded.persons
+    counts = np.column_stack([one.sizes for one in whom])
     most = task.coded.most_rows
     published = counts if most is None else np.minimum(counts, most)
-    orders = task.orders(*map(len, whom))
-    places = tuple(map(places_among, whom, orders))
+    orders = task.orders(*(len(one.labels) for one in whom))
+    places = tuple(one.turns(order) for one, order in zip(whom, orders, strict=True))
     if task.coded.turns is not None:
         places = (task.coded.turns, *places[1:])
     search = _Search(solve, method, task, share, whom, places)
@@ -114,7 +106,8 @@ def search_people(
         solved, groups, suppression = rest.found(np.delete(published, torn, axis=0))
     except NotAchievable as problem:
         raise _besides(problem, len(torn)) from None
-    rows = [len(before) - len(after) for before, after in zip(whom, rest.whom, strict=True)]
+    both = zip(whom, rest.whom, strict=True)
+    rows = [len(before.labels) - len(after.labels) for before, after in both]
     return solved, groups, suppression.beside(len(torn), rows)
 
 
@@ -140,7 +133,7 @@ def _check_together(task: Task, groups: Groups, fewest: int) -> None:
 class _Part:
     """People searched by themselves: the table of those published, and their groups."""
 
-    coded: CodedPeople
+    coded: Coded
     groups: Groups
     suppression: Suppression
 
@@ -151,7 +144,7 @@ class _Search:
     method: Method
     task: Task
     share: Fraction
-    whom: tuple[NDArray[np.int64], ...]  # of each table, whom its rows are about
+    whom: tuple[PersonOf, ...]  # of each table, whom its rows are about
     places: tuple[NDArray[np.int64], ...]  # of each row among its person's, in an order of chance
     left_out: list[NDArray[np.int64]] = field(default_factory=list)  # people who fit nowhere
 
@@ -167,29 +160,26 @@ class _Search:
 
     def torn(self, published: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the people whose own rows, of those published, are never mixed."""
-        apart = self.task.coded.apart
-        if apart is None:
-            return np.empty(0, np.int64)
-        rows = np.flatnonzero(self.places[0] < published[self.whom[0], 0])
-        return torn_people(apart[rows], self.whom[0][rows])
+        rows = np.flatnonzero(self.places[0] < self.whom[0].of_row(published[:, 0]))
+        low, high = self.whom[0].only(rows).ends(self.task.coded.strata.labels[rows])
+        return np.flatnonzero(low < high)
 
     def without(self, torn: NDArray[np.int64]) -> _Search:
         """Return the search of all others, who may be left out as far as these leave it open."""
-        everybody = int(self.whom[0].max()) + 1
+        everybody = len(self.whom[0])
         limit = int(everybody * self.share)
         if len(torn) > limit or len(torn) == everybody:
             raise self.too_torn(len(torn), everybody, limit)
         stays = np.ones(everybody, np.bool_)
         stays[torn] = False
-        coded = self.task.coded.subset(np.flatnonzero(stays[self.whom[0]]))
-        assert coded.people is not None
+        coded = self.task.coded.subset(np.flatnonzero(self.whom[0].of_row(stays)))
         return replace(
             self,
             task=replace(self.task, coded=coded),
             share=Fraction(limit - len(torn), everybody - len(torn)),
-            whom=(coded.people, *(one.people for one in coded.linked)),
+            whom=coded.persons,
             places=tuple(
-                place[stays[of]] for of, place in zip(self.whom, self.places, strict=True)
+                place[of.of_row(stays)] for of, place in zip(self.whom, self.places, strict=True)
             ),
         )
 
@@ -198,7 +188,7 @@ class _Search:
     ) -> _Part:
         """Search some people by themselves, with at most so many rows of each in each table."""
         rows, *linked = self.rows(people, most)
-        population = self.task.people
+        population = self.task.population
         if population is not None and self.task.coded.rows_known:
             population = population.having(int(most[people[0], 0]))
             if not len(population):
@@ -207,8 +197,8 @@ class _Search:
         seconds = self.task.seconds
         part = replace(
             self.task,
-            coded=CodedPeople.of(self.task.coded.linking(linked).part(rows)),
-            people=population,
+            coded=by_people(self.task.coded.linking(linked).part(rows)),
+            population=population,
             seconds=None if seconds is None else seconds * len(people) / everybody,
             better=self.task.better if len(people) == everybody else untold,
         )
@@ -216,7 +206,6 @@ class _Search:
         check_least_risk(part, gone=int(len(people) * limit))
         solved, found, suppression = self.solve(part, self.method, limit)
         assert isinstance(found, Groups)
-        assert isinstance(solved.coded, CodedPeople)
         return _Part(solved.coded, found, suppression)
 
     def rows(self, people: NDArray[np.int64], most: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -224,7 +213,7 @@ class _Search:
         wanted = np.zeros_like(most)
         wanted[people] = most[people]
         return [
-            np.flatnonzero(place < wanted[of, table])
+            np.flatnonzero(place < of.of_row(wanted[:, table]))
             for table, (of, place) in enumerate(zip(self.whom, self.places, strict=True))
         ]
 
@@ -282,12 +271,11 @@ class _Search:
 
     def fewest(self, people: NDArray[np.int64]) -> int:
         """Return how many people there are, or of those who may be mixed where that decides."""
-        apart = self.task.coded.apart
-        if self.method.chooses_rows or apart is None:
+        if self.method.chooses_rows:
             return len(people)
         firsts = self.places[0] == 0  # the row of each person that is published in any case
-        own = np.empty(int(self.whom[0].max()) + 1, np.int64)
-        own[self.whom[0][firsts]] = apart[firsts]
+        own = np.empty(len(self.whom[0]), np.int64)
+        own[self.whom[0].labels[firsts]] = self.task.coded.strata.labels[firsts]
         return int(np.unique(own[people], return_counts=True)[1].min())
 
     def too_few(self, people: int, level: NDArray[np.int64]) -> NotAchievable:
@@ -401,10 +389,8 @@ class _Search:
         linked: list[list[NDArray[np.int64]]] = [[] for _ in whole.linked]
         for part in parts:
             table = part.coded.table
-            assert table is not None
-            assert table.people is not None
             places.append(np.searchsorted(whole.rows, table.rows))
-            labels.append(part.groups.labels[table.people] + base)
+            labels.append(table.person_of.of_row(part.groups.labels) + base)
             base += len(part.groups)
             for rows, before, after in zip(linked, whole.linked, table.linked, strict=True):
                 rows.append(np.searchsorted(before.rows, after.rows))
@@ -431,12 +417,12 @@ class _Search:
 
     def missing(self, kept: list[NDArray[np.int64]]) -> list[tuple[int, int]]:
         """Return of each table how many rows are left out of people who are gone, and who stay."""
-        there = np.zeros(int(self.whom[0].max()) + 1, np.bool_)
-        there[self.whom[0][kept[0]]] = True
+        there = np.zeros(len(self.whom[0]), np.bool_)
+        there[self.whom[0].labels[kept[0]]] = True
         found = []
         for of, rows in zip(self.whom, kept, strict=True):
-            gone = int((~there[of]).sum())
-            found.append((gone, len(of) - len(rows) - gone))
+            gone = int((~of.of_row(there)).sum())
+            found.append((gone, len(of.labels) - len(rows) - gone))
         return found
 
 
@@ -463,7 +449,7 @@ def _levels(
     alike = Groups.alike(
         len(published), ((column, int(column.max()) + 1) for column in published.T)
     )
-    people = np.split(alike.order, alike.starts[1:-1])
+    people = alike.parts()
     levels = published[[some[0] for some in people]]
     order = np.lexsort((*levels.T[::-1], levels.sum(axis=1)))[::-1]
     levels, there = levels[order], [[people[place]] for place in order]

@@ -51,7 +51,7 @@ def guess_by_model(
     except NoConclusion:
         return []
     joined = {name: _joined(column, sides.table[name]) for name, column in release.quasi.items()}
-    if len(sides.whom) > sides.everybody or any(one.gap is not None for one in joined.values()):
+    if sides.table.height > sides.everybody or any(one.gap is not None for one in joined.values()):
         return []
     found: list[Compared] = []
     for name, widths in wanted.items():

@@ -9,7 +9,7 @@ draws, none at the truth, which nobody has.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,12 +18,11 @@ from shoal.exact import percent
 from shoal.table.forms import TWO_TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from shoal.estimation.bases import QuasiBasis, Reals, ValueBasis
     from shoal.estimation.completing import Completed, Problem
+    from shoal.release.manifest import Manifest
 
 HEAPED = 0.15  # the share of rows with one value from which nothing is concluded
 TELLING = 6.0  # the |t| between groups under which there is nothing to learn from
@@ -164,33 +163,33 @@ class Diagnosis:
         return found
 
 
-def caveats(manifest: Mapping[str, Any], *, exact: bool = False) -> list[str]:
+def caveats(manifest: Manifest, *, exact: bool = False) -> list[str]:
     """Return why answers from a release are approximate, whatever is asked.
 
     `exact` are those that do not depend on who has which value: however groups were formed.
     """
     found = []
-    if not exact and manifest["method"] != "Oblivious()":
+    if not exact and manifest.method != "Oblivious()":
         found.append(
-            f"{manifest['method']} formed the groups, and the likelihood is exact for plain "
+            f"{manifest.method} formed the groups, and the likelihood is exact for plain "
             "Oblivious() only."
         )
-    if manifest["form"] != TWO_TABLES:
-        found.append(f"The form {manifest['form']} does not publish exact quasi-identifiers.")
-    left_out = manifest["suppressed"] + manifest.get("dropped", 0) + manifest.get("capped", 0)
+    if manifest.form != TWO_TABLES:
+        found.append(f"The form {manifest.form} does not publish exact quasi-identifiers.")
+    left_out = sum(filter(None, (manifest.suppressed, manifest.dropped, manifest.capped)))
     if left_out:
         found.append(f"{left_out:,} rows were left out, and they may differ from the others.")
-    changed = [c["name"] for c in manifest["columns"] if {"top", "bottom"} & c.keys()]
+    changed = [c.name for c in manifest.columns if c.top is not None or c.bottom is not None]
     if changed:
         found.append(f"Extreme values of {', '.join(changed)} were replaced.")
-    if not exact and any(c.get("never_mix") for c in manifest["columns"]):
+    if not exact and any(c.never_mix for c in manifest.columns):
         found.append("Groups were formed within classes of people who are never mixed.")
     return found
 
 
-def needs_correction(manifest: Mapping[str, Any], seen: Diagnosis) -> bool:
+def needs_correction(manifest: Manifest, seen: Diagnosis) -> bool:
     """Return whether groups that follow values have to be allowed for: near the limit, they do."""
-    return not manifest["method"].startswith("Oblivious(") and seen.missing >= NEAR
+    return not manifest.method.startswith("Oblivious(") and seen.missing >= NEAR
 
 
 SERVES = (

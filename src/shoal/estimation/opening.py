@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.claims import manifest_schema, weighing
+from shoal.audit.claims import manifest_schema
 from shoal.audit.gate import open_stated, open_tables
 from shoal.errors import InputError, UnknownColumn
 from shoal.table.coding import code_lenient
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shoal.release.manifest import Manifest
     from shoal.table.column import Column
 
 
@@ -40,7 +41,7 @@ class Analysable:
     values : the sensitive columns; the values of one row stand together.
     """
 
-    manifest: Mapping[str, Any]
+    manifest: Manifest
     starts: NDArray[np.int64]
     quasi: Mapping[str, Column]
     values: Mapping[str, Column]
@@ -88,11 +89,11 @@ def open_release(source: Any) -> Analysable:
     else:
         msg = f"estimate needs a release or its directory, not a {type(source).__name__}."
         raise InputError(msg)
-    schema = manifest_schema(dict(manifest))
+    schema = manifest_schema(manifest)
     people = schema.read_numbers(people, "quasi")
     values = schema.read_numbers(values, "sensitive")
-    kinds = {one["name"]: one.get("type") for one in manifest["columns"]}
-    labels = {one["name"] for one in manifest["columns"] if one.get("kind") == "set"}
+    kinds = {one.name: one.type for one in manifest.columns}
+    labels = {one.name for one in manifest.columns if one.kind == "set"}
     quasi = {
         name: code_lenient(people[name], kind="categorical" if name in labels else kinds[name])
         for name in schema.quasi
@@ -133,29 +134,29 @@ class NoConclusion(Exception):
     """What cannot be concluded from a release, whatever is asked."""
 
 
-def check_analysable(manifest: Mapping[str, Any]) -> None:
+def check_analysable(manifest: Manifest) -> None:
     """Raise where nothing can be concluded from a release of this kind."""
-    if manifest.get("heterogeneous"):
+    if manifest.heterogeneous:
         msg = (
             "This release has no groups, so nobody can compute how likely each pairing of people "
             "and values is. A release by Oblivious() in the form two-tables allows estimates."
         )
         raise NoConclusion(msg)
-    if manifest.get("people", manifest["rows"]) != manifest["rows"]:
+    if manifest.people not in {None, manifest.rows}:
         msg = (
             "Some people have several rows in this release, and the model treats rows as "
             "independent. A release with one row per person allows estimates."
         )
         raise NoConclusion(msg)
-    if weighing(dict(manifest)) is not None:
+    if manifest.survey_weight is not None:
         msg = (
             "This release has survey weights, and the model does not use them. A release without "
             "survey weights allows estimates about the people in it."
         )
         raise NoConclusion(msg)
-    if manifest["form"] != TWO_TABLES:
+    if manifest.form != TWO_TABLES:
         msg = (
-            f"The form {manifest['form']} publishes quasi-identifiers as ranges or sets, and this "
+            f"The form {manifest.form} publishes quasi-identifiers as ranges or sets, and this "
             "analysis needs their exact values. Ask the owner for the form two-tables."
         )
         raise NoConclusion(msg)

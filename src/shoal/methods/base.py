@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from shoal.release.graph import GeneralizationGraph
     from shoal.release.layout import Found
     from shoal.table.coded import Coded, Sensitive
-    from shoal.table.people import People
+    from shoal.table.people import Population
 
 
 CUTTING = ("Mondrian", "Split", "Oblivious")  # whose groups come from cuts; a test holds it
@@ -38,7 +38,7 @@ class Task:
     requirements: tuple[Requirement, ...]
     progress: Progress = silent
     seconds: float | None = None  # after which a search that can stop does
-    people: People | None = None  # everybody who could be in the table
+    population: Population | None = None  # everybody who could be in the table
     orders: Orders = secure_orders  # where a method takes its chances from
     typical: int = 0  # mean size of the groups that were found on about the same rows before
     enough: Enough = never  # asked by a search that has found something and would improve it
@@ -65,7 +65,7 @@ class Task:
     @property
     def several(self) -> bool:
         """Whether somebody has several sensitive values."""
-        return any(value is not None and value.sets is not None for value in self.values)
+        return any(value is not None and value.several for value in self.values)
 
     @property
     def lacking(self) -> bool:

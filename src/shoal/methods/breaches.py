@@ -16,7 +16,7 @@ from shoal.errors import TooCrowded, option
 from shoal.methods.joining import Joining
 from shoal.methods.splitting import Rule, split
 from shoal.principles.base import Pairwise
-from shoal.principles.groups import Groups, renumber
+from shoal.principles.groups import Groups
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -73,7 +73,7 @@ def united(task: Task, found: Groups, engine: Exchanging) -> Groups | None:
         if coarse is not None:
             labels = found.labels.copy()
             labels[rows] = len(found) + coarse.labels
-            return Groups(renumber(labels))
+            return Groups.of(labels)
     return coarse_groups(task)
 
 
@@ -115,7 +115,7 @@ def rows_in_breach(
     relation = between_members(principle.relation(value), value)
     found = [np.empty(0, np.int64)]
     for group in np.flatnonzero(measured.breaches):
-        rows = groups.order[groups.starts[group] : groups.starts[group + 1]]
+        rows = groups.rows(group)
         close = nearness(relation, value.members[rows])
         found.append(rows[close.sum(axis=1) > principle.searched(len(rows))])
     return np.concatenate(found)
@@ -123,7 +123,7 @@ def rows_in_breach(
 
 def values_in(value: Sensitive, members: NDArray[np.int64]) -> NDArray[np.int32]:
     """Return the values of members, each value of a person once."""
-    if value.sets is None:
+    if not value.several:
         return value.codes[members]
     return value.sets.codes[np.isin(value.sets.owners, members)]
 
@@ -150,7 +150,7 @@ def crowded_rows(task: Task, groups: Groups) -> NDArray[np.int64]:
         relation = between_members(principle.relation(value), value)
         lacking = value.gap is not None  # whoever lacks a value is near to all others
         for group in np.flatnonzero(measured.breaches):
-            rows = groups.order[groups.starts[group] : groups.starts[group + 1]]
+            rows = groups.rows(group)
             close = nearness(relation, value.members[rows])
             left = np.ones(len(rows), np.bool_)
             while left.any():

@@ -73,7 +73,7 @@ def check_value(
             f"and the table has {rows:,}.{_instead(one, value, rows)}"
         )
         raise NotAchievable(msg)
-    if value is not None and value.sets is not None:
+    if value is not None and value.several:
         check_crowd(one, value, rows)
         return
     if value is None:
@@ -120,8 +120,11 @@ def check_least_risk(task: Task, *, gone: int = 0) -> None:
     """Raise where every grouping is known to have a larger risk than a dissimilarity allows.
 
     `gone` rows may be left out, which all might be near to one another. Of people with several
-    values one value each is looked at: others can only add to those who are near.
+    values one value each is looked at: others can only add to those who are near. Rows about
+    people are looked at where these are searched.
     """
+    if task.coded.person_of.given:
+        return
     few = f", whichever {gone} are left out" if gone else ""
     for one, whole in zip(task.requirements, task.values, strict=True):
         principle = one.principle
@@ -304,7 +307,7 @@ def search(method: Method, task: Task, solve: Solve | None = None) -> Searched:
 
     `solve` is how an engine searches; rows about people need one.
     """
-    if task.coded.people is None:
+    if not task.coded.person_of.given:
         method.check_cells(task.coded.cells)
         method.check(task)
         check_least_risk(task)

@@ -25,10 +25,11 @@ import numpy as np
 
 from shoal.errors import NotAchievable
 from shoal.methods.freeform.exact import assignments
-from shoal.principles.groups import Groups, renumber
+from shoal.principles.groups import Groups
 from shoal.release.cells import Spans, spans
 from shoal.table.coded import coordinates
-from shoal.table.people import CodedPeople, gathered
+from shoal.table.partition import renumber
+from shoal.table.people import by_people, gathered
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -216,26 +217,22 @@ class Coarsening:
     def members(self) -> Task:
         """What is measured: rows, or people where these have several."""
         coded = self.task.coded
-        if coded.people is None or len(np.unique(coded.people)) == len(coded):
+        if len(coded.person_of) == len(coded):
             return self.task
-        return replace(self.task, coded=CodedPeople.of(coded))
+        return replace(self.task, coded=by_people(coded))
 
     def of_members(self, groups: Groups) -> Groups:
         """Return groups of rows as groups of what is measured."""
         if self.members is self.task:
             return groups
-        people = self.task.coded.people
-        assert people is not None
-        labels = np.empty(len(self.members.coded), np.int64)
-        labels[people] = groups.labels
-        return Groups(labels)
+        return Groups(self.task.coded.person_of.of_part(groups.labels))
 
     def run(self) -> Groups:
         """Join groups until everything holds in all of them, or raise."""
         owner = np.arange(len(self.groups))
         near, first = NEAR, None
         while True:
-            now = Now(self, Groups(renumber(owner[self.groups.labels])))
+            now = Now(self, Groups.of(owner[self.groups.labels]))
             first = first or max(int(now.lacking.sum()), 1)
             self.task.progress("search", 1 - float(now.lacking.sum()) / first)
             if not now.lacking.any():
@@ -249,7 +246,7 @@ class Coarsening:
 
     def _together(self, now: Now) -> str:
         """Say at which level all groups together hold, where rows are counted."""
-        if self.task.coded.people is not None:
+        if self.task.coded.person_of.given:
             return ""
         asked = zip(self.task.requirements, self.task.values, strict=True)
         found = [one.principle.strongest(now.groups, value) for one, value in asked]
@@ -281,9 +278,7 @@ class Now:
     @cached_property
     def whose(self) -> NDArray[np.int64]:
         """The present group of each group there was at first."""
-        whose = np.empty(len(self.asked.groups), np.int64)
-        whose[self.asked.groups.labels] = self.groups.labels
-        return whose
+        return self.asked.groups.of_part(self.groups.labels)
 
     @cached_property
     def kinds(self) -> NDArray[np.int64]:
@@ -406,7 +401,7 @@ class Now:
 def _of_table(value: Sensitive, members: NDArray[np.int64]) -> Sensitive:
     """Return the values of some members, who are to be compared with the table of all of them."""
     found = gathered(value, members)
-    return found if found.sets is not None else replace(found, table=value.codes)
+    return found if found.several else replace(found, table=value.codes)
 
 
 def _breached(measured: list[Measurement]) -> NDArray[np.bool_]:

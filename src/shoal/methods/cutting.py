@@ -20,8 +20,7 @@ import numpy as np
 
 from shoal.errors import NotAchievable
 from shoal.principles.groups import Groups
-from shoal.release.regions import children
-from shoal.table.people import CodedPeople, by_person
+from shoal.release.regions import children, reach_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +135,7 @@ class Cutting:
         low, high = np.zeros((2, int(part.max()) + 1, len(coded.quasi)))
         line = coded.line
         for j, (column, reach) in enumerate(zip(coded.quasi, self.reach, strict=True)):
-            ends = _ends(part, *reach, column.distinct)
+            ends = reach_of(part, *reach, column.distinct)
             if column.tree is not None:
                 nodes = column.nodes(*(end.astype(np.int32) for end in ends))
                 high[:, j] = column.tree.ncp[nodes] * coded.column_weights[j]
@@ -181,24 +180,8 @@ def _both(part: Ints, sides: Ints) -> Ints:
 
 def reaches(coded: Coded) -> list[tuple[Ints, Ints]]:
     """Return the lowest and the highest rank of each row, or person, in each quasi column."""
-    if not isinstance(coded, CodedPeople):
-        return [(own := one.codes.astype(np.int64), own) for one in coded.quasi]
-    assert coded.table is not None
-    assert coded.table.people is not None
-    order, starts = by_person(coded.table.people)
-    moved = [one.codes[order].astype(np.int64) for one in coded.table.quasi]
-    return [
-        (np.minimum.reduceat(ranks, starts[:-1]), np.maximum.reduceat(ranks, starts[:-1]))
-        for ranks in moved
-    ]
-
-
-def _ends(part: Ints, low: Ints, high: Ints, distinct: int) -> tuple[Ints, Ints]:
-    least = np.full(int(part.max()) + 1, distinct, np.int64)
-    most = np.full(len(least), -1, np.int64)
-    np.minimum.at(least, part, low)
-    np.maximum.at(most, part, high)
-    return least, most
+    rows = coded.table
+    return [rows.person_of.ends(one.codes.astype(np.int64)) for one in rows.quasi]
 
 
 def halves(part: Ints, low: Ints, high: Ints) -> Ints:

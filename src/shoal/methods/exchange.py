@@ -24,7 +24,6 @@ from shoal.principles.base import Pairwise
 from shoal.principles.groups import Groups
 from shoal.release.boxes import certainty
 from shoal.release.squares import best_runs, squared_error, squared_space
-from shoal.table.people import CodedPeople
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -187,7 +186,7 @@ def check_pairwise(task: Task, name: str) -> None:
             raise UsageError(msg)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Exchange(Thorough):
     """Start from groups close in quasi space, exchange members until all hold, then to lose less.
 
@@ -260,7 +259,7 @@ class Exchange(Thorough):
     def find(self, task: Task) -> Groups:
         """Find groups that keep every requirement."""
         ends = time.monotonic() + (np.inf if task.seconds is None else task.seconds)
-        if task.lacking and not isinstance(task.coded, CodedPeople):
+        if task.lacking and task.coded.table is task.coded:
             return self.take_in(task, ends)
         sizes = [self.size] if self.size is not None else promising_sizes(task)
         alone = self.size is None and not pairwise_of(task)
@@ -342,7 +341,7 @@ class Exchange(Thorough):
         return min(found, annealed, key=partial(self.lost, task))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class XColor(Method):
     """The XCOLOR algorithm to the letter: balanced degrees, then exchanges of violations.
 

@@ -124,9 +124,9 @@ class Partitions:
         """Whether each set holds by itself, but for what depends on the description of others."""
 
         def kept(groups: Groups) -> list[bool]:
-            if self.task.people is not None:
+            if self.task.population is not None:
                 counts = [sum(matched) for matched in self.matched(groups)]
-                groups = replace(groups, people=np.array(counts, np.int64))
+                groups = replace(groups, matches=np.array(counts, np.int64))
             wrong = np.zeros(len(groups), bool)
             for one, value in zip(self.task.requirements, self.task.values, strict=True):
                 if not one.principle.disjoint:
@@ -150,8 +150,8 @@ class Partitions:
     @cached_property
     def standing(self) -> Standing:
         """The persons of the population."""
-        assert self.task.people is not None
-        return Standing(self.task.people, self.task.coded)
+        assert self.task.population is not None
+        return Standing(self.task.population, self.task.coded)
 
     @cached_property
     def matching(self) -> list[tuple[bool, ...]]:
@@ -181,8 +181,8 @@ class Partitions:
         matching = [self.matching[part] for part in alike.values()]
         if any(sum(descriptions) > 1 for descriptions in zip(*matching, strict=True)):
             return False
-        people = np.array([sum(matched) for matched in matching], np.int64)
-        groups = replace(grouped(list(alike.values()), len(self.task.coded)), people=people)
+        matches = np.array([sum(matched) for matched in matching], np.int64)
+        groups = replace(grouped(list(alike.values()), len(self.task.coded)), matches=matches)
         return all(principle.measure(groups, None).holds for principle in asked)
 
 

@@ -23,7 +23,7 @@ from shoal.distances.relation import Band
 from shoal.errors import NotAchievable
 from shoal.exact import at_most
 from shoal.principles.base import Pairwise
-from shoal.principles.groups import Groups, renumber
+from shoal.principles.groups import Groups
 from shoal.release.boxes import Standing, apart, between_children, certainty
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Joining:
             left = np.isin(buckets.labels, open_buckets).mean()
             self.task.progress("search", 1 - float(left))
         _, labels = self.judge(buckets)
-        return Groups(renumber(labels))
+        return Groups.of(labels)
 
     def whole(self) -> Piles:
         """Return the whole table as one bucket, and the persons whom it matches."""
@@ -159,7 +159,7 @@ class Joining:
         """Return |G| times the sum of NCP, of both halves of every open bucket; some are empty."""
         size = np.bincount(labels, minlength=base + len(open_buckets))
         loss = np.zeros(len(size))
-        halves = Groups(renumber(labels))
+        halves = Groups.of(labels)
         loss[size > 0] = certainty(self.task.coded, halves, promised=True).sum(axis=1)
         loss *= size
         upper = np.arange(base, base + len(open_buckets))
@@ -226,8 +226,8 @@ class Joining:
     @cached_property
     def standing(self) -> Standing | None:
         """The persons of the population, None where there is none."""
-        people = self.task.people
-        return None if people is None else Standing(people, self.task.coded)
+        known = self.task.population
+        return None if known is None else Standing(known, self.task.coded)
 
     @cached_property
     def places(self) -> NDArray[np.int64]:
@@ -249,7 +249,7 @@ class Joining:
 
     def with_people(self, buckets: Piles) -> Groups:
         """Return the buckets as groups, with how many persons each of them matches."""
-        if self.task.people is None:
+        if self.task.population is None:
             return Groups(buckets.labels)
         count = int(buckets.labels.max()) + 1
         matched = np.bincount(buckets.at[buckets.at >= 0], minlength=count)
@@ -278,9 +278,9 @@ class Joining:
         ]
         bands = [relation for relation, _ in pairs if isinstance(relation, Band)]
         names = {tuple(column.name for column in value.columns) for _, value in pairs}
-        if any(value.sets is not None for _, value in pairs):
+        if any(value.several for _, value in pairs):
             return None
-        if self.task.people is not None or len(names) != 1 or len(bands) < len(pairs):
+        if self.task.population is not None or len(names) != 1 or len(bands) < len(pairs):
             return None
         band = Band(
             np.minimum.reduce([band.first for band in bands]),

@@ -41,7 +41,7 @@ def from_small_groups(task: Task) -> Groups | None:
     pairs = [one for one in task.requirements if isinstance(one.principle, Pairwise)]
     if all(one.principle.monotone for one in task.requirements):
         return None  # where the whole fails, so does every way to part it
-    if task.people is not None:
+    if task.population is not None:
         return None  # exchanged members make descriptions overlap
     ends = time.monotonic() + (np.inf if task.seconds is None else task.seconds)
     for times in TIMES:
@@ -159,7 +159,7 @@ def exchanged(
 SPLITS = ("widest", "least-loss")
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Mondrian(Thorough):
     """Cut a column at its median while both halves hold.
 
@@ -220,7 +220,7 @@ class Mondrian(Thorough):
                     f"{principle!r} does not. Use {other}."
                 )
                 raise UsageError(msg)
-        check_population(task.requirements, given=task.people is not None)
+        check_population(task.requirements, given=task.population is not None)
         if self.relaxed and task.lacking:
             msg = (
                 f"{self!r} does not serve where sensitive values are missing. Use "

@@ -30,7 +30,7 @@ SPAN = 1000  # how far beyond the least size of a group larger ones are looked a
 WAYS = 100_000  # of chance that are gone through one by one
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Oblivious(Method):
     """Cuts that would hold whoever had which value, then dealing by rank: safe from its readers.
 

@@ -238,7 +238,7 @@ PARTITIONS = ("cheapest", "round-robin")
 BATCH = 4096  # buckets dealt by one job
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Split(Thorough):
     """Median splits of least loss while both halves stay achievable, then the partition step.
 

@@ -218,7 +218,7 @@ def in_the_way(task: Task) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         each = [
             (one.principle.must_go(value), value.codes)
             for one, value in zip(task.requirements, current.values, strict=True)
-            if value is not None and value.sets is None
+            if value is not None and not value.several
         ]
         each = [(taken, codes) for taken, codes in each if taken.any()]
         if not each:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.methods.nearby import Neighbours, apart
-from shoal.principles.groups import Groups, renumber
+from shoal.principles.groups import Groups
 from shoal.release.boxes import certainty
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def take_in(
                 labels[waiting] = 0
                 break
             together *= 2
-    return Groups(renumber(labels))
+    return Groups.of(labels)
 
 
 def _round(

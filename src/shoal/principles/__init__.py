@@ -1,1 +1,5 @@
 """What must hold, as immutable objects that measure groups."""
+
+from shoal.names import namespace
+
+namespace(__name__)

@@ -17,8 +17,9 @@ from shoal.errors import InputError, UsageError, option
 from shoal.exact import at_most, written
 from shoal.kernels.compiling import RUN
 from shoal.notation import Term, is_number
-from shoal.principles.groups import Groups, Measurement, renumber
+from shoal.principles.groups import Groups, Measurement
 from shoal.principles.must_go import cliques, counts_of, most_together, spread_out, thinned
+from shoal.table.partition import renumber
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -120,8 +121,9 @@ class Principle(Term):
         for only where there are no more. Of people who have no values at all nothing is told, and
         no number of 1, which would promise nothing.
         """
-        sets = None if sensitive is None else sensitive.sets
-        if self.population or (sets is not None and not len(sets.codes)):
+        if self.population:
+            return None
+        if sensitive is not None and sensitive.several and not len(sensitive.sets.codes):
             return None
         whole = Groups(np.zeros(rows, np.int64))
         counts = {rows} if sensitive is None else {rows, sensitive.distinct}
@@ -270,7 +272,6 @@ class Pairwise(Principle):
         of any of them. So c has to be at most `largest_share` of n; that is necessary, and where
         people have several values it is not enough.
         """
-        assert sensitive.sets is not None
         classes, reach = cliques(self.relation(sensitive), sensitive.distinct)
         gap = None if sensitive.gap is None else int(classes[sensitive.gap])
         found = most_together(classes, reach, sensitive.sets, gap)

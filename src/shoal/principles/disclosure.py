@@ -32,7 +32,7 @@ GROUNDS = ("equal", "ordered")
 COMPARED = "it compares groups with the whole table, and how that is distributed is not known then"
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class TCloseness(Searchable):
     """The earth mover's distance between each group and the table is at most t.
 
@@ -194,7 +194,7 @@ SCALE = 2**40  # a gain against -ln q is rounded up to a multiple of one in this
 TINY = 1e-300  # instead of -ln 1, where there is no gain either
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class DeltaDisclosure(Searchable):
     """δ-disclosure privacy: |ln(p / q)| < δ for every value.
 
@@ -270,7 +270,7 @@ class DeltaDisclosure(Searchable):
         )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class BetaLikeness(Searchable):
     """β-likeness: no value is more frequent in a group than in the table by more than a gain of β.
 

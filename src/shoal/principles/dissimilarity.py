@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 DEFAULT = Lp()
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Dissimilarity(Pairwise):
     """Every member is within ε of at most (1 - δ)(|G| - 1) others, in groups of at least k.
 

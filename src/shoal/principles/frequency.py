@@ -40,7 +40,7 @@ class _Frequency(Ordered, Pairwise):
         return unsure(self.band(sensitive), sensitive)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class FrequencyL(_Frequency):
     """Frequency l-diversity: no value is carried by more than 1/l of a group.
 
@@ -81,7 +81,7 @@ class FrequencyL(_Frequency):
         )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class AlphaK(_Frequency):
     """(α,k)-anonymity: groups of at least k in which no value has more than a share of α.
 
@@ -129,7 +129,7 @@ class AlphaK(_Frequency):
         )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class MUniqueness(Pairwise):
     """Every group has at least m members, and all their values are different.
 
@@ -195,7 +195,7 @@ class MUniqueness(Pairwise):
 
         Rows in the order of their values, dealt to so many groups, are different in each.
         """
-        if sensitive is None or sensitive.sets is not None:
+        if sensitive is None or sensitive.several:
             return None
         return replace(self, m=rows // int(np.bincount(sensitive.codes).max()))
 

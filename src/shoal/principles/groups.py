@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.table.partition import Partition, renumber
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -19,20 +21,18 @@ if TYPE_CHECKING:
 
 LARGEST = 2**62  # what integers of 64 bits are trusted with
 DOUBLE = 1e-12  # beyond what rounding to a double can change
-SPARSE = 4  # marks this many times sparser than rows are sorted instead of counted
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
-    """A partition of rows: `labels[row]` is the group of a row, from 0 without gaps.
+class Groups(Partition):
+    """A partition of rows into groups.
 
-    `people[g]` says how many persons of a population the description of a group matches, where
+    `matches[g]` says how many persons of a population the description of a group matches, where
     there is one; `nodes[g]` from which part of a method's cuts a group comes, where that is
     published.
     """
 
-    labels: NDArray[np.int64]
-    people: NDArray[np.int64] | None = None
+    matches: NDArray[np.int64] | None = None
     nodes: NDArray[np.int64] | None = None
 
     @classmethod
@@ -53,24 +53,6 @@ class Groups:
             labels += codes
             most *= distinct
         return cls(renumber(labels))
-
-    @cached_property
-    def sizes(self) -> NDArray[np.int64]:
-        """How many rows each group has."""
-        return np.bincount(self.labels).astype(np.int64)
-
-    @cached_property
-    def starts(self) -> NDArray[np.int64]:
-        """Where each group begins when rows stand in order of their groups, and the end."""
-        return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
-
-    @cached_property
-    def order(self) -> NDArray[np.int64]:
-        """The rows in order of their groups."""
-        return np.argsort(self.labels, kind="stable")
-
-    def __len__(self) -> int:
-        return len(self.sizes)
 
     def sorted_codes(self, column: Sensitive) -> NDArray[np.int32]:
         """Return the codes of a column, group by group, ascending in each."""
@@ -196,20 +178,3 @@ def _times(numbers: NDArray, factor: int) -> NDArray:
     if factor > LARGEST or (factor and int(numbers.max()) > LARGEST // factor):
         return numbers.astype(object) * factor
     return numbers * factor
-
-
-def renumber(marks: NDArray) -> NDArray[np.int64]:
-    """Return marks (non-negative integers) as numbers from 0 without gaps, in the same order."""
-    most = int(marks.max(initial=0)) + 1
-    if most > SPARSE * len(marks):
-        order = np.argsort(marks)
-        ranked = marks[order].astype(np.int64, copy=False)
-        new = np.empty(len(marks), np.bool_)
-        new[:1] = False
-        np.not_equal(ranked[1:], ranked[:-1], out=new[1:])
-        ranked[order] = np.cumsum(new, dtype=np.int32)  # a third less memory than numpy.unique
-        return ranked
-    present = np.zeros(most, np.bool_)
-    present[marks] = True
-    numbers = np.cumsum(present, dtype=np.int32)  # there are fewer rows than 2**31
-    return (numbers[marks] - 1).astype(np.int64)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from shoal.table.coded import Sensitive
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class KAnonymity(Principle):
     """Every group has at least k members, so that a person is found with risk at most 1/k.
 
@@ -97,12 +97,12 @@ class OfPopulation(Principle):
 
     def matched(self, groups: Groups) -> NDArray[np.int64]:
         """Return how many persons each group's description matches."""
-        if groups.people is None:
+        if groups.matches is None:
             raise UsageError(WITHOUT_POPULATION.format(self))
-        return groups.people
+        return groups.matches
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class KMap(OfPopulation):
     """Every published description matches at least k persons of the population.
 

@@ -36,7 +36,7 @@ ROUNDING = 1e-11  # more than what sums of logarithms lose
 DOUBT = 1e-9  # how near to the bound an entropy is settled in integers
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class DistinctL(Searchable):
     """Distinct l-diversity: every group has at least l different values.
 
@@ -87,7 +87,7 @@ class DistinctL(Searchable):
         )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class EntropyL(Searchable):
     """Entropy l-diversity: the entropy of every group, -Σ p ln p, is at least ln l.
 
@@ -237,7 +237,7 @@ def _reaches(shape: Shape, l: Fraction) -> bool:
     return asked <= (size * bottom) ** size
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class RecursiveCL(Searchable):
     """Recursive (c,l)-diversity: r1 < c (r_l + … + r_d), with counts r1 >= r2 >= … >= r_d.
 

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
     from shoal.distances.relation import Relation
     from shoal.principles.base import Principle
-    from shoal.table.coded import Sensitive
-    from shoal.table.people import ValueSets
+    from shoal.table.coded import Sensitive, ValueSets
 
     Counts = NDArray[np.int64]
 

@@ -9,6 +9,7 @@ their rows: with fewer published, more may be achievable.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,13 +17,10 @@ import numpy as np
 from shoal.principles.base import OneDimensional
 from shoal.principles.must_go import most_together
 from shoal.principles.outlook import Limit, Outlook, outlook
-from shoal.principles.planning import Plan, Point, gap_between, rounded_gap
+from shoal.principles.planning import Plan, gap_between, points_of, rounded_gap
 from shoal.principles.proximity import EpsilonM
-from shoal.table.people import SeveralValues, ValueSets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from shoal.principles.base import Principle
     from shoal.table.coded import Sensitive
 
@@ -47,7 +45,7 @@ def plan_people(
         achievable=False if most is not None and m is not None and m > most else None,
         largest_m=most,
         epsilon_bound=None if m is None else width_bound(value, m, relative=relative),
-        frontier=tuple(frontier(value, relative=relative))
+        frontier=tuple(points_of(people, partial(width_bound, value, relative=relative)))
         if epsilon is None and m is None
         else None,
         people=people,
@@ -63,7 +61,7 @@ def outlook_of_people(
     """
     if principle.population:
         return outlook(principle, value, rows)  # raises: a plan does not see it
-    crowd = principle.crowd(_as_sets(value)) if value is not None else 0
+    crowd = principle.crowd(value) if value is not None else 0
     limits: list[Limit] = []
     if value is None and len(principle.graded) == 1:
         limits.append(Limit(principle.graded[0], "at most", people))
@@ -79,10 +77,8 @@ def outlook_of_people(
 
 def together(principle: OneDimensional, value: Sensitive) -> int:
     """Return maxsize in people: the most who have a value in one run of near ones."""
-    sets = _as_sets(value)
-    assert sets.sets is not None
     reach = principle.band(value).reach
-    return most_together(np.arange(len(reach)), reach, sets.sets, value.gap)
+    return most_together(np.arange(len(reach)), reach, value.sets, value.gap)
 
 
 def width_bound(value: Sensitive, m: int, *, relative: bool) -> float | None:
@@ -93,8 +89,7 @@ def width_bound(value: Sensitive, m: int, *, relative: bool) -> float | None:
     share = people // m
     if share == 0:
         return 0
-    sets = _as_sets(value).sets
-    assert sets is not None
+    sets = value.sets
     (column,) = value.columns
     assert column.values is not None
     lacking = np.zeros(people, np.bool_)  # whoever lacks a value is in every crowd
@@ -111,24 +106,3 @@ def width_bound(value: Sensitive, m: int, *, relative: bool) -> float | None:
     if low < 0:
         return None
     return rounded_gap(gap_between(column, values[low], values[high], relative=relative))
-
-
-def frontier(value: Sensitive, *, relative: bool) -> Iterator[Point]:
-    """Yield the bound for every m from 2 at which floor(people / m) changes, until it is 0."""
-    people, m = len(value.members), 2
-    while m <= people:
-        bound = width_bound(value, m, relative=relative)
-        if bound is None:
-            return  # nobody else has a value
-        yield Point(m, bound)
-        if bound == 0:
-            return
-        m = people // (people // m) + 1
-
-
-def _as_sets(value: Sensitive) -> Sensitive:
-    """Return values as sets, of one value each where nobody has several."""
-    if value.sets is not None:
-        return value
-    ends = np.arange(len(value.codes) + 1, dtype=np.int64)
-    return SeveralValues(value.columns, value.places, ValueSets(ends, value.codes))

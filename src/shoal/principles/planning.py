@@ -32,7 +32,7 @@ from shoal.showing import Shown
 from shoal.table.coded import Sensitive
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -167,18 +167,23 @@ def _written(column: Column, value: float) -> Fraction:
     return Fraction(column.spellings[place])
 
 
-def frontier(column: Column, *, relative: bool = False) -> Iterator[Point]:
-    """Yield the bound for every m from 2 at which floor(n / m) changes, until it is 0."""
-    values = _sorted_values(column)
-    rows = column.rows
+def points_of(members: int, bound_of: Callable[[int], float | None]) -> Iterator[Point]:
+    """Yield the bound for every m from 2 at which floor(members / m) changes, until it is 0."""
     m = 2
-    while m <= rows:
-        bound = rounded_gap(_gap(values, column, m, relative=relative))
-        assert bound is not None
+    while m <= members:
+        bound = bound_of(m)
+        if bound is None:
+            return  # nobody else has a value
         yield Point(m, bound)
         if bound == 0:
             return
-        m = rows // (rows // m) + 1
+        m = members // (members // m) + 1
+
+
+def frontier(column: Column, *, relative: bool = False) -> Iterator[Point]:
+    """Yield the frontier of the rows of a column."""
+    values = _sorted_values(column)
+    return points_of(column.rows, lambda m: rounded_gap(_gap(values, column, m, relative=relative)))
 
 
 def _width_gap(column: Column, principle: OneDimensional) -> Fraction | None:

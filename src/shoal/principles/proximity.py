@@ -60,7 +60,7 @@ class _Proximity(OneDimensional, Pairwise):
         return f"{self.share_name}={int(1 / measured.risk)}"
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class EpsilonM(_Proximity):
     """(ε,m)-anonymity: at most 1/m of a group lies within ε of any member.
 
@@ -135,7 +135,7 @@ class EpsilonM(_Proximity):
         return _listed(column, said, self.m)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Neighbourhood(_Proximity):
     """(e1,e2,m)-anonymity: at most 1/m of a group lies in [v - below, v + above] of any member v.
 
@@ -186,7 +186,7 @@ class Neighbourhood(_Proximity):
         return _listed(column, said, self.m)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class DeltaL(_Proximity):
     """(δ,l)-diversity: two values are similar when their δ-intervals overlap, |u - v| <= 2δ.
 
@@ -236,7 +236,7 @@ class DeltaL(_Proximity):
         )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Chain(_Proximity):
     """No chain of values, in steps of ε at most, holds more than 1/m of a group.
 
@@ -316,7 +316,7 @@ class Chain(_Proximity):
         )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Window(OneDimensional, Pairwise):
     """No interval of the given width holds more than 1/m of a group.
 
@@ -369,7 +369,7 @@ class Window(OneDimensional, Pairwise):
         from shoal.kernels.windows import longest_runs
 
         assert sensitive is not None
-        if sensitive.sets is not None:
+        if sensitive.several:
             return super().measure(groups, sensitive)
         reach = self.band(sensitive).reach
 

@@ -81,7 +81,7 @@ def crowd_of(principle: Principle, value: Sensitive | None, whom: str = "rows") 
     One value, where it is too many by itself; else all values of the longest run of near ones. Of
     a principle that says no share, the most frequent value.
     """
-    if value is None or value.sets is not None:
+    if value is None or value.several:
         return None
     counts = counts_of(value)
     rows, missing = int(counts.sum()), 0
@@ -167,7 +167,7 @@ def remedies(asked: Requirement, value: Sensitive | None, rows: int) -> list[Rem
 
 def instead(asked: Requirement, value: Sensitive | None, rows: int) -> Requirement | None:
     """Return the first of what could be required instead, None where nothing is known."""
-    if value is None or (value.sets is None and value.columns[0].times is None):
+    if value is None or (not value.several and value.columns[0].times is None):
         for one in remedies(asked, value, rows):
             return one.requirement
     found = asked.principle.instead(rows, value)
@@ -252,7 +252,7 @@ def under(bound: float) -> int | float:
 
 def left_out(principle: Principle, value: Sensitive | None, rows: int) -> tuple[int, str] | None:
     """Return how few rows have to go, and the share of all that allows it, None for too many."""
-    if value is None or value.sets is not None:
+    if value is None or value.several:
         return None
     few = int(principle.must_go(value).sum())
     if not 0 < few <= MOST_LEFT_OUT * rows:

@@ -47,7 +47,7 @@ class _Spread(Searchable):
         return self.promise_in(column, "")
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class KE(_Spread):
     """(k,e)-anonymity: every group has at least k different values, over a range of at least e.
 
@@ -111,7 +111,7 @@ class KE(_Spread):
         )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Variance(_Spread):
     """Variance control: in every group Σ (v - mean)² / n is at least so much.
 

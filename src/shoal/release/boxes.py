@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.principles.groups import Groups
-from shoal.table.people import CodedPeople, middles
+from shoal.table.people import middles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.table.coded import Coded
     from shoal.table.column import Column
-    from shoal.table.people import People
+    from shoal.table.people import Population
 
 
 def spans(ranks: NDArray[np.int32], groups: Groups) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the lowest and the highest rank of each group in one column."""
-    moved = ranks[groups.order].astype(np.int64)
-    starts = groups.starts[:-1]
-    return np.minimum.reduceat(moved, starts), np.maximum.reduceat(moved, starts)
+    low, high = groups.ends(ranks)
+    return low.astype(np.int64), high.astype(np.int64)
 
 
 def highest_numbers(column: Column, groups: Groups) -> NDArray[np.int64]:
@@ -73,7 +72,7 @@ def inside(
 ) -> NDArray[np.bool_]:
     """Return which persons match the description of the group that they stand at.
 
-    `places` is `People.places` of the table, `at[person]` a group, or -1 for none.
+    `places` is `Population.places` of the table, `at[person]` a group, or -1 for none.
     """
     found = at >= 0
     for j, column in enumerate(coded.quasi):
@@ -106,7 +105,7 @@ class Standing:
     A description fits somebody of whom there are several rows where it covers all of them.
     """
 
-    people: People
+    people: Population
     coded: Coded
 
     @cached_property
@@ -117,19 +116,14 @@ class Standing:
     @cached_property
     def places(self) -> NDArray[np.int64]:
         """Where each person stands, to choose a half."""
-        return middles(self.rows, self.people, self.coded)
+        return middles(self.rows, self.people.person_of, self.coded)
 
     def inside(self, groups: Groups, at: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which persons match the description of the group that they stand at."""
-        table, owners = self.coded, self.people.owners
-        if owners is None:
-            return inside(table, groups, self.rows, at)
-        assert isinstance(table, CodedPeople)
-        assert table.table is not None
-        assert table.table.people is not None
-        covering = Groups(groups.labels[table.table.people])
-        fits = inside(table.table, covering, self.rows, at[owners])
-        return np.bincount(owners[~fits], minlength=len(at)) == 0
+        table, whose = self.coded.table, self.people.person_of
+        covering = Groups(table.person_of.of_row(groups.labels))
+        fits, _ = whose.ends(inside(table, covering, self.rows, whose.of_row(at)))
+        return fits
 
 
 def apart(

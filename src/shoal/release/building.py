@@ -31,6 +31,7 @@ from shoal.release.forms import (
 )
 from shoal.release.layout import Found, Layout, alone_with_their_rows, lay_out
 from shoal.release.recoding import LinkedRecoding, Recoding
+from shoal.release.stated import loss_of
 from shoal.release.statement import describe, describe_linked, state
 from shoal.table.forms import INTERVALS, TWO_TABLES
 from shoal.table.formulas import risky
@@ -71,13 +72,7 @@ def build_release(
 ) -> ReleaseData:
     """Recode what was found, shuffle rows and group numbers, and state what was done."""
     coded = task.coded
-    layout = lay_out(
-        found,
-        randomness,
-        apart=form == TWO_TABLES,
-        whom=coded.people,
-        linked=[len(one.rows) for one in coded.linked],
-    )
+    layout = lay_out(found, coded, randomness, apart=form == TWO_TABLES)
     if layout.nodes is not None:
         schema.check_reserved(NODE)
     columns = columns_of(form, schema, coded)
@@ -115,7 +110,7 @@ def build_release(
         )
     )
     alone = None
-    if coded.people is not None and not schema.rows_known and isinstance(found, Groups):
+    if not schema.rows_known and isinstance(found, Groups):
         alone = alone_with_their_rows(coded, found)
     manifest = state(
         recoding,
@@ -127,23 +122,23 @@ def build_release(
         method=method,
         ncp=ncp,
         title=title,
-        people=None if coded.people is None else int(coded.people.max()) + 1,
+        people=len(coded.person_of) if coded.person_of.given else None,
         alone=alone,
         sensitive=coded.sensitive,
     )
     if beside:
-        manifest["tables"] = {
+        manifest.tables = {
             name: describe_linked(one, linked[name].table.height, gone, capped)
             for (name, one), (gone, capped) in zip(beside.items(), suppression.linked, strict=True)
         }
     if layout.nodes is not None:
-        manifest["nodes"] = int(layout.nodes.max()) + 1
+        manifest.nodes = int(layout.nodes.max()) + 1
     if coded.cells == REGIONS:
-        manifest["cells"] = REGIONS
+        manifest.cells = REGIONS
     if layout.adversary:
-        manifest |= {"heterogeneous": True, "adversary": list(layout.adversary)}
+        manifest.say(heterogeneous=True, adversary=list(layout.adversary))
     if randomness.reproducible:
-        manifest["reproducible"] = True
+        manifest.reproducible = True
     return ReleaseData(
         manifest=manifest,
         recoding=recoding,
@@ -163,7 +158,6 @@ def _recode_linked(
     """Return what the rows of linked tables are made of, their columns under their own names."""
     found = {}
     for place, rows in enumerate(coded.linked):
-        assert coded.people is not None
         table, front = linked[rows.name].table, f"{rows.name}."
         schema = plainly(linked[rows.name].schema, rows.name)
         kept = [one for one in table.columns if one.removeprefix(front) in unchanged(schema)]
@@ -176,7 +170,7 @@ def _recode_linked(
             schema=schema,
             quasi={},
             kinds={},
-            layout=layout.of_linked(place, coded.people, rows.people),
+            layout=layout.of_linked(place, coded.person_of, rows.person_of),
             escape=escape,
         )
         found[rows.name] = LinkedRecoding(recoding, rows.rows, linked[rows.name].given)
@@ -257,19 +251,17 @@ def in_form(release: ReleaseData, form: str) -> ReleaseData:
     recoding, layout = release.recoding, release.recoding.layout
     check_cells_of(form, release.coded)
     columns = columns_of(form, release.schema, release.coded)
-    manifest = dict(release.manifest, form=form)
+    manifest = release.manifest.but(form=form)
     if release.heterogeneous:
         changed = replace(recoding, form=form)
         return replace(release, manifest=manifest, recoding=changed)
-    labels = np.empty(len(layout.bears), np.int64)
-    labels[layout.carries] = layout.bears
-    groups = _as_found(Groups.of(labels), layout)
+    groups = _as_found(Groups.of(layout.borne), layout)
     covered = covers(release.coded, columns, groups)
     quasi = [column for column, _ in covered]
     different, ncp = recode(covered, groups, form, release.schema, layout, release.suppression)
     changed = replace(recoding, quasi={one.name: one for one in quasi}, kinds=different, form=form)
-    manifest["columns"] = [describe(name, changed) for name in changed.names]
-    manifest["loss"] = {"gcp": float(np.mean(list(ncp.values()))), "ncp": ncp}
+    manifest.columns = [describe(name, changed) for name in changed.names]
+    manifest.loss = loss_of(ncp)
     return replace(release, manifest=manifest, recoding=changed)
 
 

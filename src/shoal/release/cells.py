@@ -26,6 +26,7 @@ import polars as pl
 
 from shoal.principles.groups import Groups
 from shoal.release.carried import integer_type
+from shoal.release.stated import StatedNode, StatedNodes
 from shoal.table.coded import widths
 from shoal.table.column import INTEGER
 from shoal.table.dates import MICROSECONDS, NANOSECONDS, units_as_dates
@@ -362,7 +363,7 @@ def kind_of(column: Column) -> str:
     return "interval" if column.numeric else "set"
 
 
-def domain(column: Column, covered: Spans) -> Any:
+def domain(column: Column, covered: Spans) -> list[Any] | StatedNodes:
     """Return what a column covers as a whole: [min, max], its labels, or its published nodes.
 
     The ends of numbers some of which are missing are [min, max, null].
@@ -389,7 +390,7 @@ def shown_nodes(tree: Tree, published: NDArray[np.int32]) -> NDArray[np.bool_]:
     return shown
 
 
-def _node_domain(tree: Tree, published: NDArray[np.int32]) -> dict[str, Any]:
+def _node_domain(tree: Tree, published: NDArray[np.int32]) -> StatedNodes:
     """Return the named nodes, from above, with their parents and the leaves that the loss counts.
 
     What else the tree has, no cell shows.
@@ -400,17 +401,17 @@ def _node_domain(tree: Tree, published: NDArray[np.int32]) -> dict[str, Any]:
     for level in tree.up[::-1]:
         depth[level] = np.where(parents[level] < 0, 0, depth[parents[level]] + 1)
     order = nodes[np.lexsort((tree.first[nodes], depth[nodes]))]
-    return {
-        "leaves": int(tree.leaves[tree.up[-1, 0]]),
-        "nodes": [
-            {
-                "name": tree.names[node],
-                "parent": None if parents[node] < 0 else tree.names[parents[node]],
-                "leaves": int(tree.leaves[node]),
-            }
+    return StatedNodes(
+        leaves=int(tree.leaves[tree.up[-1, 0]]),
+        nodes=[
+            StatedNode(
+                name=tree.names[node],
+                parent=None if parents[node] < 0 else tree.names[parents[node]],
+                leaves=int(tree.leaves[node]),
+            )
             for node in order.tolist()
         ],
-    }
+    )
 
 
 def count_quasi_formulas(column: Column, kinds: Kinds, bears: NDArray) -> int:

@@ -11,24 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.table.forms import (
-    BOUNDS,
-    INTERVALS,
-    PEOPLE,
-    TWO_TABLES,
-    has_ends,
-    has_gap,
-    own_columns,
-    published_as,
-    stands_in,
-    stems,
-)
+from shoal.table.forms import BOUNDS, INTERVALS, PEOPLE, TWO_TABLES, stems
 from shoal.table.formulas import escape
 from shoal.table.schema import NODE, PERSON, PSEUDONYM, REAL, RESERVED, done_first
-from shoal.table.trimming import stated_trim
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from shoal.release.manifest import Manifest
+    from shoal.release.stated import StatedColumn
 
 HEADER = ("name", "role", "type", "form", "done", "domain", "values", "caution", "file")
 FEW = 30  # values that are listed
@@ -123,7 +114,7 @@ class HeldCells:
 
 
 def codebook_of(
-    manifest: Mapping[str, Any],
+    manifest: Manifest,
     held: Mapping[str, HeldCells],
     decimals: Collection[str],
     cautions: Mapping[str, str],
@@ -136,12 +127,12 @@ def codebook_of(
     """
     lines = [
         (stem, line)
-        for stem in stems(manifest["form"])
+        for stem in stems(manifest.form)
         for line in (*_own(manifest, stem), *_table(manifest, stem, held, decimals))
     ]
-    for name, table in manifest.get("tables", {}).items():
+    for name, linked in manifest.tables.items():
         own = [one for one in _own(manifest, name) if one["name"] in {RESERVED, PERSON}]
-        lines += [(name, one) for one in (*own, *_carried(table["columns"], held, f"{name}."))]
+        lines += [(name, one) for one in (*own, *_carried(linked.columns, held, f"{name}."))]
     rows = [
         (
             *(line.get(key, "") for key in HEADER[:-2]),
@@ -151,35 +142,35 @@ def codebook_of(
         for stem, line in lines
     ]
     table = pl.DataFrame(rows, schema=dict.fromkeys(HEADER, pl.String), orient="row")
-    escaped = manifest.get("escaped", False)
+    escaped = manifest.escaped
     return table.with_columns(escape(column) for column in table) if escaped else table
 
 
-def _own(manifest: Mapping[str, Any], stem: str) -> Iterator[dict[str, str]]:
+def _own(manifest: Manifest, stem: str) -> Iterator[dict[str, str]]:
     """Yield what is said of the columns that a release has of its own."""
-    if manifest["groups"] is None:
+    if not manifest.grouped:
         return
-    done = LINKED if manifest["form"] == TWO_TABLES else GROUPED
-    told = {RESERVED: done} | {name: OWN[name] for name in own_columns(manifest)}
+    done = LINKED if manifest.form == TWO_TABLES else GROUPED
+    told = {RESERVED: done} | {name: OWN[name] for name in manifest.own_columns}
     for name, what in told.items():
         if stem != PEOPLE or name != PERSON:
             yield {"name": name, "role": name, "type": "integer", "done": what}
 
 
 def _table(
-    manifest: Mapping[str, Any],
+    manifest: Manifest,
     stem: str,
     held: Mapping[str, HeldCells],
     decimals: Collection[str],
 ) -> Iterator[dict[str, str]]:
     """Yield what is said of the columns of the first table, or of one of two."""
-    form = manifest["form"]
-    for column in manifest["columns"]:
-        if not stands_in(column, stem):
+    form = manifest.form
+    for column in manifest.columns:
+        if not column.stands_in(stem):
             continue
-        if column["role"] == "quasi":
-            whole = column["name"] not in decimals
-            cut = "cells" in manifest and "never_mix" not in column
+        if column.quasi:
+            whole = column.name not in decimals
+            cut = manifest.cells is not None and not column.never_mix
             done = DONE | (REGION if cut else {})
             lines = _quasi(column, form, done, whole=whole)
             yield from (_done(column, line) for line in lines)
@@ -187,57 +178,57 @@ def _table(
             yield from _carried([column], held)
 
 
-def _done(column: Mapping[str, Any], line: dict[str, str]) -> dict[str, str]:
+def _done(column: StatedColumn, line: dict[str, str]) -> dict[str, str]:
     """Return a line with what was done to the cells of its column before anything else."""
-    before = done_first(stated_trim(column), column.get("date_format"))
-    carried = column["role"] in {"sensitive", "other"}
-    done = before if carried and stated_trim(column).words else f"{before} {line['done']}".strip()
-    if column.get("survey_weight"):
+    before = done_first(column.trim, column.date_format)
+    carried = column.role in {"sensitive", "other"}
+    done = before if carried and column.trim.words else f"{before} {line['done']}".strip()
+    if column.survey_weight:
         done = WEIGHED
-    return line | {"done": done, "role": column["role"], "column": column["name"]}
+    return line | {"done": done, "role": column.role, "column": column.name}
 
 
 def _quasi(
-    column: Mapping[str, Any], form: str, told: Mapping[str, str], *, whole: bool
+    column: StatedColumn, form: str, told: Mapping[str, str], *, whole: bool
 ) -> Iterator[dict[str, str]]:
     """Yield what is said of the columns that a quasi column is published as.
 
     `told` says what was done to each of them.
     """
-    gap, dates = has_gap(column), column.get("type") == "date"
-    kind = "text" if not has_ends(column) else "date" if dates else "integer" if whole else "number"
-    if form == TWO_TABLES or (has_ends(column) and "never_mix" in column):
+    gap, dates = column.has_gap, column.dates
+    kind = "text" if not column.has_ends else "date" if dates else "integer" if whole else "number"
+    if form == TWO_TABLES or (column.has_ends and column.never_mix):
         parts: tuple[str, ...] = ("exact",)
-    elif form == INTERVALS or not has_ends(column):
-        parts = (column["kind"],)
+    elif form == INTERVALS or not column.has_ends:
+        parts = (str(column.kind),)
     else:
         parts = ("low", "high") if form == BOUNDS else ("mean", "low", "high")
         parts += ("missing",) * gap
-    for part, spelled in zip(parts, published_as(column, form), strict=True):
+    for part, spelled in zip(parts, column.published_as(form), strict=True):
         own = "number" if part == "mean" and not dates else kind
         done = f"{told[part]} {MISSED.get(part, '')}".strip() if gap else told[part]
         said = {"name": spelled, "type": own, "form": part, "done": done} | _domain(column)
         yield said | ({"type": "integer", "domain": "[0, 1]"} if part == "missing" else {})
 
 
-def _domain(column: Mapping[str, Any]) -> dict[str, str]:
-    found = column["domain"]
-    if column["kind"] == "node":
-        names = [node["name"] for node in found["nodes"]]
-        said = {"domain": f"{found['leaves']} values under {len(names)} nodes"}
+def _domain(column: StatedColumn) -> dict[str, str]:
+    if column.kind == "node":
+        names = [node.name for node in column.tree.nodes]
+        said = {"domain": f"{column.tree.leaves} values under {len(names)} nodes"}
         return said | ({"values": _json(names)} if len(names) <= FEW else {})
-    if column["kind"] == "set":
+    found = column.values
+    if column.kind == "set":
         said = {"domain": f"{len(found)} labels"}
         return said | ({"values": _json(found)} if len(found) <= FEW else {})
     return {"domain": _json(found)}
 
 
 def _carried(
-    columns: Sequence[Mapping[str, Any]], held: Mapping[str, HeldCells], front: str = ""
+    columns: Sequence[StatedColumn], held: Mapping[str, HeldCells], front: str = ""
 ) -> Iterator[dict[str, str]]:
     """Yield what is said of columns that are published as they are."""
     for column in columns:
-        name, role = column["name"], column["role"]
+        name, role = column.name, column.role
         said = {"name": name, "form": "exact", "done": PLAIN[role]}
         known = {"type": "text"} if role == PSEUDONYM else held[f"{front}{name}"].line()
         yield _done(column, said | known)

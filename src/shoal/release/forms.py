@@ -45,7 +45,6 @@ from shoal.table.forms import (
 )
 from shoal.table.formulas import escape
 from shoal.table.missing import MISSING_LABEL
-from shoal.table.people import by_person
 from shoal.table.schema import RESERVED
 
 if TYPE_CHECKING:
@@ -267,12 +266,10 @@ def _refuse_means(requirements: Sequence[Requirement], *, grouped: bool) -> None
 
 def check_one_line(form: str, schema: Schema, coded: Coded) -> None:
     """Raise where two tables cannot have one line a person, because rows of one differ."""
-    if form != TWO_TABLES or coded.people is None or int(coded.people.max()) + 1 == len(coded):
+    if form != TWO_TABLES or len(coded.person_of) == len(coded):
         return
-    order, starts = by_person(coded.people)
     for column in coded.quasi:
-        ranks = column.codes[order]
-        low, high = (end.reduceat(ranks, starts[:-1]) for end in (np.minimum, np.maximum))
+        low, high = coded.person_of.ends(column.codes)
         if several := int((low < high).sum()):
             msg = (
                 f"Two tables have one line a person, and {several:,} people have rows with "

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from shoal.kernels.chacha import Stream
     from shoal.table.coded import Coded
+    from shoal.table.partition import PersonOf
 
 
 Found = Groups | GeneralizationGraph
@@ -52,23 +53,30 @@ class Layout:
     numbers: NDArray[np.int32] | None  # the group number of each published row
     groups: int | None
     adversary: tuple[str, ...] = ()  # what the guarantee is about, where groups do not say it
-    people: NDArray[np.int64] | None = None  # the order of a table of people apart from values
+    lines: NDArray[np.int64] | None = None  # the order of a table of people apart from values
     persons: NDArray[np.int32] | None = None  # the number of the person of each published row
     real: NDArray[np.int64] | None = None  # the real people of each row's group, in a series
     nodes: NDArray[np.int64] | None = None  # the number of the node that each row's group is from
     orders: tuple[NDArray[np.int64], ...] = ()  # the random order of each linked table
 
-    def of_linked(self, table: int, whom: NDArray[np.int64], linked: NDArray[np.int64]) -> Layout:
+    @property
+    def borne(self) -> NDArray[np.int64]:
+        """The cell that each coded row is published with."""
+        found = np.empty(len(self.bears), np.int64)
+        found[self.carries] = self.bears
+        return found
+
+    def of_linked(self, table: int, whom: PersonOf, linked: PersonOf) -> Layout:
         """Return the rows of a linked table in their random order.
 
         `whom` says whom the rows of the first table are about, `linked` those of the linked one.
         """
         assert self.numbers is not None
         assert self.persons is not None
-        rows = np.empty(int(whom.max()) + 1, np.int64)  # of each person one that is published
-        rows[whom[self.carries]] = np.arange(len(self.carries))
+        rows = np.empty(len(whom), np.int64)  # of each person one that is published
+        rows[whom.labels[self.carries]] = np.arange(len(self.carries))
         order = self.orders[table]
-        theirs = rows[linked[order]]
+        theirs = rows[linked.labels[order]]
         return Layout(
             self.bears[theirs],
             order.astype(np.int32),
@@ -83,7 +91,7 @@ class Layout:
         one = np.arange(len(self.carries))
         if self.persons is not None:  # a row of each, whichever: their quasi values are alike
             one = np.unique(self.persons, return_index=True)[1]
-        order = self.people
+        order = self.lines
         if order is None:
             (order,) = Randomness().permutations(len(one))
         assert self.numbers is not None
@@ -102,45 +110,36 @@ class Layout:
 
 def row_counts(coded: Coded) -> Groups:
     """Return the people with equally many rows, in every table."""
-    assert coded.people is not None
-    people = int(coded.people.max()) + 1
-    tables = (coded.people, *(one.people for one in coded.linked))
-    counts = [np.bincount(whom, minlength=people) for whom in tables]
-    return Groups.alike(people, ((each, int(each.max()) + 1) for each in counts))
+    counts = (whom.sizes for whom in coded.persons)
+    return Groups.alike(len(coded.person_of), ((each, int(each.max()) + 1) for each in counts))
 
 
 def alone_with_their_rows(coded: Coded, groups: Groups) -> int:
     """Count the people who are the only one of their group with so many rows."""
-    assert coded.people is not None
-    counts = row_counts(coded)
-    first = np.unique(coded.people, return_index=True)[1]
-    return int((Groups.of(groups.labels[first] * len(counts) + counts.labels).sizes == 1).sum())
+    counts, labels = row_counts(coded), coded.person_of.of_part(groups.labels)
+    return int((Groups.of(labels * len(counts) + counts.labels).sizes == 1).sum())
 
 
 def lay_out(
     found: Found,
+    coded: Coded,
     randomness: Randomness,
     *,
     apart: bool = False,
-    whom: NDArray[np.int64] | None = None,
-    linked: Sequence[int] = (),
 ) -> Layout:
     """Put rows, and the numbers of groups, into a random order; people `apart` into another.
 
-    `whom` says whom rows are about; people get numbers in a random order too. `linked` are the
-    sizes of linked tables, which have orders of their own.
-
-    In a heterogeneous release a row carries the values of its true match.
+    Where rows are about people, these get numbers in a random order too. Linked tables have orders
+    of their own. In a heterogeneous release a row carries the values of its true match.
     """
     if isinstance(found, Groups):
-        people = len(found.labels) if whom is None else int(whom.max()) + 1
-        known = found.nodes if whom is None else None
+        whom, linked = coded.person_of, coded.linked
+        known = None if whom.given else found.nodes
         rows, ids, *more = randomness.permutations(
             len(found.labels),
             len(found),
-            *([people] if apart else []),
-            *([] if whom is None else [people]),
-            *linked,
+            *[len(whom)] * (apart + whom.given),
+            *(len(one.rows) for one in linked),
             *([] if known is None else [int(known.max()) + 1]),
         )
         nodes = None if known is None else more.pop()
@@ -153,8 +152,8 @@ def lay_out(
             found.sizes,
             ids.astype(np.int32)[bears],
             len(found),
-            people=more[0] if apart else None,
-            persons=None if whom is None else more[-1].astype(np.int32)[whom[carries]],
+            lines=more[0] if apart else None,
+            persons=more[-1].astype(np.int32)[whom.labels[carries]] if whom.given else None,
             orders=tuple(orders),
             nodes=None if known is None or nodes is None else nodes[known][bears],
         )

@@ -10,6 +10,8 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from shoal.ask.ask import Ask
+from shoal.ask.options import options_of
 from shoal.errors import InputError, OutputError, UsageError, option
 from shoal.release.staging import (
     beside,
@@ -93,15 +95,6 @@ def _check_place(target: Path) -> None:
         raise OutputError(msg)
 
 
-PRIVATE_FILES = {
-    "linkage": "The linkage",
-    "owner-report": "The owner's report",
-    "history": "The history of releases",
-    "ledger": "The ledger",
-    "hold-out-file": "The control group",
-}
-
-
 def check_private(
     path: str | Path,
     target: Path | None = None,
@@ -115,24 +108,18 @@ def check_private(
     `what` is the option that names it, `target` the release directory where that is known.
     """
     refuse_unknown(path)
-    private, name = _real(path), PRIVATE_FILES[what]
+    private, name = _real(path), options_of(Ask)[what].private
     if is_address(path):
         msg = (
             f"{name} is a file of its own, and this is the address of a database. Choose another "
-            f"{option(what.replace('-', '_'))}."
+            f"{option(what)}."
         )
         raise UsageError(msg)
     if target in (private, *private.parents) or _is_release(private.parent):
-        msg = (
-            f"{name} is private and cannot lie inside the release. Choose another "
-            f"{option(what.replace('-', '_'))}."
-        )
+        msg = f"{name} is private and cannot lie inside the release. Choose another {option(what)}."
         raise UsageError(msg)
     if any(private == _real(table) for table in tables):
-        msg = (
-            f"{name} would replace the input table. Choose another "
-            f"{option(what.replace('-', '_'))}."
-        )
+        msg = f"{name} would replace the input table. Choose another {option(what)}."
         raise UsageError(msg)
     if private.is_dir() or not private.parent.is_dir():
         msg = f"Cannot write {private.name!r}: it is a directory, or its directory is missing."
@@ -140,7 +127,7 @@ def check_private(
     _check_place(private)
     if os.path.lexists(path) and not force:
         msg = (
-            f"{private.name!r} exists. Choose another {option(what.replace('-', '_'))}, or "
+            f"{private.name!r} exists. Choose another {option(what)}, or "
             f"replace it with {option('force')}."
         )
         raise OutputError(msg)
@@ -154,12 +141,12 @@ def _is_release(directory: Path) -> bool:
 def _files_of(directory: Path) -> set[str] | None:
     """Return the files that a release says it has; None where there is no manifest of ours."""
     try:
-        manifest = read_json((directory / MANIFEST).read_bytes())
+        said = read_json((directory / MANIFEST).read_bytes())
     except (OSError, InputError):
         return None
-    if not isinstance(manifest, dict) or "shoal" not in manifest:
+    if not isinstance(said, dict) or "shoal" not in said:
         return None
-    digests = manifest.get("digests")
+    digests = said.get("digests")
     return {MANIFEST, *(digests if isinstance(digests, dict) else FILES)}
 
 
@@ -221,7 +208,7 @@ def put_whole(staged: Path, target: Path) -> None:
 def _taken(target: Path, what: str) -> OutputError:
     return OutputError(
         f"{target.name!r} was created or changed by another program while Shoal was working, and "
-        f"Shoal left it as it is. Choose another {option(what.replace('-', '_'))}."
+        f"Shoal left it as it is. Choose another {option(what)}."
     )
 
 

@@ -132,10 +132,7 @@ class Branches:
 def children(column: Column, part: Ints, low: Ints, high: Ints, node: Ints) -> Ints:
     """Return under which child of what covers its part everything of a group lies, -1: several."""
     assert column.tree is not None
-    least = np.full(int(part.max()) + 1, column.distinct, np.int64)
-    most = np.full(len(least), -1, np.int64)
-    np.minimum.at(least, part, low)
-    np.maximum.at(most, part, high)
+    least, most = reach_of(part, low, high, column.distinct)
     there = most >= 0
     above = np.full(len(least), -1, np.int64)
     above[there] = column.nodes(least[there].astype(np.int32), most[there].astype(np.int32))
@@ -176,13 +173,10 @@ def regions(coded: Coded, groups: Groups) -> list[tuple[Column, Spans]]:
 
 def strata(coded: Coded, groups: Groups, units: Ints) -> Ints:
     """Return which units are parted by themselves: by what is never mixed, and by row counts."""
-    rows = groups.order[groups.starts[:-1]]  # one of each group
-    keys = np.zeros(len(groups), np.int64)
-    if coded.apart is not None:
-        keys = coded.apart[rows]
-    if coded.people is not None and coded.rows_known:
+    keys = groups.of_part(coded.strata.labels)
+    if coded.rows_known:
         counts = row_counts(coded)
-        keys = keys * len(counts) + counts.labels[coded.people[rows]]
+        keys = keys * len(counts) + groups.of_part(coded.person_of.of_row(counts.labels))
     found = np.zeros(int(units.max()) + 1, np.int64)
     found[units] = keys
     return np.unique(found, return_inverse=True)[1].astype(np.int64)
@@ -190,12 +184,15 @@ def strata(coded: Coded, groups: Groups, units: Ints) -> Ints:
 
 def _hull(column: Column, groups: Groups, units: Ints) -> tuple[Ints, Ints]:
     """Return the lowest and the highest rank of each unit."""
-    ranks = column.codes[groups.order].astype(np.int64)
-    low, high = (end.reduceat(ranks, groups.starts[:-1]) for end in (np.minimum, np.maximum))
-    least = np.full(int(units.max()) + 1, column.distinct, np.int64)
+    return reach_of(units, *groups.ends(column.codes.astype(np.int64)), column.distinct)
+
+
+def reach_of(part: Ints, low: Ints, high: Ints, distinct: int) -> tuple[Ints, Ints]:
+    """Return the lowest and the highest rank of each part, -1 the highest of one without any."""
+    least = np.full(int(part.max()) + 1, distinct, np.int64)
     most = np.full(len(least), -1, np.int64)
-    np.minimum.at(least, units, low)
-    np.maximum.at(most, units, high)
+    np.minimum.at(least, part, low)
+    np.maximum.at(most, part, high)
     return least, most
 
 

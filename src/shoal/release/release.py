@@ -11,9 +11,7 @@ import polars as pl
 
 from shoal.principles.groups import Groups
 from shoal.progress import PROCESSOR
-from shoal.release.forms import (
-    take_apart,
-)
+from shoal.release.forms import take_apart
 from shoal.table.forms import INTERVALS, TWO_TABLES
 from shoal.table.reading import give_frame
 from shoal.table.schema import PERSON
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
 
     from shoal.principles.requirement import Requirement
     from shoal.release.layout import Suppression
+    from shoal.release.manifest import Manifest
     from shoal.release.recoding import LinkedRecoding, Recoding
     from shoal.table.coded import Coded
     from shoal.table.groupings import Hierarchy
@@ -49,7 +48,7 @@ class ReleaseData:
     linked : what the linked tables are made of, by their names.
     """
 
-    manifest: dict[str, Any]
+    manifest: Manifest
     recoding: Recoding
     coded: Coded
     requirements: tuple[Requirement, ...]
@@ -157,20 +156,12 @@ class ReleaseData:
     @property
     def facts(self) -> dict[str, Any]:
         """What the owner is told: what the manifest says, what it withholds, and times."""
-        seconds = self.settings.get("seconds", {})
-        return (
-            self.manifest
-            | self.settings.get("withheld", {})
-            | {
-                "seconds": seconds,
-                "seconds_by": PROCESSOR,
-            }
-        )
+        return self.manifest.told(self.settings, PROCESSOR)
 
     @property
     def loss(self) -> float:
         """The global certainty penalty, from 0 (nothing lost) to 1."""
-        return self.manifest["loss"]["gcp"]
+        return self.manifest.loss.gcp
 
     @cached_property
     def squared_error(self) -> float | None:
@@ -182,10 +173,7 @@ class ReleaseData:
             return None
         from shoal.release.squares import squared_error
 
-        layout = self.recoding.layout
-        labels = np.empty(len(self.coded), np.int64)
-        labels[layout.carries] = layout.bears
-        return squared_error(self.coded, Groups.of(labels))
+        return squared_error(self.coded, Groups.of(self.recoding.layout.borne))
 
     @property
     def heterogeneous(self) -> bool:
@@ -193,6 +181,6 @@ class ReleaseData:
         return self.recoding.layout.numbers is None
 
     def __repr__(self) -> str:
-        groups = self.manifest["groups"]
+        groups = self.manifest.groups
         how = "each recast on its own" if groups is None else f"in {groups} groups"
-        return f"<Release: {self.manifest['rows']} rows {how}, GCP {self.loss:.4f}>"
+        return f"<Release: {self.manifest.rows} rows {how}, GCP {self.loss:.4f}>"

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import secrets
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
+from shoal.ask.fields import CONTEXT
 from shoal.errors import UsageError, nearest, option
-from shoal.release.cells import (
-    domain,
-    kind_of,
-)
+from shoal.release.cells import domain, kind_of
+from shoal.release.manifest import Manifest
+from shoal.release.stated import LINE, StatedAsk, StatedColumn, StatedTable, loss_of
 from shoal.table.grid import said as said_of_grid
 from shoal.table.schema import LABELS, NOBODY
 from shoal.version import __version__
@@ -25,11 +23,8 @@ if TYPE_CHECKING:
     from shoal.release.layout import Suppression
     from shoal.release.recoding import LinkedRecoding, Recoding
     from shoal.table.column import Column, Grown
-    from shoal.table.schema import Schema
 
 
-LINE = 200  # characters of a title, or of what is said of who publishes it
-CONTEXT = ("institution", "purpose", "recipients", "legal_basis", "review_date")
 ANSWERS = (  # what people answer for a dossier, in a schema file; no manifest has them
     *("actual_knowledge", "adversaries", "availability", "contracts", "direct_identifiers"),
     *("environment", "expert", "governance", "incident_plan", "intruder", "justification"),
@@ -37,8 +32,6 @@ ANSWERS = (  # what people answer for a dossier, in a schema file; no manifest h
     *("review", "safeguards", "testing", "transparency", "utility", "why_quasi"),
 )
 LONGEST = 4000  # characters of an answer
-HELD = ("held_out", "held_out_people")  # of a control group, where there is one
-COUNTS = ("rows_in", "dropped", "suppressed", "suppressed_people", "capped")  # of rows left out
 
 
 def check_title(title: str | None) -> None:
@@ -83,37 +76,17 @@ def _check_answer(name: str, text: str) -> None:
         raise UsageError(msg)
 
 
-def withhold(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Take out of a manifest how many rows were left out and why, and return that.
-
-    The loss is then that of the published rows alone: with the others it would tell how many.
-    """
-    gone = {name: manifest.pop(name) for name in (*COUNTS, *HELD) if name in manifest}
-    for table in manifest.get("tables", {}).values():
-        for name in COUNTS:
-            table.pop(name, None)
-    rows, suppressed = manifest["rows"], gone.get("suppressed", 0)
-    ncp = {
-        name: max((lost * (rows + suppressed) - suppressed) / rows, 0.0)
-        for name, lost in manifest["loss"]["ncp"].items()
-    }
-    manifest["loss"] = {"gcp": float(np.mean(list(ncp.values()))), "ncp": ncp}
-    return gone
-
-
-def describe_linked(
-    one: LinkedRecoding, rows_in: int, suppressed: int, capped: int
-) -> dict[str, Any]:
+def describe_linked(one: LinkedRecoding, rows_in: int, suppressed: int, capped: int) -> StatedTable:
     """Return what a manifest says of a linked table."""
     recoding, rows = one.recoding, len(one.rows)
-    return {
-        "rows_in": rows_in,
-        "dropped": rows_in - rows - suppressed - capped,
-        "rows": rows,
-        "suppressed": suppressed,
-        "capped": capped,
-        "columns": [describe(name, recoding) for name in recoding.names],
-    }
+    return StatedTable(
+        rows_in=rows_in,
+        dropped=rows_in - rows - suppressed - capped,
+        rows=rows,
+        suppressed=suppressed,
+        capped=capped,
+        columns=[describe(name, recoding) for name in recoding.names],
+    )
 
 
 def state(
@@ -130,7 +103,7 @@ def state(
     people: int | None = None,
     alone: int | None = None,
     sensitive: Sequence[Column] = (),
-) -> dict[str, Any]:
+) -> Manifest:
     """Return what a manifest says before anything is measured.
 
     `alone` people are the only ones of their group with so many rows, where that has to be said.
@@ -145,98 +118,76 @@ def state(
         )
         if numbers
     }
-    dates = dict.fromkeys((one.name for one in sensitive if one.dates and one.name in wide), "date")
-    manifest: dict[str, Any] = {} if alone is None else {"rows_known": False, "alone": alone}
-    manifest |= {
-        "shoal": __version__,
-        "id": secrets.token_hex(16),
-    }
-    if title is not None:
-        manifest["title"] = title
-    manifest |= {
-        "form": recoding.form,
-        "rows_in": rows_in,
-        "dropped": rows_in - rows - suppression.rows - suppression.capped,
-        "rows": rows,
-        "suppressed": suppression.rows,
-        "groups": groups,
-        "columns": [
-            describe(name, recoding) | {"type": dates[name]}
-            if name in dates
-            else describe(name, recoding)
-            for name in recoding.names
-        ],
-        "require": [repr(requirement) for requirement in requirements],
-        "method": repr(method),
-        "asked": {},
-        "measured": [],
-        "loss": {"gcp": float(np.mean(list(ncp.values()))), "ncp": ncp},
-        "digests": {},
-    }
+    dates = {one.name for one in sensitive if one.dates and one.name in wide}
+    columns = [describe(name, recoding) for name in recoding.names]
+    manifest = Manifest(
+        shoal=__version__,
+        id=secrets.token_hex(16),
+        title=title,
+        form=recoding.form,
+        rows_in=rows_in,
+        dropped=rows_in - rows - suppression.rows - suppression.capped,
+        rows=rows,
+        suppressed=suppression.rows,
+        groups=groups,
+        columns=[one.but(type="date") if one.name in dates else one for one in columns],
+        require=[repr(requirement) for requirement in requirements],
+        method=repr(method),
+        asked=StatedAsk(),
+        measured=[],
+        loss=loss_of(ncp),
+        digests={},
+        alone=alone,
+        escaped=True if recoding.escape else None,
+        decimal=schema.decimal,
+    )
     if people is not None:
-        manifest |= {
-            "people": people,
-            "suppressed_people": suppression.people,
-            "capped": suppression.capped,
-            "rows_known": schema.rows_known,
-        }
-    if recoding.escape:
-        manifest["escaped"] = True
-    if schema.decimal is not None:
-        manifest["decimal"] = schema.decimal
+        manifest.say(
+            people=people,
+            suppressed_people=suppression.people,
+            capped=suppression.capped,
+            rows_known=schema.rows_known,
+        )
     return manifest
 
 
-def describe(name: str, recoding: Recoding) -> dict[str, Any]:
-    """Return what a manifest says of a column."""
-    entry: dict[str, Any] = {"name": name, "role": recoding.schema.role(name)}
-    if name in recoding.quasi:
-        column = recoding.quasi[name]
-        entry["kind"] = kind_of(column)
-        entry["domain"] = domain(column, recoding.kinds[name].spans)
-        if column.grown is not None:
-            entry |= _describe_tree(column.grown)
-        elif column.dates:
-            entry["type"] = "date"
-        entry |= said_of_grid(column)
-        if name in recoding.schema.never_mix:
-            entry["never_mix"] = True
-        if name in recoding.schema.weights:
-            entry["weight"] = recoding.schema.weights[name]
-    entry |= _describe_cells(name, recoding.schema)
-    if entry.get("kind") == "set" and entry.get("type") not in LABELS:
-        entry.pop("type", None)  # numbers and dates of which some are missing are labels
-    return entry
-
-
-def _describe_cells(name: str, schema: Schema) -> dict[str, Any]:
-    """Return what was said of the cells of a column, and done to them first."""
-    entry: dict[str, Any] = {}
-    if name in schema.types:
-        entry["type"] = schema.types[name]
-    if name in schema.date_formats:
-        entry["date_format"] = schema.date_formats[name]
+def describe(name: str, recoding: Recoding) -> StatedColumn:
+    """Return what a manifest says of a column, and of what was done to its cells first."""
+    schema, column = recoding.schema, recoding.quasi.get(name)
+    entry = StatedColumn(
+        name,
+        str(schema.role(name)),
+        type=schema.types.get(name),
+        date_format=schema.date_formats.get(name),
+        survey_weight=True if name == schema.survey_weight else None,
+        missing=schema.missing_cells.get(name),
+        near=schema.near.get(name),
+        said=NOBODY if name in schema.nobody_knows else None,
+    )
     if name in schema.trims:
-        entry |= schema.trims[name].to_dict()
-    if name == schema.survey_weight:
-        entry["survey_weight"] = True
-    if name in schema.missing_cells:
-        entry["missing"] = schema.missing_cells[name]
-    if name in schema.near:
-        entry["near"] = schema.near[name]
-    if name in schema.nobody_knows:
-        entry["said"] = NOBODY
+        entry.say(**schema.trims[name].to_dict())
+    if column is None:
+        return entry
+    entry.kind = kind_of(column)
+    entry.domain = domain(column, recoding.kinds[name].spans)
+    if column.grown is not None:
+        _describe_tree(entry, column.grown)
+    elif column.dates:
+        entry.type = entry.type or "date"
+    if entry.kind == "set" and entry.type not in LABELS:
+        entry.type = None  # numbers and dates of which some are missing are labels
+    entry.never_mix = True if name in schema.never_mix else None
+    entry.weight = schema.weights.get(name)
+    entry.say(**said_of_grid(column))
     return entry
 
 
-def _describe_tree(grown: Grown) -> dict[str, Any]:
-    """Return what a reader needs to know of which values the nodes of a column cover.
+def _describe_tree(entry: StatedColumn, grown: Grown) -> None:
+    """Say what a reader needs to know of which values the nodes of a column cover.
 
     A listed hierarchy is its owner's: it may list what nobody in the table has.
     """
-    entry = {}
     if grown.hierarchy.readable:
-        entry["hierarchy"] = repr(grown.hierarchy)
+        entry.hierarchy = repr(grown.hierarchy)
     if grown.source.numeric:
-        entry["type"] = "date" if grown.source.dates else "numeric"
-    return entry
+        entry.type = entry.type or ("date" if grown.source.dates else "numeric")

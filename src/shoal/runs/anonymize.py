@@ -92,28 +92,11 @@ def anonymize(
     ...     "salary": [1000, 1010, 1020, 50000, 16000, 24000, 33000, 31000],
     ... })
     >>> schema = shoal.Schema(quasi="age", sensitive="salary")
-    >>> release = shoal.anonymize(people, schema, require=shoal.EpsilonM(epsilon=100, m=2))
+    >>> release = shoal.anonymize(people, schema, require="EpsilonM(epsilon=100, m=2)")
     >>> release.audit().holds
     True
     """
-    return Run.over(
-        frame,
-        schema,
-        require=require,
-        method=method,
-        missing=missing,
-        population=population,
-        linked=linked or {},
-        suppress=suppress,
-        seconds=seconds,
-        seed=seed,
-        engine=engine,
-        escape_formulas=escape_formulas,
-        key=key,
-        title=title,
-        context=context or {},
-        withhold_counts=withhold_counts,
-        form=form,
-        keep_other=keep_other,
-        cells=cells,
-    ).release(progress)
+    asked = {**locals()}
+    for name in ("frame", "schema", "progress"):
+        del asked[name]
+    return Run.over(frame, schema, **asked).release(progress)

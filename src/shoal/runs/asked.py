@@ -5,31 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from shoal.ask.fields import CONTEXT
+from shoal.ask.options import NAMES, OF_COLUMNS, is_said, listable, options_of
 from shoal.engines.base import is_spark
 from shoal.engines.local import engine_of
 from shoal.methods.choice import choose_method
-from shoal.release.statement import CONTEXT
-from shoal.table.grid import REGIONS, TIGHT
+from shoal.release.stated import StatedAsk
+from shoal.table.grid import REGIONS
 from shoal.table.groupings import Listed
-from shoal.table.settings import is_said
-from shoal.views.again import listable
+from shoal.table.schema import BY_COLUMN, OPTIONS
 
 if TYPE_CHECKING:
+    from shoal.ask.options import Option
     from shoal.engines.base import Engine
+    from shoal.release.manifest import Manifest
     from shoal.runs.run import Run
     from shoal.table.schema import Schema
 
-ROLES = ("quasi", "sensitive", "other", "nobody_knows", "pseudonymize")
-BY_COLUMN = {  # what a schema says of single columns, by the option that says it
-    "type": "types",
-    "hierarchy": "hierarchies",
-    "weight": "weights",
-    "date_format": "date_formats",
-    "round": "round",
-    "bottom": "bottom",
-    "top": "top",
-    "missing_cells": "missing_cells",
-}
+
+NO_OPTION = [name for name in BY_COLUMN if not (OPTIONS[name].panel or OPTIONS[name].shares)]
 
 
 def asked(run: Run) -> dict[str, Any]:
@@ -40,59 +34,51 @@ def asked(run: Run) -> dict[str, Any]:
     """
     schema = run.schema if run.cells == REGIONS else replace(run.schema, step={})
     tables = (schema, *schema.linked.values())
-    columns = {option: _by_column(tables, option) for option in BY_COLUMN}
-    said: dict[str, Any] = {
+    method = None if run.method is None else repr(choose_method(run.method, run.asked))
+    settled: dict[str, Any] = {
         "schema": in_a_file(schema),
-        **{role: [name for one in tables for name in getattr(one, role)] for role in ROLES},
         "key_file": bool(schema.pseudonymize),
-        "person": schema.person is not None,
-        "most_rows": schema.most_rows,
-        "rows": None if schema.rows_known else schema.rows,
         "linked": list(schema.linked),
-        "never_mix": list(schema.never_mix),
-        "survey_weight": schema.survey_weight,
-        **columns,
-        "decimal": schema.decimal,
-        "missing": None if run.missing == "error" else run.missing,
-        "population": run.population is not None,
-        "method": None if run.method is None else repr(choose_method(run.method, run.asked)),
-        "suppress": _plain(run.suppress),
-        "seconds": run.seconds,
+        "method": method,
         "engine": _engine(engine_of(run.engine)),
-        "ledger": run.ledger is not None,
-        "batch": None if run.batch == 1 else run.batch,
-        "least_real": None if run.least_real == 1 else run.least_real,
-        "keep_other": run.keep_other,
-        "cells": None if run.cells == TIGHT else run.cells,
-        "withhold_counts": run.withhold_counts,
         "hold_out": None if run.withhold_counts else _plain(run.hold_out),
-        "escape_formulas": run.escape_formulas,
-        "delimiter": run.delimiter,
-        "encoding": run.encoding,
+        "format": None,  # of the files, which is said where they are written
     }
-    return {name: value for name, value in said.items() if is_said(value)}
+    said = {}
+    for name, option in options_of(run.asks).items():
+        if not option.in_asked:
+            continue
+        value = settled[name] if name in settled else _value(run, tables, name, option)
+        if is_said(value) and value != option.usual:
+            said[option.name] = value
+    return said
 
 
-def say_asked(manifest: dict[str, Any], run: Run) -> None:
+def say_asked(manifest: Manifest, run: Run) -> None:
     """Put the public part of what was asked into a manifest."""
-    manifest["asked"] = asked(run)
+    manifest.asked = StatedAsk(**asked(run))
     if public := {name: run.context[name] for name in CONTEXT if name in run.context}:
-        manifest["context"] = public
+        manifest.context = public
 
 
-def _by_column(tables: tuple[Schema, ...], option: str) -> dict[str, Any]:
-    """Return what is said of published columns, where an option can say it."""
-    return {
-        name: True if isinstance(value, Listed) else _plain(value)
-        for one in tables
-        for name, value in getattr(one, BY_COLUMN[option]).items()
-        if name in one.published and name not in in_a_file(one)
-    }
+def _value(run: Run, tables: tuple[Schema, ...], name: str, option: Option) -> Any:
+    """Return what is said of published columns or of the run, as an option says it."""
+    if option.within == OF_COLUMNS:
+        return {
+            column: True if isinstance(value, Listed) else _plain(value)
+            for one in tables
+            for column, value in getattr(one, name).items()
+            if column in one.published and column not in in_a_file(one)
+        }
+    if option.kind == NAMES:
+        return [column for one in tables for column in getattr(one, name)]
+    value = getattr(run if hasattr(run, name) else run.schema, name)
+    return value is not None if option.secret else _plain(value)
 
 
 def _plain(value: Any) -> Any:
     """Return what an option takes: a number, or a text."""
-    if value is None or type(value) in {int, float, str}:
+    if value is None or type(value) in {int, float, str, bool}:
         return value
     return str(value)
 
@@ -110,10 +96,9 @@ def in_a_file(schema: Schema) -> list[str]:
     if schema.linked:
         plain = replace(schema, linked={})
         return sorted(n for one in (plain, *schema.linked.values()) for n in in_a_file(one))
-    told = (*schema.order, *schema.near, *schema.step, *schema.bounds)
+    told = {name for key in NO_OPTION for name in getattr(schema, key)}
     named = {name for name in told if name in used}
     named |= {name for name in used if not listable(name)}
-    said = {*schema.types, *schema.hierarchies, *schema.weights}
-    said |= {name for entries in schema.said_of(used).values() for name in entries}
+    said = {name for key in BY_COLUMN for name in getattr(schema, key)}
     named |= {name for name in used if name in said and "=" in name}
     return sorted(named)

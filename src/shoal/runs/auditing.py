@@ -46,7 +46,7 @@ def audited(release: Release, *, trial: bool = False) -> Release:
     _refuse(found)
     if not trial:
         check_audited(found)
-    release.manifest.update(found.statement(), measured=found.measured())
+    found.state(release.manifest)
     return release
 
 

@@ -37,13 +37,13 @@ TEXT = ("csv", "tsv", "csv.gz", "tsv.gz")
 def write_scripts(release: str | Path, directory: str | Path) -> Sequence[Path]:
     """Write what reads a release into R, Stata and pandas into a new directory."""
     manifest = read_manifest(Path(release))
-    for stem in stems(manifest["form"]):
-        named = [name for name in manifest["digests"] if name in tables_named(stem)]
+    for stem in stems(manifest.form):
+        named = [name for name in manifest.digests if name in tables_named(stem)]
         name = named[0] if named else f"{stem}.parquet"  # which comes in parts
         if name.removeprefix(f"{stem}.") not in TEXT:
             msg = (
                 f"{name} is no table of text that R, Stata and pandas read alike. Publish the "
-                "release as csv or tsv, or read it in Python: shoal.read."
+                "release as csv or tsv, or read it in Python: shoal.measures.read."
             )
             raise UsageError(msg)
     with new_directory(directory) as staged:
@@ -87,10 +87,11 @@ def certificate(
     found = audited(directory, whose, original=original, population=population)
     from shoal.views.html import render_certificate
 
-    manifest = read_manifest(directory) | found.statement() | {"measured": found.measured()}
+    manifest = read_manifest(directory)
+    found.state(manifest)
     if threshold is not None:
-        manifest["threshold"] = upward(check_threshold(threshold))
-    alike = None if manifest["groups"] is None else found.alike
+        manifest.threshold = upward(check_threshold(threshold))
+    alike = None if not manifest.grouped else found.alike
     page = render_certificate(facts(manifest, alike, found.shown or UNSEEN), found)
     write_whole(path, page, force=False, mode=PUBLIC)
     return found

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from shoal.ask.ask import Ask
+from shoal.ask.options import options_of
 from shoal.errors import UsageError, option
 from shoal.exact import read_share
 from shoal.methods.base import Method, Task
@@ -39,38 +41,42 @@ if TYPE_CHECKING:
     from shoal.table.coded import Coded
 
 
-def checked_settings(path: str | Path) -> Settings:
+def checked_settings(path: str | Path, asks: type[Ask] = Ask) -> Settings:
     """Read a schema file, and check what it says in the notation, naming line and key."""
-    said = read_settings(path)
-    for place, text in enumerate(said.require):
+    said = read_settings(path, asks)
+    ask = said.ask
+    for place, text in enumerate(cast("Sequence[str]", ask.require)):
         with said.blame("require"), said.blame("require", place):
-            read_requirement(text, said.roles.get("sensitive", []))
+            read_requirement(text, ask.sensitive)
     with said.blame("method"):
-        if said.method is not None:
-            Method.read(said.method)
+        if ask.method is not None:
+            Method.read(str(ask.method))
     with said.blame("suppress"):
-        read_share(said.suppress)
+        read_share(ask.suppress)
     with said.blame("odds"):
-        check_odds(1 if said.odds is None else said.odds)
+        check_odds(1 if ask.odds is None else ask.odds)
     with said.blame("format"):
-        check_format(said.format or FORMATS[0])
+        check_format(ask.format or FORMATS[0])
+    trees = {}
     for name in said.columns:
+        if name in ask.hierarchies:
+            with said.blame("columns", name, "hierarchy"):
+                trees[name] = Hierarchy.of(ask.hierarchies[name])
         _check_column(said, name)
-    return said
+    return replace(said, ask=replace(ask, hierarchies=trees))
 
 
 def _check_column(said: Settings, name: str) -> None:
-    """Check what a schema file says of a column, and read its hierarchy."""
-    if name in said.hierarchies:
-        with said.blame("columns", name, "hierarchy"):
-            said.hierarchies[name] = Hierarchy.of(said.hierarchies[name])
-    kinds = {name: said.types[name]} if name in said.types else {}
-    order = {name: said.order[name]} if name in said.order else {}
+    """Check what a schema file says of a column."""
+    ask = said.ask
+    kinds = {name: ask.types[name]} if name in ask.types else {}
+    order = {name: ask.order[name]} if name in ask.order else {}
     with said.blame("columns", name):
         Schema(types=kinds, order=order)
-    for key, entries in (("hierarchy", said.hierarchies), ("weight", said.weights)):
+    quasi = ask.quasi if ("quasi",) in said.lines else (name,)
+    for key, entries in (("hierarchy", ask.hierarchies), ("weight", ask.weights)):
         with said.blame("columns", name, key):
-            if name in entries and name not in said.roles.get("quasi", [name]):
+            if name in entries and name not in quasi:
                 msg = f"only quasi columns have a {key}, and {name!r} is none."
                 raise UsageError(msg)
 
@@ -173,25 +179,20 @@ def check_places(run: Run) -> None:
     else:
         check_output(target, format=run.format or "csv", **how)
     place = None if is_outlet(target) else Path(os.path.realpath(target))
-    private = {
-        "linkage": run.linkage,
-        "owner-report": run.owner_report,
-        "hold-out-file": run.hold_out_file,
-    }
-    for what, path in private.items():
-        if path is not None:
-            check_private(path, place, files, what=what, force=run.force)
-    kept = {"history": run.history, "ledger": run.ledger}  # added to, not replaced
-    for what, path in kept.items():
-        if path is not None:
-            check_private(path, place, files, what=what, force=True)
-    private |= kept
-    named = [os.path.realpath(path) for path in private.values() if path is not None]
-    if len(set(named)) < len(named):
-        given = [name for name, path in private.items() if path is not None]
-        several = " and ".join(option(name.replace("-", "_")) for name in given)
-        msg = f"{several} name the same file. Give each its own."
+    given = private_files(run)
+    for what, (path, grows) in given.items():
+        check_private(path, place, files, what=what, force=run.force or grows)
+    if len({os.path.realpath(path) for path, _ in given.values()}) < len(given):
+        msg = f"{' and '.join(map(option, given))} name the same file. Give each its own."
         raise UsageError(msg)
+
+
+def private_files(run: Run) -> dict[str, tuple[str | Path, bool]]:
+    """Return the private files of a run, by their options, and whether it only adds to them."""
+    known = [(name, one.grows) for name, one in options_of(run.asks).items() if one.private]
+    return {
+        name: (getattr(run, name), grows) for name, grows in known if getattr(run, name) is not None
+    }
 
 
 def reads_files(table: Any) -> bool:

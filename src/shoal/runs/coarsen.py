@@ -7,38 +7,42 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from shoal.audit.claims import manifest_schema
 from shoal.audit.files import audit_directory
-from shoal.audit.manifest import MANIFEST, read_manifest
+from shoal.audit.manifest import read_manifest
 from shoal.audit.standing import stand_ins
 from shoal.audit.tables import digest_of, read_spelled
 from shoal.audit.verify import alike
 from shoal.errors import AuditFailed, UsageError, option
 from shoal.methods.base import Method, Task
 from shoal.methods.coarsening import Coarsening
-from shoal.principles.groups import Groups, renumber
+from shoal.principles.groups import Groups
 from shoal.principles.requirement import Require, asked_of, requirements
 from shoal.progress import Laps, Progress, silent
 from shoal.release.building import build_release
 from shoal.release.layout import Randomness, Suppression
-from shoal.release.statement import COUNTS, HELD, check_title, withhold
+from shoal.release.manifest import COUNTS, HELD, MANIFEST
+from shoal.release.statement import check_title
 from shoal.runs.auditing import audited
 from shoal.runs.release import Release
-from shoal.table.coding import code_persons
+from shoal.table.coded import persons_of
 from shoal.table.forms import BOUNDS, INTERVALS, TWO_TABLES
+from shoal.table.partition import renumber
 from shoal.table.schema import PERSON, RESERVED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
     from shoal.principles.requirement import Requirement
+    from shoal.release.manifest import Manifest
+    from shoal.release.stated import StatedColumn
     from shoal.table.coded import Coded
 
 
@@ -74,9 +78,9 @@ def coarsen(
         msg = f"{finer.name!r} does not hold what it promises. " + " ".join(found.complaints())
         raise AuditFailed(msg)
     schema = manifest_schema(manifest)
-    if manifest["form"] == TWO_TABLES:  # beside values they would tell whose those are
+    if manifest.form == TWO_TABLES:  # beside values they would tell whose those are
         schema = schema.only("quasi", "sensitive", "person")
-    kept = requirements(manifest["require"], schema.sensitive)
+    kept = requirements(manifest.require, schema.sensitive)
     _check_people(kept)
     more = [one for one in requirements(require, schema.sensitive) if one not in kept]
     _check_people(more)
@@ -87,9 +91,9 @@ def coarsen(
         fine = Groups(np.unique(table[RESERVED].cast(pl.Int64).to_numpy(), return_inverse=True)[1])
         coded = stand_ins(table, manifest, schema, fine, asked_of(asked))
     kinds = _kinds(table, manifest, fine)
-    if "people" in manifest:
-        known = bool(manifest["rows_known"])
-        coded = replace(coded, people=code_persons(table[PERSON]), rows_known=known)
+    if manifest.people is not None:
+        known = bool(manifest.rows_known)
+        coded = replace(coded, person_of=persons_of(table, PERSON), rows_known=known)
         if known:
             kinds = _by_rows(coded, fine, kinds)
         table = table.drop(PERSON)  # numbers are fresh
@@ -103,45 +107,45 @@ def coarsen(
             task,
             groups,
             suppression=_left_out(manifest),
-            method=Method.read(manifest["method"]),
+            method=Method.read(manifest.method),
             randomness=Randomness(seed),
-            escape_formulas=manifest.get("escaped", False),
+            escape_formulas=bool(manifest.escaped),
             title=title,
-            form=BOUNDS if manifest["form"] == BOUNDS else INTERVALS,
+            form=BOUNDS if manifest.form == BOUNDS else INTERVALS,
             given=table.drop(RESERVED),
             progress=progress,
         )
-    release.manifest.update(
+    if manifest.rows_in is None:
+        release.manifest.withhold()
+    release.manifest.say(
         columns=_columns(manifest, release.manifest),
         coarsened_from=digest_of(finer / MANIFEST),
-        **{name: manifest[name] for name in (*COUNTS, *HELD) if name in manifest},
+        **{name: getattr(manifest, name) for name in (*COUNTS, *HELD)},
     )
-    if "rows_in" not in manifest:
-        withhold(release.manifest)
     release.settings["seconds"] = laps.seconds
-    if manifest.get("reproducible"):
-        release.manifest["reproducible"] = True
+    if manifest.reproducible:
+        release.manifest.reproducible = True
     return audited(Release.of(replace(release, recast=True)))
 
 
-def _check_finer(manifest: Mapping[str, Any]) -> None:
+def _check_finer(manifest: Manifest) -> None:
     """Raise where a release cannot be made coarser."""
-    if manifest["groups"] is None:
+    if not manifest.grouped:
         msg = (
             "A release without groups has none to join. Make both releases with a method that has."
         )
         raise UsageError(msg)
-    if "cells" in manifest:
+    if manifest.cells is not None:
         msg = (
             "A release whose cells are regions is not made coarser: joined groups would have to be "
             f"what cuts leave. Publish a coarser one from the table, with {option('cells')} tight "
             "or with a stricter requirement."
         )
         raise UsageError(msg)
-    if "tables" in manifest:
+    if manifest.tables:
         msg = "A release with linked tables is not made coarser."
         raise UsageError(msg)
-    if "previous" in manifest:
+    if manifest.in_series:
         msg = (
             "A release of a series is not made coarser: its groups live on, and a union of them "
             "would not. Publish the series to both audiences, or two series of different people."
@@ -159,21 +163,15 @@ def _check_people(asked: Iterable[Requirement]) -> None:
             raise UsageError(msg)
 
 
-def _kinds(table: pl.DataFrame, manifest: Mapping[str, Any], fine: Groups) -> NDArray[np.int64]:
+def _kinds(table: pl.DataFrame, manifest: Manifest, fine: Groups) -> NDArray[np.int64]:
     """Return which groups may be joined: those with the same cells that are never mixed."""
-    kept = [column["name"] for column in manifest["columns"] if column.get("never_mix")]
-    kinds = np.zeros(len(fine), np.int64)
-    kinds[fine.labels] = alike(table, kept).labels
-    return kinds
+    kept = [column.name for column in manifest.columns if column.never_mix]
+    return fine.of_part(alike(table, kept).labels)
 
 
 def _by_rows(coded: Coded, fine: Groups, kinds: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return kinds of groups whose people have equally many rows: only they hide each other."""
-    assert coded.people is not None
-    counts = np.bincount(coded.people)[coded.people]
-    most, fewest = np.zeros(len(fine), np.int64), np.full(len(fine), len(counts))
-    np.maximum.at(most, fine.labels, counts)
-    np.minimum.at(fewest, fine.labels, counts)
+    fewest, most = fine.ends(coded.person_of.of_row(coded.person_of.sizes))
     if (most != fewest).any():
         msg = (
             "A group of the release has people with different numbers of rows; it was not made so."
@@ -182,17 +180,16 @@ def _by_rows(coded: Coded, fine: Groups, kinds: NDArray[np.int64]) -> NDArray[np
     return renumber(kinds * (int(most.max()) + 1) + most)
 
 
-def _left_out(manifest: Mapping[str, Any]) -> Suppression:
+def _left_out(manifest: Manifest) -> Suppression:
     """Return what the finer release says of rows and people that were left out."""
-    gone = {name: manifest.get(name, 0) for name in COUNTS}
-    if "people" not in manifest:
-        return Suppression(in_the_way=gone["suppressed"])
-    return Suppression(
-        in_the_way=gone["suppressed_people"], of_people=gone["suppressed"], capped=gone["capped"]
-    )
+    gone = manifest.suppressed or 0
+    if manifest.people is None:
+        return Suppression(in_the_way=gone)
+    people, capped = manifest.suppressed_people or 0, manifest.capped or 0
+    return Suppression(in_the_way=people, of_people=gone, capped=capped)
 
 
-def _columns(finer: Mapping[str, Any], coarser: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _columns(finer: Manifest, coarser: Manifest) -> list[StatedColumn]:
     """Return what is said of the columns of the finer release, with what is covered now."""
-    covered = {c["name"]: {k: c[k] for k in ("domain",) if k in c} for c in coarser["columns"]}
-    return [c | covered[c["name"]] for c in finer["columns"] if c["name"] in covered]
+    covered = coarser.by_name
+    return [c.but(domain=covered[c.name].domain) for c in finer.columns if c.name in covered]

@@ -164,7 +164,7 @@ def compared(
     task, coded = prepared.task, prepared.task.coded
     chosen = [choose_method(one, asked) for one in methods] if methods else _fitting(task)
     # Several rows of a person share one box, and what is near goes by people.
-    bound = least_loss(coded, asked) if coded.people is None else None
+    bound = least_loss(coded, asked) if not coded.person_of.given else None
     remarks: list[str] = []
     questions = _draw(table[coded.rows], schema, queries, remarks)
     learn = None
@@ -193,7 +193,7 @@ def compared(
                 squared_error=release.squared_error,
                 risk=audit.worst_risk,
                 holds=audit.holds,
-                groups=release.manifest["groups"],
+                groups=release.manifest.groups,
                 seconds=made.seconds,
                 megabytes=made.megabytes,
             )

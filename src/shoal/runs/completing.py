@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.manifest import MANIFEST
 from shoal.errors import NotAchievable, UsageError, option
 from shoal.progress import Progress, silent
+from shoal.release.manifest import MANIFEST
 from shoal.release.places import new_directory
 from shoal.runs.correcting import spelled
 from shoal.runs.estimating import EXACT_LIKELIHOOD, check_asked

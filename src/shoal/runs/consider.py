@@ -41,9 +41,9 @@ def considered(
     tables that the file links with this one.
     """
     said = read_settings(file)
-    schema, missing = said.schema(), cast("Missing", said.missing or "error")
+    schema, missing = said.schema(), said.ask.missing or "error"
     found = []
-    for text in said.require:
+    for text in cast("Sequence[str]", said.ask.require):
         try:
             found.append(consider(table, schema, text, missing, linked))
         except ShoalError as problem:

@@ -78,10 +78,10 @@ def search_again(release: Analysable, name: str, order: NDArray[np.int32]) -> ob
             spelled(release.values[name]).gather(order),
         ]
     )
-    types = {one["name"]: one["type"] for one in manifest["columns"] if "type" in one}
+    types = {one.name: one.type for one in manifest.columns if one.type is not None}
     schema = Schema(quasi=list(release.quasi), sensitive=name, types=types)
     return anonymize(
-        table, schema, require=manifest["require"], method=manifest["method"], form=TWO_TABLES
+        table, schema, require=manifest.require, method=manifest.method, form=TWO_TABLES
     )
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from shoal.audit.manifest import REPORT
 from shoal.engines.base import is_spark
 from shoal.engines.local import choose_engine, engine_of
 from shoal.errors import NotAchievable, OutputError
@@ -22,9 +21,10 @@ from shoal.methods.choice import best_of, check_least_risk, lost, quickest_first
 from shoal.progress import Laps, Progress, silent
 from shoal.release.building import build_release
 from shoal.release.layout import Randomness
+from shoal.release.manifest import REPORT
 from shoal.runs.asked import say_asked
 from shoal.runs.auditing import audited
-from shoal.runs.checks import prepare, reads_files
+from shoal.runs.checks import prepare, private_files, reads_files
 from shoal.runs.holding import held_file, hold_out
 from shoal.runs.outlets import is_outlet, publish
 from shoal.runs.percentiles import check_published
@@ -154,8 +154,7 @@ def release_here(
     if not trial:
         check_columns(settled, table, prepared)
     share = read_share(run.suppress)
-    if task.coded.people is None:
-        check_least_risk(task, gone=int(len(task.coded) * share))
+    check_least_risk(task, gone=int(len(task.coded) * share))
     with laps.timed("search", progress):
         first = chosen
         chosen, (task, found, suppression) = _solve(run, task, first, share)
@@ -238,8 +237,7 @@ def go(run: Run, progress: Progress = silent, tell: Tell = unheard) -> Outcome:
     for one in release.remarks(named=named, escaped=escaped, seed=run.seed):
         remark(one)
     public = () if is_outlet(target) else sorted(Path(target).iterdir())
-    private = (run.linkage, run.owner_report, run.hold_out_file)
-    own = [Path(one) for one in private if one is not None]
+    own = [Path(path) for path, grows in private_files(run).values() if not grows]
     return Outcome(release, audit, tuple(said), (*public, *own), name_of(target))
 
 
@@ -263,7 +261,7 @@ def _publish(run: Run, progress: Progress, tell: Tell) -> tuple[Release, Audit]:
             tell(Remark(said, warning=True))
 
     release, audit = written(replace(run, table=frame), progress, tell, warn)
-    history.add(release.origins, release.manifest["require"], name_of(str(run.output)))
+    history.add(release.origins, release.manifest.require, name_of(str(run.output)))
     return release, audit
 
 

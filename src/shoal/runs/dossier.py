@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.ask.ask import Ask
 from shoal.audit.claims import manifest_schema
 from shoal.audit.dominance import dominance, group_sizes
 from shoal.audit.identification import identification, threshold_of
@@ -29,7 +30,6 @@ from shoal.runs.facts import facts, facts_of
 from shoal.runs.person import PEOPLE
 from shoal.table.reading import read_table, take_frame
 from shoal.table.schema import Schema
-from shoal.table.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shoal.audit.forms import Tables
+    from shoal.release.manifest import Manifest
 
 FORMATS = (".html", ".docx")
 
@@ -100,10 +101,10 @@ def dossier(
         raise UsageError(msg)
     beside = path.with_name(f"{path.stem}-private{path.suffix}")
     _check_places(place, path, beside)
-    said = Settings() if schema is None else checked_settings(schema)
+    said = Ask() if schema is None else checked_settings(schema).ask
     check_context(said.context)
     manifest = read_manifest(place)
-    answers = {**manifest.get("context", {}), **said.context}
+    answers = {**manifest.context, **said.context}
     tables = read_tables(place, manifest)
     known, complaints = _known(place, manifest)
     shown = public(asked, known | _measured(tables, manifest), answers, complaints)
@@ -151,42 +152,40 @@ def _check_places(directory: Path, *paths: Path) -> None:
             raise OutputError(msg)
 
 
-def _known(place: Path, manifest: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _known(place: Path, manifest: Manifest) -> tuple[dict[str, Any], list[str]]:
     """Return what the files of a release show, measured again where that takes nothing else."""
     schema = manifest_schema(manifest)
     from shoal.principles.requirement import requirements
 
     outside = any(
-        one.principle.population for one in requirements(manifest["require"], *schema.protected)
+        one.principle.population for one in requirements(manifest.require, *schema.protected)
     )
-    if manifest["groups"] is None or outside:  # which takes the original, or a population
+    if not manifest.grouped or outside:  # which takes the original, or a population
         return facts_of(place), []
     found = audited(place)
     if found.shown is None:
         raise AuditFailed(" ".join(found.complaints()))
-    return facts(manifest | {"measured": found.measured()}, found.alike, found.shown), (
+    return facts(manifest.but(measured=found.measured()), found.alike, found.shown), (
         found.complaints()
     )
 
 
-def _measured(tables: Tables, manifest: dict[str, Any]) -> dict[str, Any]:
+def _measured(tables: Tables, manifest: Manifest) -> dict[str, Any]:
     """Return what norms ask and no report shows: Safe Harbor, thresholds and dominance."""
-    rows, columns = tables.rows, manifest["columns"]
+    rows, columns = tables.rows, manifest.columns
     people = rows if tables.people is None else tables.people
     cells = {
-        one["name"]: (people if one["role"] == "quasi" else rows)[one["name"]]
+        one.name: (people if one.quasi else rows)[one.name]
         for one in columns
-        if one["name"] in (people if one["role"] == "quasi" else rows).columns
+        if one.name in (people if one.quasi else rows).columns
     }
-    shown = [one for one in columns if one["name"] in cells]
+    shown = [one for one in columns if one.name in cells]
     for name, table in tables.linked.items():  # under both names
-        more = [
-            one | {"name": f"{name}.{one['name']}"} for one in manifest["tables"][name]["columns"]
-        ]
+        more = manifest.linked_columns(name)
         shown += more
-        cells |= {one["name"]: table[one["name"]] for one in more}
-    grouped = manifest["groups"] is not None
-    sensitive = [one["name"] for one in columns if one["role"] == "sensitive"]
+        cells |= {one.name: table[one.name] for one in more}
+    grouped = manifest.grouped
+    sensitive = manifest.named("sensitive")
     return {
         "harbor": [one.to_dict() for one in safe_harbor(cells, shown)],
         "group_sizes": group_sizes(rows) if grouped else None,
@@ -198,10 +197,10 @@ def _measured(tables: Tables, manifest: dict[str, Any]) -> dict[str, Any]:
 def _private(
     place: Path,
     tables: Tables,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     table: pl.DataFrame,
     person: str | None,
-    said: Settings,
+    said: Ask,
     answers: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return what the original table adds: for the owner alone."""
@@ -211,18 +210,18 @@ def _private(
     size = answers.get("population_size", "").replace(",", "").replace("_", "").strip()
     whole = int(size) if size.isdecimal() and int(size) >= int(sizes.sum()) else None
     return {
-        "initial": identification(sizes, sizes, threshold_of(manifest))
-        | {"people": int(sizes.sum()), "several": stranger.whom is not None},
+        "initial": identification(sizes, sizes, threshold_of(manifest.threshold))
+        | {"people": int(sizes.sum()), "several": stranger.whom.given},
         "population": None if whole is None else population_risk(sizes, whole),
         "person": stranger.view(chosen),
         "among": None if sample.complete else len(sample),
-        "attack": _attacked(place, table, person if stranger.whom is not None else None, said),
-        "removed": [*said.roles.get("identifying", [])],
+        "attack": _attacked(place, table, person if stranger.whom.given else None, said),
+        "removed": [*said.identifying],
     }
 
 
 def _attacked(
-    place: Path, table: pl.DataFrame, person: str | None, said: Settings
+    place: Path, table: pl.DataFrame, person: str | None, said: Ask
 ) -> dict[str, Any] | str:
     """Return what attacks reach, or why they cannot be made."""
     whom = None if person is None else Schema(person=person)

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.audit.claims import kinds_of, manifest_schema
+from shoal.audit.claims import manifest_schema
 from shoal.audit.gate import open_stated, open_tables, refuse
 from shoal.audit.identification import identification, least_size, threshold_of
-from shoal.audit.manifest import REPORT
 from shoal.audit.tables import find_parts, read_tables
 from shoal.audit.verify import audit_table
+from shoal.release.manifest import REPORT
 from shoal.table.columns import Handed
 from shoal.table.forms import RELEASE
 from shoal.utility.shown import shown
@@ -26,28 +26,27 @@ from shoal.utility.shown import shown
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shoal.release.manifest import Manifest
+
 DIGITS = 6  # of numbers, so that every machine computes the same ones
 CLOSE = 1e-7  # by which numbers may differ from one version of a library to the next
 
 
 def facts(
-    manifest: dict[str, Any], alike: NDArray[np.int64] | None, seen: dict[str, Any]
+    manifest: Manifest, alike: NDArray[np.int64] | None, seen: dict[str, Any]
 ) -> dict[str, Any]:
     """Return everything that a report shows, as plain values.
 
     `alike` counts who share each description, None where there are no groups; `seen` is what the
     tables show.
     """
-    stated = manifest | {
-        "columns": [
-            {key: said for key, said in one.items() if key != "domain"}
-            for one in manifest["columns"]
-        ],
-        "digests": {name: said for name, said in manifest["digests"].items() if name != REPORT},
-    }
+    stated = manifest.but(
+        columns=[one.but(domain=None) for one in manifest.columns],
+        digests={name: said for name, said in manifest.digests.items() if name != REPORT},
+    ).to_dict()
     exposure, sizes = None, []
     if alike is not None:
-        limit = threshold_of(manifest)
+        limit = threshold_of(manifest.threshold)
         found = identification(alike, alike, limit)
         exposure = {"threshold": str(limit), "least_size": least_size(limit)} | found
         kinds, counts = np.unique(alike, return_counts=True)
@@ -65,7 +64,7 @@ def facts_of(directory: str | Path) -> dict[str, Any]:
     from shoal.audit.slices import AT_ONCE, audit_parts, is_sliced
 
     if is_sliced(place, manifest, ()):
-        parts = find_parts(place, RELEASE, manifest["digests"])
+        parts = find_parts(place, RELEASE, manifest.digests)
         assert parts is not None
         counted = audit_parts(parts, manifest, ())
         refuse(place, list(counted.problems))
@@ -73,11 +72,11 @@ def facts_of(directory: str | Path) -> dict[str, Any]:
         return facts(manifest, counted.alike, shown(tables, manifest))
     tables = open_tables(place, manifest, lean=True)
     seen = shown(tables, manifest)
-    if manifest["groups"] is None:
+    if not manifest.grouped:
         return facts(manifest, None, seen)
     handed, linked, schema = Handed(tables.rows), tables.linked, manifest_schema(manifest)
     del tables  # so that quasi cells can go as soon as the groups are known
-    found = audit_table(handed, schema, (), kinds=kinds_of(manifest), linked=linked)
+    found = audit_table(handed, schema, (), kinds=manifest.kinds, linked=linked)
     return facts(manifest, found.alike, seen)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hmac
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,7 @@ from shoal.exact import read_share
 from shoal.release.layout import Randomness
 from shoal.release.places import whole_file
 from shoal.runs.outlets import is_outlet
-from shoal.table.coding import code_persons
+from shoal.table.coded import persons_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.release.ledger import Ledger
+    from shoal.release.manifest import Manifest
     from shoal.runs.run import Run
 
 WHOLE = 2**256  # one more than the largest digest, as a number
@@ -62,10 +63,9 @@ class Held:
         people = {} if self.people is None else {"held_out_people": self.people}
         return {"held_out": self.table.height, **people}
 
-    def state(self, manifest: dict[str, Any]) -> None:
+    def state(self, manifest: Manifest) -> None:
         """Say in a manifest how many they are."""
-        manifest["rows_in"] += self.table.height
-        manifest.update(self.counts)
+        manifest.say(rows_in=(manifest.rows_in or 0) + self.table.height, **self.counts)
 
 
 def check_hold_out(run: Run) -> None:
@@ -103,12 +103,10 @@ def _share(run: Run) -> Fraction:
 
 def hold_out(run: Run, table: pl.DataFrame) -> Held:
     """Draw the control group of a table."""
-    if run.schema.person is None:
-        whom = np.arange(table.height)
-    else:
+    if run.schema.persons:
         run.schema.check(table.columns)
-        whom = code_persons(table[run.schema.person])
-    people = int(whom.max()) + 1 if len(whom) else 0
+    whom = persons_of(table, run.schema.person)
+    people = len(whom)
     count = int(people * _share(run))
     if not count:
         msg = (
@@ -119,7 +117,7 @@ def hold_out(run: Run, table: pl.DataFrame) -> Held:
     (order,) = Randomness(run.seed).permutations(people)
     chosen = np.zeros(people, bool)
     chosen[order[:count]] = True
-    return Held.of(run, table, chosen[whom])
+    return Held.of(run, table, whom.of_row(chosen))
 
 
 def hold_out_in_series(

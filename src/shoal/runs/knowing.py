@@ -140,7 +140,7 @@ def knowing_release(directory: str | Path, original: Any, schema: Schema | None 
     """Measure it for the method and the requirement of a release; weights come from the schema."""
     manifest = read_manifest(Path(directory))
     stated = manifest_schema(manifest)
-    kept = [one["name"] for one in manifest["columns"] if one.get("never_mix")]
+    kept = [one.name for one in manifest.columns if one.never_mix]
     check_plain(stated.person, kept)
     known = Schema(
         quasi=stated.quasi,
@@ -152,7 +152,7 @@ def knowing_release(directory: str | Path, original: Any, schema: Schema | None 
         **stated.said_of((*stated.quasi, *stated.sensitive)),
     )
     people = read_table(original) if isinstance(original, str | Path) else take_frame(original)
-    return knows_method(people, known, require=manifest["require"], method=manifest["method"])
+    return knows_method(people, known, require=manifest.require, method=manifest.method)
 
 
 def _measured(task: Task, method: Method) -> Knowing:

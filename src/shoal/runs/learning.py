@@ -226,7 +226,7 @@ def learning_utility(
     >>> import polars, shoal
     >>> people = polars.DataFrame({"age": range(200), "pay": [10 * age for age in range(200)]})
     >>> schema = shoal.Schema(quasi="age", sensitive="pay")
-    >>> found = shoal.learning_utility(people, schema, require="KAnonymity(k=2)")
+    >>> found = shoal.measures.learning_utility(people, schema, require="KAnonymity(k=2)")
     >>> found.metric, found.kept > 0.9
     ('r2', True)
     """

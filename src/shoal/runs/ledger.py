@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.ask.options import SHARE, options_of
 from shoal.audit.identification import release_groups
 from shoal.errors import InputError, NotAchievable, UsageError, option
+from shoal.exact import read_share
 from shoal.methods.choice import choose_method
-from shoal.principles.groups import renumber
 from shoal.principles.k_anonymity import KAnonymity
 from shoal.principles.requirement import Requirement
 from shoal.release.cells import cells, spans
@@ -24,7 +25,9 @@ from shoal.release.ledger import GROUP, HERE, WHO
 from shoal.runs.doing import release_here
 from shoal.table.coded import code_table
 from shoal.table.coding import code_column, code_lenient
+from shoal.table.files import FORMATS
 from shoal.table.forms import INTERVALS, TWO_TABLES
+from shoal.table.partition import Partition, renumber
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,25 +63,27 @@ class Turn:
     method: str | None = None
 
 
-def fixed_by(
-    schema: Schema, asked: list[Requirement], columns: list[str], **more: Any
-) -> dict[str, Any]:
+def fixed_by(run: Run, columns: list[str]) -> dict[str, Any]:
     """Return what a ledger fixes for all of its runs."""
-    return {
-        "columns": columns,
-        "quasi": list(schema.quasi),
-        "sensitive": list(schema.sensitive),
-        "other": list(schema.other),
-        "pseudonymize": list(schema.pseudonymize),
-        "person": schema.person,
-        "never_mix": list(schema.never_mix),
-        "hierarchies": {name: repr(one) for name, one in schema.hierarchies.items()},
-        "order": {name: list(labels) for name, labels in schema.order.items()},
-        "decimal": schema.decimal,
-        "rounding_and_thresholds": {name: one.words for name, one in schema.trims.items()},
-        "require": [repr(one) for one in asked],
-        **more,
-    }
+    now: dict[str, Any] = {"format": run.format or FORMATS[0], "require": run.asked}
+    found: dict[str, Any] = {"columns": columns}
+    for name, known in options_of(run.asks).items():
+        if known.fixed:
+            owner = run if hasattr(run, name) else run.schema
+            value = now.get(name, getattr(owner, name))
+            share = known.kind == SHARE and value is not None
+            found[known.fixed] = str(read_share(value)) if share else _kept(value)
+    trims = {name: one.words for name, one in run.schema.trims.items()}
+    return found | {"rounding_and_thresholds": trims}
+
+
+def _kept(value: Any) -> Any:
+    """Return a value as a ledger keeps it: plain ones as they are, others in the notation."""
+    if isinstance(value, list | tuple):
+        return [_kept(one) for one in value]
+    if isinstance(value, dict):
+        return {name: _kept(one) for name, one in value.items()}
+    return value if value is None or isinstance(value, str | int | float) else repr(value)
 
 
 def check_fixed(ledger: Ledger, now: Mapping[str, Any]) -> None:
@@ -210,7 +215,7 @@ def _born(
             "required."
         )
         return None
-    turn.method = born.manifest["method"]
+    turn.method = born.manifest.method
     turn.dropped = born.facts["dropped"]
     if born.suppression.rows:
         turn.notes.append(f"{born.suppression.rows:,} newcomers are left out, and may come later.")
@@ -407,10 +412,8 @@ def _outside(
     columns = list(ledger.fixed["columns"])
     table = pl.concat([ledger.rows.select(columns), now.select(columns)])
     coded = code_table(table, plain.only("quasi"), missing="value")
-    groups = renumber(ledger.rows[GROUP].to_numpy())
-    order = np.argsort(groups, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(groups))])
-    members = [order[starts[g] : starts[g + 1]] for g in groups[places]]
+    groups = Partition(renumber(ledger.rows[GROUP].to_numpy()))
+    members = [groups.rows(group) for group in groups.labels[places]]
     more = [np.append(m, ledger.rows.height + i) for i, m in enumerate(members)]
 
     def joined(parts: list[NDArray[np.int64]]) -> _Joined:

@@ -218,7 +218,7 @@ def _weighted(run: Run, shares: Mapping[str, float]) -> Run:
 
 def _lost_by(release: Release, shares: Mapping[str, float]) -> dict[str, float]:
     """Return what each quasi column loses, as a share of what the whole table has of it."""
-    lost: dict[str, float] = release.manifest["loss"]["ncp"]
+    lost: dict[str, float] = release.manifest.loss.ncp
     return {name: one * shares.get(name, 1.0) for name, one in lost.items()}
 
 
@@ -227,6 +227,6 @@ def _multiplied(
 ) -> ForeseenLoss:
     """Return an estimate: what rows lost, so many times."""
     ncp = {name: min(1.0, one * factor) for name, one in lost.items()}
-    was = sum(release.manifest["loss"]["ncp"].values())
-    gcp = release.manifest["loss"]["gcp"] * (sum(ncp.values()) / was if was else 1.0)
+    was = sum(release.manifest.loss.ncp.values())
+    gcp = release.manifest.loss.gcp * (sum(ncp.values()) / was if was else 1.0)
     return ForeseenLoss(release, gcp, ncp, rows, all_rows=False, factor=factor, rough=rough)

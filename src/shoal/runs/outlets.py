@@ -10,7 +10,7 @@ import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -28,13 +28,7 @@ from shoal.release.places import (
 from shoal.release.staging import staging
 from shoal.runs.auditing import accept, audit_written
 from shoal.runs.publish import write_tables
-from shoal.table.databases.access import (
-    check_target,
-    file_of,
-    is_address,
-    moved,
-    write_address,
-)
+from shoal.table.databases.access import check_target, file_of, is_address, moved, write_address
 from shoal.table.files import FORMATS
 from shoal.table.forms import RELEASE, TWO_TABLES
 
@@ -42,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from shoal.audit.verify import Audit
+    from shoal.release.manifest import Manifest
     from shoal.runs.release import Release
 
 STDOUT = "-"
@@ -114,7 +109,7 @@ def _into_database(
 
         with _standing(target, force=force) as place:
             found = write_address(place, _for_databases(release), force=force, accept=accepted)
-    release.manifest.update(found.statement(), measured=found.measured())
+    found.state(release.manifest)
     progress("write", 1.0)
     return found
 
@@ -140,7 +135,7 @@ def _for_databases(release: Release) -> pl.DataFrame:
     return table.with_columns(pl.col(name).cast(pl.String) for name in dates)
 
 
-def _as_read(table: pl.DataFrame, manifest: dict[str, Any]) -> pl.DataFrame:
+def _as_read(table: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
     return as_meant(one_cell_each(table, manifest), manifest)
 
 
@@ -157,7 +152,7 @@ def _to_stdout(
         write_tables(release, Path(staged), format)
         progress("audit", 0.0)
         found = audit_written(release, Path(staged))
-        release.manifest.update(found.statement(), measured=found.measured())
+        found.state(release.manifest)
         place_linkage()
         progress("audit", 1.0)
         with (Path(staged) / f"{RELEASE}.{format}").open("rb") as file:

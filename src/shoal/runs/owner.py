@@ -25,6 +25,7 @@ from shoal.principles.guarantee import PATIENCE, guarantee
 from shoal.principles.planning import frontier
 from shoal.runs.person import most_exposed
 from shoal.runs.remarks import Counted, alike_outside, members
+from shoal.table.coded import persons_of
 from shoal.table.coding import code_lenient
 from shoal.table.forms import MEANS
 from shoal.table.schema import PERSON, RESERVED, Schema
@@ -65,7 +66,7 @@ def collect_owner(release: ReleaseData, audit: Audit, limit: Fraction) -> dict[s
         "times_least": _times_least(release),
         "squared_error": release.squared_error if release.form == MEANS else None,
         "exposure": exposure(release, audit, counted.coded, counted.before, counted.after, limit),
-        "fidelity": fidelity(release, release.coded.people),
+        "fidelity": fidelity(release),
         "bias": [
             one.to_dict() | {"sentence": str(one)}
             for one in cell_bias(plain_text(release), release.manifest)
@@ -77,10 +78,7 @@ def collect_owner(release: ReleaseData, audit: Audit, limit: Fraction) -> dict[s
 
 def riskiest(release: ReleaseData) -> dict[str, Any]:
     """Gather who is most at risk, and what leaving rows out changed."""
-    from shoal.audit.survey import (
-        survey,  # which knows every principle
-        survey_people,
-    )
+    from shoal.audit.survey import survey_column  # which knows every principle
 
     facts: dict[str, Any] = {
         "suppression": str(release.suppression),
@@ -99,12 +97,10 @@ def riskiest(release: ReleaseData) -> dict[str, Any]:
     if not release.schema.sensitive:
         return facts
     table, schema = plain_text(release), published_schema(release)
-    if PERSON in table.columns:
-        published = open_published(table, schema, RESERVED)
-        members = Members.of(published.groups, table[PERSON], known=release.coded.rows_known)
-        columns = tuple(survey_people(published, members, name) for name in schema.sensitive)
-    else:
-        columns = survey(table, schema, group=RESERVED).columns
+    published = open_published(table, schema, RESERVED)
+    whom = persons_of(table, PERSON if PERSON in table.columns else None)
+    members = Members.of(published.groups, whom, known=release.coded.rows_known)
+    columns = tuple(survey_column(published, members, name) for name in schema.sensitive)
     strips = [_strips(release, one) for one in columns]
     return facts | {"columns": list(columns), "strips": strips, "answer": _answer(columns)}
 
@@ -115,8 +111,8 @@ def _bounded(release: ReleaseData) -> bool:
     Who is left out changes what the others can reach, several rows of a person share one box, and
     very large tables would take minutes.
     """
-    people, gone = release.coded.people, release.suppression.rows
-    return not (gone or people is not None or len(release.coded) > MOST)
+    coded, gone = release.coded, release.suppression.rows
+    return not (gone or coded.person_of.given or len(coded) > MOST)
 
 
 def _times_least(release: ReleaseData) -> float | None:
@@ -124,7 +120,7 @@ def _times_least(release: ReleaseData) -> float | None:
     if not _bounded(release):
         return None
     least = least_loss(release.coded, release.requirements)
-    return times_least(release.manifest["loss"]["gcp"], least)
+    return times_least(release.manifest.loss.gcp, least)
 
 
 def _requirement(finding: Finding, release: ReleaseData, counted: Counted) -> dict[str, Any]:
@@ -132,9 +128,9 @@ def _requirement(finding: Finding, release: ReleaseData, counted: Counted) -> di
     names = finding.requirement.columns
     value = counted.coded.value(names) if names else None
     if principle.population and release.population is not None:
-        before = replace(before, people=alike_outside(release, before))
+        before = replace(before, matches=alike_outside(release, before))
     entry: dict[str, Any] = {"risk_before": float(principle.measure(before, value).risk)}
-    if value is not None and value.sets is not None:
+    if value is not None and value.several:
         return entry  # what theorems say of before is about one value each
     if isinstance(principle, OneDimensional) and value is not None:
         (column,) = value.columns

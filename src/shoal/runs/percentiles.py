@@ -16,7 +16,7 @@ from shoal.exact import read_share
 from shoal.release.layout import Randomness
 from shoal.table.coded import kept_rows
 from shoal.table.coding import code_persons
-from shoal.table.people import places_among
+from shoal.table.partition import PersonOf
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,9 +55,9 @@ def offered_rows(
     stays = kept_rows(table, schema, run.missing)
     if schema.person is None or schema.most_rows is None:
         return stays, None
-    people = code_persons(table[schema.person].filter(stays))
-    (order,) = Randomness(run.seed).permutations(len(people))
-    turns = places_among(people, order)
+    whom = PersonOf(code_persons(table[schema.person].filter(stays)))
+    (order,) = Randomness(run.seed).permutations(len(whom.labels))
+    turns = whom.turns(order)
     kept = stays.arg_true().filter(pl.Series(turns < schema.most_rows))
     return pl.int_range(table.height, eager=True).is_in(kept.implode()), turns
 

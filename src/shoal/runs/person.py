@@ -89,8 +89,8 @@ def most_exposed(release: ReleaseData) -> tuple[PersonView, str]:
         for one in (*coded.quasi, *coded.sensitive)
     }
     table = pl.DataFrame(columns)
-    if release.schema.person is not None and coded.people is not None:
-        table = table.with_columns(pl.Series(release.schema.person, coded.people[real]))
+    if release.schema.person is not None and coded.person_of.given:
+        table = table.with_columns(pl.Series(release.schema.person, coded.person_of.labels[real]))
     stranger = _stranger(release, table)
     chosen, sample = stranger.most_exposed(PEOPLE)
     among = "everybody" if sample.complete else f"{len(sample):,} people drawn at random"

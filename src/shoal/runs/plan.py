@@ -20,7 +20,7 @@ from shoal.principles.remedies import crowd_of, left_out, remedies
 from shoal.principles.requirement import read_requirement, requirements
 from shoal.runs.checks import with_linked
 from shoal.runs.run import Run
-from shoal.table.people import CodedPeople
+from shoal.table.people import by_people
 from shoal.table.reading import take_frame
 from shoal.table.schema import LABELS
 
@@ -185,17 +185,13 @@ def _rows_of_several(coded: Coded, value: Sensitive | None) -> int | None:
     None for rows, for people with one value each and equally many rows, or of whom these are not
     known: they are planned for as rows are.
     """
-    if not isinstance(coded, CodedPeople):
-        return None
-    assert coded.table is not None
-    assert coded.table.people is not None
-    counts = np.bincount(coded.table.people)
-    most = coded.table.most_rows
+    rows = coded.table
+    counts, most = rows.person_of.sizes, rows.most_rows
     if most is not None and counts.max() > most:
         raise UsageError(BY_CHANCE)
-    apart = coded.table.rows_known and len(np.unique(counts)) > 1
-    several = value is not None and value.sets is not None
-    return len(coded.table) if apart or several else None
+    apart = rows.rows_known and len(np.unique(counts)) > 1
+    several = value is not None and value.several
+    return len(rows) if apart or several else None
 
 
 def _one_column(schema: Schema) -> str:
@@ -259,4 +255,4 @@ def coded_for(run: Run, require: Require) -> tuple[Coded, Requirement]:
     linked = {name: run.linked[name] for name in schema.linked}
     table, settled = replace(run, schema=schema, require=asked, linked=linked).settled(table)
     coded = with_linked(settled, settled.coded(table), table)
-    return coded if coded.people is None else CodedPeople.of(coded), asked
+    return by_people(coded), asked

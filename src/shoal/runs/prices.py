@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from shoal.ask.usual import EVERYBODY, KNOWN
 from shoal.engines.people import check_method
 from shoal.errors import ShoalError, UsageError
 from shoal.methods.choice import TRIED
@@ -19,7 +20,6 @@ from shoal.runs.run import Run
 from shoal.table.forms import FORMS, INTERVALS
 from shoal.table.reading import take_frame
 from shoal.utility.workload import Workload
-from shoal.views.usual import EVERYBODY, KNOWN
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +55,7 @@ def price(
         others = [one for one in run.schema.quasi if one != drop]
         run = Run.load(file, table=table, quasi=others, **changes)
     found = estimate(run, table, whole=whole, reach=reach, like=like, patience=PATIENCE)
-    stated = found.release.manifest
+    stated = found.release.manifest.to_dict()
     return {
         "loss": {"gcp": found.gcp, "ncp": found.ncp},
         "columns": stated["columns"],

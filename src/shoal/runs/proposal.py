@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.ask.usual import EVERYBODY
 from shoal.errors import NotAchievable
 from shoal.exact import percent, tidy
 from shoal.methods.choice import choose_method
@@ -23,11 +24,10 @@ from shoal.runs.look import about, beyond_the_cap, some_people
 from shoal.runs.losing import SAMPLE as ESTIMATED
 from shoal.runs.losing import estimate, reach_of
 from shoal.runs.run import Run
-from shoal.table.coded import Sensitive
-from shoal.table.coding import code_lenient, code_persons
+from shoal.table.coded import Sensitive, persons_of
+from shoal.table.coding import code_lenient
 from shoal.table.missing import complete_rows, is_missing
 from shoal.table.settling import settle
-from shoal.views.usual import EVERYBODY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from shoal.runs.consider import Linked
     from shoal.table.column import Column
     from shoal.table.missing import Missing
+    from shoal.table.partition import PersonOf
     from shoal.table.schema import Schema
 
 MOST = 5  # the m and l to start from where the table allows it
@@ -234,7 +235,7 @@ def _members(table: pl.DataFrame, schema: Schema, policy: Missing) -> int:
     """Return how many people, or rows, are complete enough to be published."""
     kept, settled = settle(table, schema)
     keep = complete_rows(kept, (*settled.quasi, *settled.sensitive), policy)
-    return int(keep.sum()) if schema.person is None else kept.filter(keep)[schema.person].n_unique()
+    return len(persons_of(kept.filter(keep), schema.person))
 
 
 def _price(some: pl.DataFrame, run: Run) -> float | None:
@@ -248,7 +249,7 @@ def _price(some: pl.DataFrame, run: Run) -> float | None:
         release = trial_of(replace(run, table=some))
     except NotAchievable:
         return None
-    counted = release.manifest["rows"] + release.suppression.rows
+    counted = release.manifest.rows + release.suppression.rows
     gone = max(0, release.suppression.capped - beyond_the_cap(some, run.schema))
     return (release.loss * counted + gone) / (counted + gone)
 
@@ -299,21 +300,19 @@ def _candidates(
         if any(len(one) > 1 for one in others):
             yield _joined([first[0], *(one[0] for one in others)])
         yield from (_joined([one, *(other[-1] for other in others)]) for one in first)
-    k, whom = min(least, kept.height), "rows"
-    if schema.person is not None:
-        k, whom = min(least, kept[schema.person].n_unique()), "people"
+    k, whom = min(least, len(whose)), whose.whom
     nothing = "it limits no guess of a sensitive value"
     yield ((), (f"At least {k} {whom} share every combination of quasi-identifiers; {nothing}.",))
 
 
 def _protected(
     table: pl.DataFrame, schema: Schema, policy: Missing
-) -> tuple[pl.DataFrame, Schema, NDArray[np.int64] | None]:
+) -> tuple[pl.DataFrame, Schema, PersonOf]:
     """Return the rows that can be published, with their numbers read, and whom each is about."""
     table, schema = settle(table, schema)
     table = schema.read_numbers(table, "sensitive")
     kept = table.filter(complete_rows(table, (*schema.quasi, *schema.sensitive), policy))
-    return kept, schema, None if schema.person is None else code_persons(kept[schema.person])
+    return kept, schema, persons_of(kept, schema.person)
 
 
 def _joined(several: Sequence[Promise]) -> Promise:
@@ -322,9 +321,7 @@ def _joined(several: Sequence[Promise]) -> Promise:
     return require, tuple(why for _, whys in several for why in whys)
 
 
-def promises(
-    cells: pl.Series, schema: Schema, whose: NDArray[np.int64] | None = None
-) -> list[Promise]:
+def promises(cells: pl.Series, schema: Schema, whose: PersonOf) -> list[Promise]:
     """Return what can be required of one sensitive column, the most telling first."""
     name = cells.name
     if not len(cells):
@@ -333,7 +330,7 @@ def promises(
     column = code_lenient(cells, kind=kind, order=schema.order.get(name))
     found: list[Promise] = []
     if column.numeric and kind in {"numeric", "date"}:
-        widths = list(_widths(column, rows=whose is None))
+        widths = list(_widths(column, rows=not whose.given))
         found += [*widths[:1], *widths[2:3]]
     if kind == "code":
         found += _alike(column)
@@ -392,13 +389,10 @@ def _most(counts: NDArray[np.int64], missing: int | None) -> int:
     return int(known.max(initial=0)) + lacking
 
 
-def _shares(column: Column, whose: NDArray[np.int64] | None) -> Iterator[Promise]:
+def _shares(column: Column, whose: PersonOf) -> Iterator[Promise]:
     """Yield that no value is too frequent, among rows, or among the people whose rows they are."""
-    held, rows, whom = column.codes, len(column.codes), "rows"
-    if whose is not None:
-        held = np.unique(np.stack([column.codes, whose]), axis=1)[0]  # by each person once
-        rows, whom = len(np.unique(whose)), "people"
-    most = _most(np.bincount(held, minlength=column.distinct), column.missing)
+    most = _most(whose.count(column.codes, column.distinct), column.missing)
+    rows, whom = len(whose), whose.whom
     largest, l = rows // most, 1
     share = f"{percent(most / rows, 1)} of the {whom} have the most frequent value of {column.name}"
     share += " or none" if column.missing is not None else ""

@@ -6,24 +6,24 @@ The report is made of what was read back, and of nothing else.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.ask.usual import THRESHOLD
 from shoal.audit.asked import check_asked
+from shoal.audit.described import Wrong
 from shoal.audit.identification import check_threshold
-from shoal.audit.manifest import MANIFEST, REPORT, check_shape
-from shoal.audit.shapes import Wrong
+from shoal.audit.manifest import check_shape
 from shoal.audit.tables import digest_of
 from shoal.errors import AuditFailed, InputError, OutputError, UsageError
 from shoal.exact import upward
 from shoal.progress import Laps, Progress, silent
+from shoal.release.manifest import MANIFEST, REPORT
 from shoal.release.places import _real, appear, as_output_errors, check_output, linkage_file
 from shoal.release.staging import staging, sync, turn_in, undisturbed
-from shoal.release.statement import withhold
 from shoal.release.writing import write_as
 from shoal.runs.auditing import audit_written
 from shoal.runs.facts import facts
@@ -31,7 +31,6 @@ from shoal.table.files import FORMATS
 from shoal.table.forms import CODEBOOK
 from shoal.table.strict import read_json
 from shoal.utility.codebook import codebook
-from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
     from shoal.audit.forms import Tables
     from shoal.audit.verify import Audit
+    from shoal.release.manifest import Manifest
     from shoal.runs.release import Release
 
 
@@ -76,7 +76,7 @@ def write_release(
 
         with laps.timed("audit", progress):
             found = audit_written(release, staged, progress, describe=describe)
-        release.manifest.update(found.statement(), measured=found.measured())
+        found.state(release.manifest)
         with laps.timed("report", progress):
             write_report(release.manifest, found, staged, progress)
         release.settings["seconds"] = laps.seconds
@@ -99,43 +99,41 @@ def dated(threshold: float | str) -> dict[str, Any]:
 
 
 def say_when(
-    manifest: dict[str, Any], threshold: float | str, format: str | None = None
+    manifest: Manifest, threshold: float | str, format: str | None = None
 ) -> dict[str, Any]:
     """Put into a manifest what is known when it is written: the day, and what it is asked for.
 
     Returned is what is taken out of it, where the owner withholds how many rows were left out.
     """
-    manifest |= dated(threshold)
-    manifest["asked"].pop("format", None)  # of a release that was written otherwise before
-    if format not in {None, FORMATS[0]}:
-        manifest["asked"]["format"] = format
-    return withhold(manifest) if manifest["asked"].get("withhold_counts") else {}
+    manifest.say(**dated(threshold))
+    manifest.asked.format = None if format == FORMATS[0] else format
+    return manifest.withhold() if manifest.asked.withhold_counts else {}
 
 
-def write_codebook(table: pl.DataFrame, manifest: dict[str, Any], staged: Path) -> None:
+def write_codebook(table: pl.DataFrame, manifest: Manifest, staged: Path) -> None:
     """Write a codebook, and note its digest."""
     write_text(staged / CODEBOOK, table.write_csv())
-    manifest["digests"][CODEBOOK] = digest_of(staged / CODEBOOK)
+    manifest.digests[CODEBOOK] = digest_of(staged / CODEBOOK)
 
 
 def write_report(
-    manifest: dict[str, Any], found: Audit, staged: Path, progress: Progress = silent
+    manifest: Manifest, found: Audit, staged: Path, progress: Progress = silent
 ) -> None:
     """Write the report, from what was read back alone, and last the manifest."""
     from shoal.views.html import render_report
 
     progress("report", 0.0)
     assert found.shown is not None
-    alike = None if manifest["groups"] is None else found.alike
+    alike = None if not manifest.grouped else found.alike
     write_text(staged / REPORT, render_report(facts(manifest, alike, found.shown)))
-    manifest["digests"][REPORT] = digest_of(staged / REPORT)
+    manifest.digests[REPORT] = digest_of(staged / REPORT)
     write_manifest(manifest, staged)
     progress("report", 1.0)
 
 
-def write_manifest(manifest: dict[str, Any], staged: Path) -> None:
+def write_manifest(manifest: Manifest, staged: Path) -> None:
     """Write a manifest, and raise where an audit could not read it."""
-    text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
+    text = manifest.to_json()
     write_text(staged / MANIFEST, text)
     try:
         check_shape(read_json(text))
@@ -149,7 +147,7 @@ def write_manifest(manifest: dict[str, Any], staged: Path) -> None:
 
 def write_tables(release: Release, staged: Path, format: str, progress: Progress = silent) -> None:
     """Write the published tables alone, and note their digests."""
-    rows = release.manifest["rows"]
+    rows = release.manifest.rows
     digests = {}
     for place, (stem, recoding) in enumerate(release.parts.items()):
 
@@ -160,7 +158,7 @@ def write_tables(release: Release, staged: Path, format: str, progress: Progress
         write_as(recoding, path, format, watch)
         sync(path)
         digests[path.name] = digest_of(path)
-    release.manifest["digests"] = digests
+    release.manifest.digests = digests
 
 
 def write_text(path: Path, text: str) -> None:

@@ -184,7 +184,7 @@ def _shown(
     texts = [cells(one, spans(one, groups)).to_list() for one in task.coded.quasi]
     found = []
     for group in range(len(groups)):
-        rows = groups.order[groups.starts[group] : groups.starts[group + 1]].tolist()
+        rows = groups.rows(group).tolist()
         who = tuple(sorted((int(combined[row]), values[row]) for row in rows))
         shown = tuple(text[group] for text in texts)
         if shown not in inside:

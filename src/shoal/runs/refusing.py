@@ -63,10 +63,10 @@ def check_columns(run: Run, table: pl.DataFrame, prepared: Prepared) -> None:
     coded, schema = prepared.task.coded, run.schema
     about = {name for one in run.asked for name in one.columns}
     check_labels(schema, coded, run.form, about)
-    shown = [(table, schema, coded.rows, coded.people)]
+    shown = [(table, schema, coded.rows, coded.person_of)]
     for each in coded.linked:
         linked = prepared.linked[each.name]
-        shown.append((linked.table, linked.schema, each.rows, each.people))
+        shown.append((linked.table, linked.schema, each.rows, each.person_of))
     tables: list[ShownRows] = []
     names: list[str] = []
     secret: set[str] = set()
@@ -80,7 +80,7 @@ def check_columns(run: Run, table: pl.DataFrame, prepared: Prepared) -> None:
             names += some
     if not names or schema.most_rows is not None:  # which rows go is chance
         return
-    people = len(coded) if coded.people is None else int(coded.people.max()) + 1
+    people = len(coded.person_of)
     whole = Groups(np.zeros(people, np.int64))
     found = count_columns(Everybody(whole, whole, tuple(tables)), names)
     left = int(people * read_share(run.suppress))  # at most
@@ -92,7 +92,7 @@ def check_columns(run: Run, table: pl.DataFrame, prepared: Prepared) -> None:
     ]
     if sure:
         alone = max(found[name].alone for name in sure)
-        raise _exposing(sure, alone / people, "rows" if coded.people is None else "people")
+        raise _exposing(sure, alone / people, coded.person_of.whom)
 
 
 def _exposing(names: Sequence[str], share: float, who: str) -> Exposing:
@@ -120,11 +120,8 @@ def check_labels(schema: Schema, coded: Coded, form: str, about: Collection[str]
     for column in map(as_it_was, coded.quasi) if form == TWO_TABLES else coded.quasi:
         if column.name in schema.nobody_knows:
             continue
-        people = rows = np.bincount(column.codes, minlength=column.distinct)
-        if coded.people is not None:
-            pairs = np.unique(coded.people.astype(np.int64) * column.distinct + column.codes)
-            people = np.bincount(pairs % column.distinct, minlength=column.distinct)
-        check_quasi(column, people, rows)
+        rows = np.bincount(column.codes, minlength=column.distinct)
+        check_quasi(column, coded.person_of.count(column.codes, column.distinct), rows)
     for column in (*coded.sensitive, *(one for each in coded.linked for one in each.sensitive)):
         if column.name in about and column.name not in schema.nobody_knows:
             rows = np.bincount(column.codes, minlength=column.distinct)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.audit.claims import kinds_of, manifest_schema
+from shoal.ask.usual import THRESHOLD
+from shoal.audit.claims import manifest_schema
 from shoal.audit.identification import check_threshold
 from shoal.audit.matches import audit_matches
 from shoal.audit.published import as_read, plain_text
@@ -23,7 +24,6 @@ from shoal.release.release import ReleaseData
 from shoal.showing import Shown
 from shoal.table.forms import MEANS, PEOPLE, TWO_TABLES
 from shoal.table.reading import take_frame
-from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -101,8 +101,9 @@ class Release(ReleaseData, Shown):
         people of a release whose quasi cells stand in a table of their own.
         """
         asked = self.requirements
-        usual = {"threshold": upward(check_threshold(THRESHOLD))}
-        exposed = Exposed.of(usual | self.manifest, asked)
+        usual = upward(check_threshold(THRESHOLD))
+        stated = self.manifest if self.manifest.threshold else self.manifest.but(threshold=usual)
+        exposed = Exposed.of(stated, asked)
         if self.heterogeneous:
             found = audit_matches(take_frame(published), self.coded, asked)
             return replace(found, exposed=exposed)
@@ -111,7 +112,7 @@ class Release(ReleaseData, Shown):
         schema, kinds = self.published_schema, None
         if self.population is not None:
             schema = manifest_schema(self.manifest, self.listed)  # nodes as a reader sees them
-            kinds = kinds_of(self.manifest)
+            kinds = self.manifest.kinds
         return audit_table(
             published, schema, asked, self.population, kinds, linked, exposed, beside
         )
@@ -135,7 +136,7 @@ class Release(ReleaseData, Shown):
         return cell_bias(plain_text(self), self.manifest)
 
     def losses(self) -> dict[str, float]:
-        """Measure every loss that is defined for this release (see `shoal.losses`)."""
+        """Measure every loss that is defined for this release (see `shoal.measures.losses`)."""
         self._check_original("Losses are")
         from shoal.utility.losses import losses
 

@@ -24,7 +24,8 @@ from shoal.release.boxes import exact_marks, exact_matches
 from shoal.release.layout import row_counts
 from shoal.table.coding import code_persons
 from shoal.table.grid import REGIONS
-from shoal.table.people import CodedPeople, code_people
+from shoal.table.partition import PersonOf
+from shoal.table.people import by_people, code_people
 from shoal.table.pseudonyms import warning
 from shoal.table.schema import PSEUDONYM
 from shoal.table.settling import as_settled
@@ -57,17 +58,14 @@ def members(release: ReleaseData) -> Counted:
     """Return the members of a release."""
     coded, after = release.coded, release_groups(release)
     before = unprotected(coded)
-    if coded.people is None or after is None:
-        return Counted(coded, before, after)
-    people = CodedPeople.of(coded)
-    first = np.unique(coded.people, return_index=True)[1]
-    counts = row_counts(coded)
-    labels = after.labels[first]
+    if after is None:
+        return Counted(coded, before, None)
+    counts, labels = row_counts(coded), coded.person_of.of_part(after.labels)
     if coded.rows_known:
         labels = labels * len(counts) + counts.labels
-    described = descriptions(before.labels, coded.people)
+    described = descriptions(before.labels, coded.person_of)
     before = Groups.of(described.labels * len(counts) + counts.labels)
-    return Counted(people, before, Groups.of(labels))
+    return Counted(by_people(coded), before, Groups.of(labels))
 
 
 def unprotected(coded: Coded) -> Groups:
@@ -84,15 +82,14 @@ def alike_outside(release: ReleaseData, before: Groups) -> NDArray[np.int64]:
     assert known is not None
     people = code_people(known, coded)
     places = people.places(coded)
-    if coded.people is None or people.owners is None:
+    if not coded.person_of.given:
         return exact_matches(coded, before, places)
-    count = int(coded.people.max()) + 1
-    whose = np.concatenate([coded.people, people.owners + count])
+    count = len(coded.person_of)
+    whose = PersonOf(np.concatenate([coded.person_of.labels, people.person_of.labels + count]))
     marks = descriptions(np.concatenate(exact_marks(coded, places)), whose).labels
     own, theirs = marks[:count], marks[count:]
     counts = np.bincount(theirs, minlength=int(marks.max()) + 1)
-    found: NDArray[np.int64] = counts[own[before.order[before.starts[:-1]]]]
-    return found
+    return counts[before.of_part(own)]
 
 
 @dataclass(frozen=True)
@@ -159,11 +156,11 @@ def about_release(
     release: Release, *, named: bool, escaped: bool, seed: int | None
 ) -> Iterator[Remark]:
     """Say what the owner should know of a release; `named`: whether its method was asked for."""
-    method, rows = release.manifest["method"], len(release.coded)
+    method, rows = release.manifest.method, len(release.coded)
     reason = why(method, rows, release.requirements, release.form, release.coded.cells)
     if (first := release.settings.get("instead_of")) is not None:
         yield Remark(
-            f"By {release.manifest['method']}, which lost least of what was found in the time that "
+            f"By {release.manifest.method}, which lost least of what was found in the time that "
             f"was given; with more of it, {first} loses less."
         )
     elif reason is not None and not named:
@@ -192,7 +189,7 @@ def about_release(
             f"requirement says what nobody may know of {it}.",
             warning=True,
         )
-    if release.manifest["groups"] == 1:
+    if release.manifest.groups == 1:
         yield Remark(
             "all rows are in one group, so the quasi columns tell nothing any more. Ask for less, "
             "or see with `shoal tune` where that begins.",
@@ -217,13 +214,13 @@ def _about_pseudonyms(release: Release) -> Iterator[Remark]:
         known = column.is_not_null().to_numpy()
         if not known.any():
             continue
-        whom = code_persons(column.filter(column.is_not_null()))
-        people = int(whom.max()) + 1
-        if people == len(whom):
+        whom = PersonOf(code_persons(column.filter(column.is_not_null())))
+        rows, people = len(whom.labels), len(whom)
+        if people == rows:
             continue
         alone = int((descriptions(groups.labels[known], whom).sizes == 1).sum())
         yield Remark(
-            f"Column {name!r} ties {len(whom):,} rows to {people:,} people, and {alone:,} of them "
+            f"Column {name!r} ties {rows:,} rows to {people:,} people, and {alone:,} of them "
             "are the only one with rows in the groups that theirs are in: this release gives them "
             f"away to whoever knows their rows. To count people, say {option('person', name)} "
             f"instead of {option('pseudonymize')}.",
@@ -271,7 +268,7 @@ def _about_rows(release: Release, *, escaped: bool) -> Iterator[Remark]:
     suppression = release.suppression
     if sentence := str(suppression):
         yield Remark(sentence)
-    if warning := suppression.out_of_step(len(release.coded), release.manifest.get("people")):
+    if warning := suppression.out_of_step(len(release.coded), release.manifest.people):
         yield Remark(warning, warning=True)
     if dropped := release.facts["dropped"]:
         yield Remark(f"Left out {dropped} rows with missing cells.")

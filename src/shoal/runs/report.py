@@ -10,9 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.audit.manifest import REPORT, read_manifest
+from shoal.audit.manifest import read_manifest
 from shoal.audit.verify import Report
 from shoal.errors import InputError
+from shoal.release.manifest import REPORT
 from shoal.release.places import PUBLIC, write_whole
 from shoal.runs.facts import facts, facts_of, same
 from shoal.table.strict import read_json
@@ -23,6 +24,7 @@ from shoal.version import __version__
 if TYPE_CHECKING:
     from shoal.audit.forms import Tables
     from shoal.audit.verify import Audit
+    from shoal.release.manifest import Manifest
 
 FIRST = (0, 2)  # version, the first one whose manifests say what reports are made from
 FACTS = re.compile(r'<script type="application/json" id="facts">(.*?)</script>', re.DOTALL)
@@ -53,7 +55,7 @@ class Looking:
         self._release = release
         self._untrue: list[str] = []
 
-    def __call__(self, tables: Tables, manifest: dict[str, Any]) -> dict[str, Any]:
+    def __call__(self, tables: Tables, manifest: Manifest) -> dict[str, Any]:
         """Compare the codebook with tables while they are at hand, and return what these show."""
         self._untrue = untrue_codebook(Path(self._release), tables, manifest)
         return shown(tables, manifest)
@@ -64,7 +66,7 @@ class Looking:
             return found
         directory = Path(self._release)
         manifest = read_manifest(directory)
-        known = facts(manifest, None if manifest["groups"] is None else found.alike, found.shown)
+        known = facts(manifest, None if not manifest.grouped else found.alike, found.shown)
         report = compare_report(directory, known)
         untrue = (*self._untrue, *([report.because or ""] if report.untrue else []))
         return replace(found, problems=(*found.problems, *untrue), report=report)

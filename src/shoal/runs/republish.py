@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.audit.manifest import MANIFEST, read_manifest
+from shoal.audit.manifest import read_manifest
 from shoal.audit.series import group_rows
 from shoal.audit.tables import digest_of, read_spelled
 from shoal.errors import AuditFailed, NotAchievable, UsageError, option
-from shoal.exact import read_share
 from shoal.methods.base import Method, Task
 from shoal.principles.groups import Groups
 from shoal.release.building import build_release
@@ -29,6 +28,7 @@ from shoal.release.ledger import (
     locked,
     read_ledger,
 )
+from shoal.release.manifest import MANIFEST
 from shoal.runs.asked import say_asked
 from shoal.runs.checks import reads_files
 from shoal.runs.estimate import whole_run
@@ -53,6 +53,7 @@ from shoal.runs.release import Release
 from shoal.runs.remarks import Remark, about_columns
 from shoal.runs.restored import add_to_log, check_begin, check_newest
 from shoal.table.groupings import Runs
+from shoal.table.partition import PersonOf
 from shoal.table.reading import take_frame
 from shoal.table.schema import KNOWN, PERSON, REAL
 from shoal.table.settings import ROLES
@@ -130,15 +131,7 @@ def _memory(run: Run, table: pl.DataFrame) -> tuple[Ledger, pl.DataFrame, Run, H
     assert run.ledger is not None
     kept = {*run.schema.quasi, *run.schema.sensitive, *run.schema.other}
     columns = [name for name in table.columns if name in kept]
-    now = fixed_by(
-        run.schema,
-        run.asked,
-        columns,
-        form=run.form,
-        format=run.format or "csv",
-        escaped=run.escape_formulas,
-        hold_out=None if run.hold_out is None else str(read_share(run.hold_out)),
-    )
+    now = fixed_by(run, columns)
     ledger = Path(os.path.realpath(run.ledger))
     if not ledger.exists():
         check_begin(ledger)
@@ -341,7 +334,7 @@ class _Series:
         check_shown(stored, shown_unchanged(run.schema, about))
         here = ledger.rows[HERE].to_numpy()
         real = np.bincount(labels, weights=here).astype(np.int64)
-        coded = replace(coded, people=np.arange(len(coded)))
+        coded = replace(coded, person_of=PersonOf(np.arange(len(coded))))
         made = build_release(
             stored,
             replace(run.schema, person=PERSON),
@@ -355,15 +348,15 @@ class _Series:
             title=run.title,
             form=run.form,
         )
-        ledger.fixed["method"] = made.manifest["method"]
+        ledger.fixed["method"] = made.manifest.method
         layout = made.recoding.layout
         layout = replace(layout, numbers=numbers[layout.bears], real=real[layout.bears], nodes=None)
         counts = {} if held is None else held.counts
         if ledger.pending:
             counts = {name: ledger.rounds[-1].facts[name] for name in counts}
             height = int(here.sum()) + turn.absent + turn.dropped + counts.get("held_out", 0)
-        made.manifest.update(
-            counts,
+        made.manifest.say(
+            **counts,
             rows_in=height,
             dropped=turn.dropped,
             people=int(here.sum()),

@@ -11,9 +11,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.audit.manifest import MANIFEST, SIZE
+from shoal.audit.manifest import SIZE
 from shoal.audit.tables import digest_of, is_ordinary
 from shoal.errors import InputError, UsageError, option
+from shoal.release.manifest import MANIFEST
 from shoal.release.places import PRIVATE
 from shoal.table.strict import read_json
 

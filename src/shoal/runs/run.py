@@ -9,8 +9,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from shoal.ask.ask import Ask
+from shoal.ask.fields import AboutRun
+from shoal.ask.options import READING, is_said, options_of
 from shoal.audit.identification import check_threshold
 from shoal.engines.base import is_spark
 from shoal.engines.local import engine_of, foresee
@@ -19,7 +22,7 @@ from shoal.exact import read_share
 from shoal.methods.base import Method, Task
 from shoal.methods.choice import check_least_risk, choose_method, method_for
 from shoal.principles.base import OneDimensional
-from shoal.principles.requirement import Require, asked_of, check_population, requirements
+from shoal.principles.requirement import asked_of, check_population, requirements
 from shoal.progress import Better, Enough, Progress, never, silent, untold
 from shoal.release.building import columns_of
 from shoal.release.forms import check_form
@@ -45,35 +48,31 @@ from shoal.runs.refusing import check_columns
 from shoal.runs.remarks import AlsoPeople, Tell, about_columns, about_whom, unheard
 from shoal.table.coded import code_table
 from shoal.table.columns import without_cells
-from shoal.table.forms import INTERVALS
-from shoal.table.grid import REGIONS, TIGHT
+from shoal.table.grid import REGIONS
 from shoal.table.linked import parted
 from shoal.table.pseudonyms import check_key, read_key
 from shoal.table.reading import read_lean, read_table, take_frame
 from shoal.table.schema import Schema
-from shoal.table.settings import ROLES, Settings, is_said
+from shoal.table.settings import ROLES, Settings
 from shoal.table.settling import settle
-from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     import numpy as np
     import polars as pl
     from numpy.typing import NDArray
 
-    from shoal.engines.base import Engine
     from shoal.principles.requirement import Requirement
     from shoal.runs.compare import Comparison
     from shoal.runs.release import Release
     from shoal.runs.tune import Frontier
     from shoal.table.coded import Coded
-    from shoal.table.missing import Missing
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Run:
+class Run(AboutRun):
     """Everything asked for at once (see `anonymize` for what each part means).
 
     `table` is a frame, or the places of a table, which is then read by `query`, `sheet`,
@@ -91,46 +90,11 @@ class Run:
     'Exchange()'
     """
 
+    asks: ClassVar[type[Ask]] = Ask
     table: Any = None
     schema: Schema = field(default_factory=Schema)
-    require: Require | Iterable[Require] = ()
-    method: Method | str | None = None
-    missing: Missing = "error"
-    population: Any = None
     linked: Mapping[str, Any] = field(default_factory=dict)
-    suppress: str | float | None = None
-    seconds: float | None = None
-    seed: int | None = None
-    engine: Engine | str | None = None
-    escape_formulas: bool = False
     key: bytes | None = field(default=None, repr=False)
-    title: str | None = None
-    context: Mapping[str, str] = field(default_factory=dict)
-    withhold_counts: bool = False
-    form: str = INTERVALS
-    keep_other: bool = False
-    cells: str = TIGHT
-    # How the table is read.
-    query: str | None = None
-    sheet: str | None = None
-    delimiter: str | None = None
-    encoding: str | None = None
-    # What is written, and where.
-    output: str | Path | None = None
-    format: str | None = None
-    linkage: str | Path | None = None
-    owner_report: str | Path | None = None
-    history: str | Path | None = None
-    # A series of releases.
-    ledger: str | Path | None = None
-    batch: int = 1
-    least_real: int = 1
-    # A control group that is kept back.
-    hold_out: str | float | None = None
-    hold_out_file: str | Path | None = None
-    threshold: float | str = THRESHOLD
-    trials: bool = False
-    force: bool = False
     # Asked by a search that has found something: whether to keep the best so far.
     enough: Enough = field(default=never, repr=False)
     # Told what would be lost if it did.
@@ -142,7 +106,12 @@ class Run:
     overruled: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        """Find the columns of linked tables among those that the schema names."""
+        """Take what is usual where nothing is said; find the columns of linked tables."""
+        for name, option in options_of(type(self)).items():
+            if getattr(self, name) is None:
+                usual = option.empty if option.usual is None else option.usual
+                object.__setattr__(self, name, usual)
+        object.__setattr__(self, "linked", self.linked or {})
         object.__setattr__(self, "schema", parted(self.schema, self.linked))
 
     @classmethod
@@ -153,12 +122,12 @@ class Run:
 
         Options are the fields of a run and the parameters of a schema.
         """
-        said = Settings() if said is None else said
+        said = Settings(cls.asks()) if said is None else said
         given = {name: value for name, value in options.items() if is_said(value)}
         own = {one.name for one in fields(cls)} - {"said", "schema", "turns", "overruled"}
-        of_file = {name: value for name, value in vars(said).items() if name in own}
+        of_file = {name: getattr(said.ask, name) for name in options_of(cls.asks) if name in own}
         if "context" in given:
-            given["context"] = said.context | given["context"]
+            given["context"] = {**said.ask.context, **given["context"]}
         schema = said.schema(**{name: given.pop(name) for name in set(given) - own})
         key = read_key(key_file) if key_file or schema.pseudonymize else None
         return cls(
@@ -170,6 +139,12 @@ class Run:
         )
 
     @classmethod
+    def of_ask(cls, ask: Ask) -> Self:
+        """Make a run of what was asked, with the schema file that it names."""
+        given = {name: getattr(ask, name) for name in options_of(type(ask)) if name != "schema"}
+        return cls.load(ask.schema, **given) if ask.schema else cls.of(**given)
+
+    @classmethod
     def over(cls, frame: Any, schema: Schema, **asked: Any) -> Self:
         """Make a run over a frame, and refuse what is none, be it the place of a table."""
         if frame is None or reads_files(frame):
@@ -179,7 +154,7 @@ class Run:
     @classmethod
     def load(cls, path: str | Path, **options: Any) -> Self:
         """Make a run of a schema file; options overrule what it says."""
-        return cls.of(checked_settings(path), **options)
+        return cls.of(checked_settings(path, cls.asks), **options)
 
     @cached_property
     def asked(self) -> list[Requirement]:
@@ -224,12 +199,8 @@ class Run:
         check_named(self.table)
         if not reads_files(self.table):
             return self.table
-        how: dict[str, Any] = {
-            "query": self.query,
-            "sheet": self.sheet,
-            "delimiter": self.delimiter,
-            "encoding": self.encoding,
-        }
+        known = options_of(self.asks).items()
+        how = {name: getattr(self, name) for name, one in known if one.panel == READING}
         if not lean:
             return read_table(self.table, **how)
         wanted = self.wanted if self.schema.persons else AlsoPeople(self.wanted)
@@ -291,10 +262,8 @@ class Run:
         check_columns(run, table, prepared)
         share = read_share(self.suppress)
         left = foresee(task, chosen, share)
-        if task.coded.people is not None:
-            return as_people(task), left, chosen
         check_least_risk(task, gone=int(len(task.coded) * share))
-        return task, left, chosen
+        return as_people(task), left, chosen
 
     def rehearse(self, progress: Progress = silent, tell: Tell = unheard) -> dict[str, Any]:
         """Say what would be done, and raise as `go` would; only samples are searched."""
@@ -328,7 +297,7 @@ class Run:
                     "largest_m": largest_share(value.columns[0], one.principle)
                     if isinstance(one.principle, OneDimensional)
                     and value is not None
-                    and value.sets is None
+                    and not value.several
                     else None,
                 }
                 for one, value in zip(left.requirements, left.values, strict=True)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shoal.ask.toml import key_of
+from shoal.ask.toml import value as quoted
+from shoal.ask.usual import EVERYBODY
 from shoal.errors import OutputError, UnknownColumn, UsageError, option
 from shoal.exact import percent, tidy
 from shoal.inspection.advise import weighing
@@ -26,7 +27,6 @@ from shoal.table.files import check_spelling
 from shoal.table.reading import read_table
 from shoal.table.schema import Schema
 from shoal.views.commands import Command
-from shoal.views.usual import EVERYBODY
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,7 +39,6 @@ WIDTH = 92
 STEPS = 100  # that numbers are suggested to be rounded to
 KEPT = ("encoding",)  # what a schema file says of how its table is read
 PREFIXED = 20  # values from which a code is published by its beginning
-BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 Ask = Callable[[str, str], str]  # a question and what is taken for its answer if there is none
@@ -151,22 +150,13 @@ def _words(one: Proposal) -> str:
     return f"{one.reasons[0].removesuffix('.')}: {price}."
 
 
-def quoted(text: str) -> str:
-    """Return a text as TOML writes strings."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _key(text: str) -> str:
-    return text if BARE.fullmatch(text) else quoted(text)
-
-
 def _comment(text: str) -> list[str]:
     plain = "".join(letter if letter.isprintable() else " " for letter in text)
     return [f"# {line}" for line in textwrap.wrap(plain, WIDTH, break_on_hyphens=False)]
 
 
 def _list(names: tuple[str, ...]) -> str:
-    shown = f"[{', '.join(map(quoted, names))}]"
+    shown = quoted(names)
     if len(shown) <= WIDTH:
         return shown
     return "[\n" + "".join(f"  {quoted(name)},\n" for name in names) + "]"
@@ -303,14 +293,10 @@ def _required(choices: Sequence[Proposal], missing: list[str], rows: int) -> lis
         said += _comment(f"It loses about {lost} of the detail{some}.")
     said += [f"require = {_list(first.require)}", f"method = {quoted(first.method)}"]
     for other in others:
-        said += ["", *_comment(f"Or: {_words(other)}"), f"# require = {_flat(other.require)}"]
+        said += ["", *_comment(f"Or: {_words(other)}"), f"# require = {quoted(other.require)}"]
     if first.missing != "error":
         said += ["", *missing, f"missing = {quoted(first.missing)}"]
     return [*said, "", 'output = "published"', '# suppress = "1%"  # rows that may be left out', ""]
-
-
-def _flat(names: Sequence[str]) -> str:
-    return f"[{', '.join(map(quoted, names))}]"
 
 
 def _columns(found: Inspection, schema: Schema) -> list[str]:
@@ -338,7 +324,7 @@ def _columns(found: Inspection, schema: Schema) -> list[str]:
 
 def _settings(column: ColumnInspection, schema: Schema) -> list[str]:
     """Return what a schema file says of one column that is published."""
-    said = [f"[columns.{_key(column.name)}]"]
+    said = [f"[columns.{key_of(column.name)}]"]
     if column.name in schema.types:
         said.append(f"type = {quoted(schema.types[column.name])}")
     if column.order:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.ask.options import is_said, options_of
+from shoal.ask.usual import THRESHOLD
 from shoal.audit.claims import manifest_schema
 from shoal.audit.files import audit_directory
 from shoal.audit.identification import check_threshold
@@ -25,7 +27,7 @@ from shoal.methods.choice import choose_method
 from shoal.principles.base import OneDimensional
 from shoal.principles.planning import largest_share
 from shoal.principles.requirement import requirements
-from shoal.progress import CLOCK, Progress, silent
+from shoal.progress import CLOCK, Progress, never, silent, untold
 from shoal.release.places import _real, appear, as_output_errors, check_output
 from shoal.release.staging import staging
 from shoal.runs.asked import say_asked
@@ -37,14 +39,13 @@ from shoal.runs.remarks import Remark, about_columns, unheard
 from shoal.showing import Shown
 from shoal.table.databases.access import is_address
 from shoal.table.forms import RELEASE, TWO_TABLES
-from shoal.table.people import CodedPeople
+from shoal.table.people import by_people
 from shoal.table.reading import STDIN
 from shoal.table.settings import ROLES
 from shoal.utility.codebook import codebook
 from shoal.utility.expression import count
 from shoal.utility.parts import PartsTable
 from shoal.utility.shown import shown
-from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -60,53 +61,25 @@ if TYPE_CHECKING:
     from shoal.principles.requirement import Require, Requirement
     from shoal.release.codebook import HeldCells
     from shoal.release.layout import Suppression
+    from shoal.release.manifest import Manifest
     from shoal.runs.remarks import Tell
     from shoal.runs.run import Run
-    from shoal.table.coded import Sensitive
+    from shoal.table.coded import Coded, Sensitive
     from shoal.table.schema import Schema
 
 ELSEWHERE = "Use Local(), or leave it out."
-REFUSED = {
-    "population": "A population would have to be beside every worker",
-    "seconds": "How long each worker takes is not known to the others",
-    "enough": "Nobody asks while workers search",
-    "better": "Nobody hears what workers found so far",
-    "seed": "Rows are put in order on many machines, from the chance of each",
-    "escape_formulas": "No spreadsheet opens part files",
-    "linkage": "Rows are numbered by nobody",
-    "owner_report": "Nobody holds the rows that it would show",
-    "history": "Nobody holds the rows that it would remember",
-    "ledger": "Nobody holds the people that it would remember",
-    "hold_out": "Nobody holds the people that it would keep back",
-    "trials": "Nobody holds the rows that would be tried",
-    "query": "Spark reads files",
-    "linked": "Everybody's rows of both tables would have to be beside one another",
-    "sheet": "Spark reads Parquet and text",
+UNHEARD = {
+    "enough": ("Nobody asks while workers search", never),
+    "better": ("Nobody hears what workers found so far", untold),
 }
-
-
-def _check_schema(schema: Schema) -> None:
-    """Raise where something is said of columns that Spark cannot do."""
-    if schema.pseudonymize:
-        msg = f"{option('pseudonymize')} cannot be had with Spark(): its key would have to travel."
-        raise UsageError(msg)
-    if schema.bounds:
-        msg = f"Public bounds of columns cannot be combined with Spark(). {ELSEWHERE}"
-        raise UsageError(msg)
-    if schema.trims:
-        msg = (
-            f"{option('round')}, {option('bottom')} and {option('top')} cannot be had with "
-            "Spark(): round the numbers before."
-        )
-        raise UsageError(msg)
 
 
 def check_spread(run: Run) -> None:
     """Raise before any work is done where something is asked that Spark cannot do."""
-    usual = {one.name: one.default for one in fields(run)}
-    for name, reason in REFUSED.items():
-        given = getattr(run, name)  # a seed may be 0, and nobody knows whether a frame is true
-        if given is not usual[name] and not (isinstance(given, dict) and not given):
+    asked = {n: (one.not_on_spark, one.usual) for n, one in options_of(run.asks).items()}
+    for name, (reason, usual) in (asked | UNHEARD).items():
+        said = getattr(run if hasattr(run, name) else run.schema, name) if reason else None
+        if is_said(said) and said is not usual:
             msg = f"{reason}: {option(name)} cannot be had with Spark(). {ELSEWHERE}"
             raise UsageError(msg)
     if run.form == TWO_TABLES:
@@ -121,13 +94,14 @@ def check_spread(run: Run) -> None:
             f"{run.format!r}."
         )
         raise UsageError(msg)
-    schema = run.schema
-    _check_schema(schema)
+    if run.schema.bounds:
+        msg = f"Public bounds of columns cannot be combined with Spark(). {ELSEWHERE}"
+        raise UsageError(msg)
     if run.output is not None and is_outlet(str(run.output)):
         msg = f"Spark() writes a directory that all workers see. Give {option('output')} one."
         raise UsageError(msg)
     compared = [one for one in run.asked if not one.principle.by_itself]
-    if compared and schema.never_mix:
+    if compared and run.schema.never_mix:
         msg = (
             f"{compared[0]!r} compares groups with the whole table, and {option('never_mix')} "
             f"parts it. {ELSEWHERE}"
@@ -167,7 +141,7 @@ class SpreadRelease(Shown):
     it cost; `audit` measures the files again and `write` publishes them.
     """
 
-    manifest: dict[str, Any]
+    manifest: Manifest
     work: Work
     requirements: tuple[Requirement, ...]
     schema: Schema
@@ -180,22 +154,18 @@ class SpreadRelease(Shown):
     @property
     def table(self) -> Any:
         """The published table, as a frame of Spark with the types of the part files."""
-        paths = [str(self.work.place / name) for name in self.manifest["digests"] if "/" in name]
+        paths = [str(self.work.place / name) for name in self.manifest.digests if "/" in name]
         return self.work.session.read.parquet(*paths)
 
     @property
     def facts(self) -> dict[str, Any]:
         """What the owner is told: what the manifest says, what it withholds, and times."""
-        return (
-            self.manifest
-            | self.settings.get("withheld", {})
-            | {"seconds": self.settings["seconds"], "seconds_by": CLOCK}
-        )
+        return self.manifest.told(self.settings, CLOCK)
 
     @property
     def loss(self) -> float:
         """The global certainty penalty, from 0 (nothing lost) to 1."""
-        return float(self.manifest["loss"]["gcp"])
+        return self.manifest.loss.gcp
 
     @property
     def squared_error(self) -> None:
@@ -204,7 +174,7 @@ class SpreadRelease(Shown):
     @property
     def form(self) -> str:
         """How the release spells groups."""
-        return str(self.manifest["form"])
+        return self.manifest.form
 
     def codebook(self) -> pl.DataFrame:
         """Return a line for each published column: what it is, and what was done to it."""
@@ -217,7 +187,7 @@ class SpreadRelease(Shown):
 
     def answers(self) -> PartsTable:
         """Return what the part files answer."""
-        parts = find_parts(self.work.place, RELEASE, self.manifest["digests"])
+        parts = find_parts(self.work.place, RELEASE, self.manifest.digests)
         assert parts is not None
         return PartsTable(parts, self.manifest)
 
@@ -239,7 +209,7 @@ class SpreadRelease(Shown):
             raise UsageError(msg)
         check_output(directory, format=format, linkage=None, force=force)
         target = _real(directory)
-        self.manifest["threshold"] = upward(check_threshold(threshold))
+        self.manifest.threshold = upward(check_threshold(threshold))
         with as_output_errors(target.name), staging(target) as staged:
             shutil.copytree(self.work.files, staged / TABLE)
             copy = Work(
@@ -257,7 +227,7 @@ class SpreadRelease(Shown):
             yield Remark(sentence)
         if dropped := self.facts["dropped"]:
             yield Remark(f"Left out {dropped} rows with missing cells.")
-        if self.manifest["groups"] == 1:
+        if self.manifest.groups == 1:
             yield Remark(
                 "all rows are in one group, so the quasi columns tell nothing any more. Ask for "
                 "less.",
@@ -265,7 +235,7 @@ class SpreadRelease(Shown):
             )
 
     def __repr__(self) -> str:
-        rows, groups = self.manifest["rows"], self.manifest["groups"]
+        rows, groups = self.manifest.rows, self.manifest.groups
         return f"<Release by Spark: {rows} rows in {groups} groups, GCP {self.loss:.4f}>"
 
 
@@ -326,7 +296,7 @@ def _made(work: Work, threshold: float | str) -> SpreadRelease:
     forest = engine.shards(work, scan)
     found = engine.search(work, scan, forest)
     manifest = engine.recode(work, scan, forest, found)
-    manifest["threshold"] = upward(check_threshold(threshold))
+    manifest.threshold = upward(check_threshold(threshold))
     labels = tuple(one.column.name for one in scan.domains.sensitive if not one.column.numeric)
     audit, slices = engine.measure(work, manifest, labels)
     complaints = audit.complaints()
@@ -334,7 +304,7 @@ def _made(work: Work, threshold: float | str) -> SpreadRelease:
         msg = "The release failed its own audit and was not kept. " + " ".join(complaints)
         raise AuditFailed(msg)
     check_audited(audit)
-    manifest.update(audit.statement(), measured=audit.measured())
+    audit.state(manifest)
     return SpreadRelease(
         manifest,
         work,
@@ -393,7 +363,7 @@ def finish(
     """Write the report, and last the manifest, as the mark that the release is whole."""
     manifest = release.manifest
     release.settings["withheld"] = say_when(manifest, threshold)
-    manifest.update(found.statement(), measured=found.measured())
+    found.state(manifest)
     some = read_tables(staged, manifest, lean=True, most=AT_ONCE)
     write_codebook(described(some, release), manifest, staged)
     write_report(manifest, replace(found, shown=shown(some, manifest)), staged, progress)
@@ -434,9 +404,7 @@ def audit_spread(
 ) -> Audit:
     """Audit a release in part files on Spark; what its other files say is looked at here."""
 
-    def measured(
-        _parts: PartFiles, manifest: dict[str, Any], asked: Sequence[Requirement]
-    ) -> Audit:
+    def measured(_parts: PartFiles, manifest: Manifest, asked: Sequence[Requirement]) -> Audit:
         work = Work(engine, None, manifest_schema(manifest), tuple(asked), directory.resolve())
         return engine.measure(work, manifest)[0]
 
@@ -450,11 +418,11 @@ def counted_values(run: Run, engine: Spark, require: Require) -> tuple[Sensitive
         return (value_of(scan, asked) if asked.columns else None), scan.rows
 
 
-def counted_people(run: Run, engine: Spark, require: Require) -> tuple[CodedPeople, Requirement]:
+def counted_people(run: Run, engine: Spark, require: Require) -> tuple[Coded, Requirement]:
     """Return people with the values that a requirement is about, though not who they are."""
     (asked,) = requirements(require, run.schema.sensitive)
     with _scanned(run, engine, asked) as scan:
-        return CodedPeople.of(scan.people()), asked
+        return by_people(scan.people()), asked
 
 
 @contextmanager

@@ -24,7 +24,7 @@ class CellTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turns the cells of a release into numbers, and plain rows into the same numbers.
 
     A model is fitted to a release and asked about people as they are: `make_pipeline(
-    shoal.CellTransformer(), Ridge())`.
+    shoal.measures.CellTransformer(), Ridge())`.
 
     Parameters
     ----------

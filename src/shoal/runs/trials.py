@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from shoal.ask.usual import THRESHOLD
 from shoal.audit.identification import check_threshold
 from shoal.audit.published import as_read
 from shoal.errors import ShoalError
@@ -25,7 +26,6 @@ from shoal.runs.tune import tune
 from shoal.table.schema import Schema
 from shoal.utility.shown import shown
 from shoal.views.html import render_owner
-from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,7 @@ def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
     sentence that says why not.
     """
     coded = release.coded
-    chance = 0 if release.manifest.get("reproducible") else None
+    chance = 0 if release.manifest.reproducible else None
     rows = _drawn(coded, np.random.default_rng(chance))
     some = "all" if len(rows) == len(coded) else f"{len(rows):,} of {len(coded):,}"
     drawn = "" if len(rows) == len(coded) else ", drawn at random"
@@ -64,14 +64,14 @@ def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
     columns = (*coded.quasi, *coded.sensitive)
     table = pl.DataFrame({one.name: one.spellings.gather(one.codes[rows]) for one in columns})
     schema = trial_schema(release.schema)
-    if schema.person is not None and coded.people is not None:
-        table = table.with_columns(pl.Series(schema.person, coded.people[rows]))
+    if schema.person is not None and coded.person_of.given:
+        table = table.with_columns(pl.Series(schema.person, coded.person_of.labels[rows]))
     if release.population is not None:
         why = "Not tried: what is required is about a population, which a sample does not keep."
         return told | {"no_frontier": why, "no_comparison": why}
     asked: Any = release.requirements
     options: dict[str, Any] = {"require": asked, "missing": "value", "seconds": SECONDS}
-    method = Method.read(release.manifest["method"])
+    method = Method.read(release.manifest.method)
     progress("trials", 0.0)
     frontier, no_frontier = _tried(lambda: tune(table, schema, method=method, **options))
     progress("trials", 0.5)
@@ -90,12 +90,11 @@ def trials(release: Release, progress: Progress = silent) -> dict[str, Any]:
 
 def _drawn(coded: Coded, random: np.random.Generator) -> NDArray[np.int64]:
     """Return the rows of a trial; those of one person come together."""
-    whom = np.arange(len(coded)) if coded.people is None else coded.people
-    if len(whom) <= SAMPLE:
-        return np.arange(len(whom))
-    people = int(whom.max()) + 1
-    some = random.choice(people, max(SAMPLE * people // len(whom), 1), replace=False)
-    return np.flatnonzero(np.isin(whom, some))
+    if len(coded) <= SAMPLE:
+        return np.arange(len(coded))
+    people = len(coded.person_of)
+    some = random.choice(people, max(SAMPLE * people // len(coded), 1), replace=False)
+    return np.flatnonzero(np.isin(coded.person_of.labels, some))
 
 
 def _tried(
@@ -142,13 +141,16 @@ def write_owner_report(
 ) -> None:
     """Write the owner's report, readable by its owner alone."""
     limit = check_threshold(threshold)
-    check_private(path, what="owner-report", force=force)
+    check_private(path, what="owner_report", force=force)
     known = trials(release, progress) if tried else None
     progress("owner", 0.0)
     found = release.audit()
-    manifest = dated(threshold) | release.facts | {"measured": found.measured()}
+    known_when = dated(threshold)
+    manifest = release.manifest.but(measured=found.measured())
+    manifest.say(**{name: known_when[name] for name in known_when if name in manifest.lacking})
     alike = None if release.heterogeneous else found.alike
     public = facts(manifest, alike, shown(as_read(release), manifest))
+    public["release"] = release.facts | public["release"]
     page = render_owner(public, collect_owner(release, found, limit), known)
-    write_whole(path, page, force=force, what="owner-report")
+    write_whole(path, page, force=force, what="owner_report")
     progress("owner", 1.0)

@@ -18,16 +18,15 @@ from shoal.table.coding import check_type, code_asked, code_lenient, code_person
 from shoal.table.column import Column
 from shoal.table.grid import TIGHT, bounds_width, said_of_column
 from shoal.table.missing import Missing, complete_rows
+from shoal.table.partition import Everyone, OnePart, Partition, PersonOf, renumber
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
 
-    from shoal.table.column import Column
     from shoal.table.linked import Linked
-    from shoal.table.people import ValueSets
     from shoal.table.schema import Schema
 
 
@@ -69,9 +68,8 @@ class Space:
 class Coded:
     """A table as ranks: quasi columns, sensitive columns, and which input rows they are.
 
-    Rows with different numbers in `apart` are never mixed in a group; where it is None, any may be.
-    `people` says whom each row is about, from 0 without gaps; None: each row about somebody else.
-    With it, at most `most_rows` of one person are to be published, and `rows_known` says whether a
+    Rows of different `strata` are never mixed in a group, and `person_of` says whom each row is
+    about. At most `most_rows` of one person are to be published, and `rows_known` says whether a
     reader may know how many rows a person has. `linked` are tables of more rows about them. Where
     it was drawn beforehand which rows of a person are published first, `turns` has the place of
     each row among its person's. `cells` says how the cells of groups are drawn, tight or as
@@ -81,9 +79,9 @@ class Coded:
     quasi: tuple[Column, ...]
     sensitive: tuple[Column, ...]
     rows: NDArray[np.int64]
+    person_of: PersonOf
+    strata: Partition
     weights: Mapping[str, float] = field(default_factory=dict)
-    apart: NDArray[np.int64] | None = None
-    people: NDArray[np.int64] | None = None
     most_rows: int | None = None
     rows_known: bool = True
     linked: tuple[Linked, ...] = ()
@@ -95,6 +93,16 @@ class Coded:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def persons(self) -> tuple[PersonOf, ...]:
+        """Whom the rows are about, and those of each linked table."""
+        return (self.person_of, *(one.person_of for one in self.linked))
+
+    @property
+    def table(self) -> Coded:
+        """The table of rows that this is, or is made from."""
+        return self
 
     def value(self, names: tuple[str, ...]) -> Sensitive:
         """Return sensitive columns by their names, taken together; of a linked table too."""
@@ -118,35 +126,35 @@ class Coded:
 
     def _linked_to(self, rows: NDArray[np.int64], *, only: bool) -> tuple[Linked, ...]:
         """Return the linked rows about the people of some rows, numbered as these will be."""
-        if not self.linked or self.people is None:
+        if not self.linked:
             return ()
-        people = np.unique(self.people[rows])
+        people = np.unique(self.person_of.labels[rows])
         return tuple(one.about(people, only=only) for one in self.linked)
 
     def subset(self, kept: NDArray[np.int64]) -> Coded:
         """Return some of the rows, with nothing left of the others, not even their values."""
-        return replace(
-            self,
-            quasi=tuple(column.only(kept) for column in self.quasi),
-            sensitive=tuple(column.only(kept) for column in self.sensitive),
-            rows=self.rows[kept],
-            apart=None if self.apart is None else self.apart[kept],
-            people=_renumbered(self.people, kept),
-            turns=None if self.turns is None else self.turns[kept],
-            linked=self._linked_to(kept, only=True),
-        )
+        return self._some(kept, Column.only, only=True)
 
     def part(self, rows: NDArray[np.int64]) -> Coded:
         """Return some of the rows over the same domains, so that losses can be compared."""
+        return self._some(rows, Column.part, only=False)
+
+    def _some(
+        self,
+        rows: NDArray[np.int64],
+        of: Callable[[Column, NDArray[np.int64]], Column],
+        *,
+        only: bool,
+    ) -> Coded:
         return replace(
             self,
-            quasi=tuple(column.part(rows) for column in self.quasi),
-            sensitive=tuple(column.part(rows) for column in self.sensitive),
+            quasi=tuple(of(column, rows) for column in self.quasi),
+            sensitive=tuple(of(column, rows) for column in self.sensitive),
             rows=self.rows[rows],
-            apart=None if self.apart is None else self.apart[rows],
-            people=_renumbered(self.people, rows),
+            person_of=self.person_of.only(rows),
+            strata=self.strata.only(rows),
             turns=None if self.turns is None else self.turns[rows],
-            linked=self._linked_to(rows, only=False),
+            linked=self._linked_to(rows, only=only),
         )
 
     def afresh(self) -> Coded:
@@ -204,13 +212,6 @@ class Coded:
             ),
             units=np.array([1 / count for count in steps]) * weights,
         )
-
-
-def _renumbered(
-    people: NDArray[np.int64] | None, rows: NDArray[np.int64]
-) -> NDArray[np.int64] | None:
-    """Return whom some rows are about, numbered without gaps and in the same order."""
-    return None if people is None else np.unique(people[rows], return_inverse=True)[1]
 
 
 def _kind(column: Column) -> int:
@@ -318,9 +319,9 @@ def code_table(
         quasi=quasi,
         sensitive=tuple(map(code, schema.sensitive)),
         rows=rows,
+        person_of=persons_of(table, schema.person),
+        strata=strata_of(quasi, schema, len(rows)),
         weights=schema.weights,
-        apart=combinations([one for one in quasi if one.name in schema.never_mix]),
-        people=None if schema.person is None else code_persons(table[schema.person]),
         most_rows=schema.most_rows,
         rows_known=schema.rows_known,
         never_mix=schema.never_mix,
@@ -344,14 +345,33 @@ def code_cells(
     return known.under(schema.hierarchies[name]) if name in schema.hierarchies else known
 
 
-def combinations(columns: Sequence[Column]) -> NDArray[np.int64] | None:
-    """Return for each row which combination of values columns have, None without columns."""
-    if not columns:
-        return None
-    found = np.zeros(len(columns[0].codes), np.int64)
-    for column in columns:
-        found = np.unique(found * column.distinct + column.codes, return_inverse=True)[1]
-    return found
+def persons_of(table: pl.DataFrame, person: str | None) -> PersonOf:
+    """Return whom each row of a table is about, by the cells of a column that says it."""
+    return Everyone(table.height) if person is None else PersonOf(code_persons(table[person]))
+
+
+def strata_of(quasi: Sequence[Column], schema: Schema, rows: int) -> Partition:
+    """Return the rows that may be mixed: those alike in the columns that are never mixed."""
+    found = [column for column in quasi if column.name in schema.never_mix]
+    if not found:
+        return OnePart(rows)
+    labels = np.zeros(rows, np.int64)
+    for column in found:
+        labels = renumber(labels * column.distinct + column.codes)
+    return Partition(labels)
+
+
+@dataclass(frozen=True, eq=False)
+class ValueSets:
+    """The values of members: those of member u are `codes[ends[u] : ends[u + 1]]`, ascending."""
+
+    ends: NDArray[np.int64]
+    codes: NDArray[np.int32]
+
+    @cached_property
+    def owners(self) -> NDArray[np.int64]:
+        """The member that has each value."""
+        return np.repeat(np.arange(len(self.ends) - 1), np.diff(self.ends))
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,7 +390,7 @@ class Sensitive:
     places: NDArray[np.int32]
     table: NDArray[np.int32] | None = None
 
-    sets: ClassVar[ValueSets | None] = None  # the values of members who have several
+    several: ClassVar[bool] = False  # whether some members have several values, or none
 
     @classmethod
     def of(cls, columns: tuple[Column, ...]) -> Sensitive:
@@ -413,8 +433,13 @@ class Sensitive:
     @cached_property
     def lacks(self) -> bool:
         """Whether anybody lacks a value, and not only others of the table."""
-        codes = self.codes if self.sets is None else self.sets.codes
+        codes = self.sets.codes if self.several else self.codes
         return self.gap is not None and bool((codes == self.gap).any())
+
+    @cached_property
+    def sets(self) -> ValueSets:
+        """The values of each member, here one."""
+        return ValueSets(np.arange(len(self.codes) + 1, dtype=np.int64), self.codes)
 
     @property
     def known(self) -> Sensitive:

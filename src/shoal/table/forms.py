@@ -7,13 +7,7 @@ or every value as it was, in a table of its own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from shoal.errors import UsageError, nearest
-from shoal.table.schema import NODE, PERSON, PSEUDONYM, REAL, RESERVED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 FORMS = ("intervals", "bounds", "means", "two-tables")
 INTERVALS, BOUNDS, MEANS, TWO_TABLES = FORMS
@@ -53,11 +47,6 @@ def column_form(form: str, *, never_mix: bool) -> str:
     return INTERVALS if never_mix and form in {BOUNDS, MEANS} else form
 
 
-def stated_form(column: Mapping[str, Any], form: str) -> str:
-    """Return the form of one column in a release of a form, by what its manifest says of it."""
-    return column_form(form, never_mix="never_mix" in column)
-
-
 def spelled_as(name: str, form: str, *, interval: bool, gap: bool) -> tuple[str, ...]:
     """Return the names of the columns that one column is published as.
 
@@ -67,55 +56,3 @@ def spelled_as(name: str, form: str, *, interval: bool, gap: bool) -> tuple[str,
         return (name,)
     mean = () if form == BOUNDS else (name,)
     return (*mean, *ends_of(name), *[gaps_of(name)] * gap)
-
-
-def has_ends(column: Mapping[str, Any]) -> bool:
-    """Return whether what a manifest says of a column means that its cells are intervals.
-
-    Those of a column that is never mixed have one value, which is both ends.
-    """
-    return column["role"] == "quasi" and column["kind"] == "interval"
-
-
-def has_gap(column: Mapping[str, Any]) -> bool:
-    """Return whether, by what a manifest says of a column, some of its numbers are missing."""
-    return has_ends(column) and column["domain"][-1] is None
-
-
-def published_as(column: Mapping[str, Any], form: str) -> tuple[str, ...]:
-    """Return the names of the columns that one is published as, by what its manifest says of it."""
-    own = stated_form(column, form)
-    return spelled_as(column["name"], own, interval=has_ends(column), gap=has_gap(column))
-
-
-def stands_in(column: Mapping[str, Any], stem: str) -> bool:
-    """Return whether a column stands in one of the tables of a release."""
-    roles = {PEOPLE: ("quasi", "other", PSEUDONYM), VALUES: ("sensitive",)}
-    return stem == RELEASE or column["role"] in roles[stem]
-
-
-def own_columns(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the columns that a release has of its own, beside `group`."""
-    said = {NODE: "nodes", REAL: "previous", PERSON: "people"}
-    return [name for name, key in said.items() if key in manifest]
-
-
-def headers(
-    form: str, columns: Sequence[Mapping[str, Any]], *, grouped: bool, own: Sequence[str] = ()
-) -> dict[str, list[str]]:
-    """Return the header of each table of a release, by what its manifest says of columns.
-
-    `own` are the columns that a release has beside `group`; whose values are whose is not said
-    beside everybody's quasi values.
-    """
-    first = [RESERVED, *own] if grouped else []
-    return {
-        stem: [name for name in first if stem != PEOPLE or name != PERSON]
-        + [
-            name
-            for column in columns
-            if stands_in(column, stem)
-            for name in published_as(column, form)
-        ]
-        for stem in stems(form)
-    }

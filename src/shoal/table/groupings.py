@@ -69,7 +69,7 @@ class Hierarchy(Term):
         raise UsageError(msg)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Listed(Hierarchy):
     """A hierarchy that lists every label with its ancestors, nearest first.
 
@@ -108,7 +108,7 @@ class Listed(Hierarchy):
         return [_chosen(path, names) for path in paths]
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Prefix(Hierarchy):
     """Codes masked from the right, one character a level: 12345, 1234*, 123** and so on.
 
@@ -154,7 +154,7 @@ class Prefix(Hierarchy):
         )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Calendar(Hierarchy):
     """Dates by day, month, quarter and year: 2024-05-17, 2024-05, 2024-Q2, 2024."""
 
@@ -178,7 +178,7 @@ class Calendar(Hierarchy):
         return [_chosen(path[1:-1], names) for path in self.levels(distinct)]
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Bins(Hierarchy):
     """Numbers (or dates, in days) in bins of equal width, two of them making one on each level.
 
@@ -271,7 +271,7 @@ class Runs(Hierarchy):
         return found
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Quantiles(Runs):
     """Numbers (or dates) in parts with about equally many rows, two making one on each level.
 
@@ -293,7 +293,7 @@ class Quantiles(Runs):
         return _runs(distinct.labels, before * parts // distinct.counts.sum(), 2)
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Grouped(Runs):
     """Values in their order, `size` neighbours under one name, and so on up to the root.
 

@@ -18,6 +18,7 @@ from shoal.errors import BadCells, InputError, UsageError, option
 from shoal.table.coded import Sensitive
 from shoal.table.coding import check_type, code_asked
 from shoal.table.missing import MISSING_LABEL, complete_rows, first_rows
+from shoal.table.partition import PersonOf
 from shoal.table.schema import CELLS, PERSON, RESERVED, Schema
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Linked:
     name: str
     sensitive: tuple[Column, ...]
     rows: NDArray[np.int64]
-    people: NDArray[np.int64]
+    person_of: PersonOf
 
     def part(self, rows: NDArray[np.int64]) -> Linked:
         """Return some of the rows, over the same values."""
@@ -48,7 +49,7 @@ class Linked:
             self,
             sensitive=tuple(column.part(rows) for column in self.sensitive),
             rows=self.rows[rows],
-            people=self.people[rows],
+            person_of=replace(self.person_of, labels=self.person_of.labels[rows]),
         )
 
     def about(self, people: NDArray[np.int64], *, only: bool) -> Linked:
@@ -56,14 +57,15 @@ class Linked:
 
         With `only`, nothing is left of the values of the others.
         """
-        numbers = np.full(int(max(people.max(), self.people.max(initial=0))) + 1, -1, np.int64)
+        numbers = np.full(len(self.person_of), -1, np.int64)
         numbers[people] = np.arange(len(people))
-        kept = np.flatnonzero(numbers[self.people] >= 0)
+        kept = np.flatnonzero(self.person_of.of_row(numbers) >= 0)
         some = self.part(kept)
         sensitive = some.sensitive
         if only and len(kept):
             sensitive = tuple(column.only(kept) for column in self.sensitive)
-        return replace(some, sensitive=sensitive, people=numbers[some.people])
+        whom = PersonOf(some.person_of.of_row(numbers), len(people))
+        return replace(some, sensitive=sensitive, person_of=whom)
 
     def afresh(self) -> Linked:
         """Return the table as if nothing else had been offered."""
@@ -224,14 +226,13 @@ def code_linked(
         )
         for column in schema.sensitive
     )
-    return Linked(name, columns, rows, whom[rows])
+    return Linked(name, columns, rows, PersonOf(whom[rows], len(coded.person_of)))
 
 
 def _people(cells: pl.Series, first: pl.Series, coded: Coded, keep: pl.Series) -> NDArray[np.int64]:
     """Return the number that the person of each row has in the first table, -1 if left out."""
-    assert coded.people is not None
     numbers = np.full(len(first), -1, np.int64)
-    numbers[coded.rows] = coded.people
+    numbers[coded.rows] = coded.person_of.labels
     known = pl.DataFrame({"cell": _spelled(first), "number": numbers})
     known = known.group_by("cell").agg(pl.col("number").max())
     found = pl.DataFrame({"cell": _spelled(cells)}).join(

@@ -9,17 +9,17 @@ A population is everybody who could be in a table, coded to be compared with the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from shoal.errors import BadCells, InputError, UnknownColumn, UsageError, option
-from shoal.table.coded import Coded, Sensitive, coordinates
-from shoal.table.coding import check_type, code_lenient, code_persons
+from shoal.table.coded import Coded, Sensitive, ValueSets, coordinates, persons_of
+from shoal.table.coding import check_type, code_lenient
 from shoal.table.ends import ranks_within
 from shoal.table.missing import first_rows, is_missing
+from shoal.table.partition import Everyone
 from shoal.table.schema import PERSON
 
 if TYPE_CHECKING:
@@ -29,33 +29,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.table.column import Column
+    from shoal.table.partition import PersonOf
 
 
 @dataclass(frozen=True, eq=False)
-class People:
-    """The quasi columns of a population, coded by their own values.
-
-    Where several rows may be about one person, `owners` says whom each row is about.
-    """
+class Population:
+    """The quasi columns of a population, coded by their own values, and whom rows are about."""
 
     columns: tuple[Column, ...]
-    owners: NDArray[np.int64] | None = None
+    person_of: PersonOf
 
     def __len__(self) -> int:
         return len(self.columns[0].codes)
 
-    @property
-    def rows_each(self) -> NDArray[np.int64]:
-        """How many rows each person has."""
-        return np.ones(len(self), np.int64) if self.owners is None else np.bincount(self.owners)
-
-    def having(self, count: int) -> People:
+    def having(self, count: int) -> Population:
         """Return those who have exactly so many rows."""
-        assert self.owners is not None
-        wanted = self.rows_each == count
-        rows = np.flatnonzero(wanted[self.owners])
+        rows = np.flatnonzero(self.person_of.of_row(self.person_of.sizes == count))
         columns = tuple(replace(own, codes=own.codes[rows]) for own in self.columns)
-        return People(columns, (np.cumsum(wanted) - 1)[self.owners[rows]])
+        return Population(columns, self.person_of.only(rows))
 
     def places(self, coded: Coded) -> NDArray[np.int64]:
         """Return where each person stands among the values of a table, a column each.
@@ -82,18 +73,14 @@ class People:
         return found
 
 
-def middles(places: NDArray[np.int64], people: People, coded: Coded) -> NDArray[np.int64]:
+def middles(places: NDArray[np.int64], people: PersonOf, coded: Coded) -> NDArray[np.int64]:
     """Return one place for each person, where a search puts those of the table with these rows.
 
     `places` are those of the rows. It serves to choose a half; whom that fits, all rows decide.
     """
-    owners = people.owners
-    if owners is None or not len(owners):
-        return places
-    order = np.argsort(owners, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(people.rows_each)[:-1]])
-    low = np.minimum.reduceat(places[order], starts)
-    high = np.maximum.reduceat(places[order], starts)
+    low, high = people.ends(places)
+    if low is high:
+        return low
     for j, column in enumerate(coded.quasi):
         if not column.numeric and column.tree is None:
             continue  # of labels the first, and nobody fits who has one that the table lacks
@@ -161,7 +148,7 @@ def refuse_missing(cells: pl.Series) -> None:
         raise BadCells(what, "missing", first_rows(missing), int(missing.sum()), advice)
 
 
-def code_people(population: pl.DataFrame, coded: Coded) -> People:
+def code_people(population: pl.DataFrame, coded: Coded) -> Population:
     """Code a population by the kinds that the columns of the table have."""
     check_people(population, tuple(column.name for column in coded.quasi))
     columns = []
@@ -172,11 +159,11 @@ def code_people(population: pl.DataFrame, coded: Coded) -> People:
         if column.numeric and column.gap is None:
             refuse_missing(cells)
         columns.append(code_lenient(cells, kind=kind))
-    whose = None if coded.people is None else code_persons(population[PERSON])
-    return People(tuple(columns), whose)
+    whose = persons_of(population, PERSON if coded.person_of.given else None)
+    return Population(tuple(columns), whose)
 
 
-def code_both(population: pl.DataFrame | None, coded: Coded) -> tuple[Coded, People | None]:
+def code_both(population: pl.DataFrame | None, coded: Coded) -> tuple[Coded, Population | None]:
     """Code a population, if there is one, and give its values a place in the table's trees."""
     if population is None:
         return coded, None
@@ -184,24 +171,13 @@ def code_both(population: pl.DataFrame | None, coded: Coded) -> tuple[Coded, Peo
     return coded.among(people.columns), people
 
 
-@dataclass(frozen=True, eq=False)
-class ValueSets:
-    """The values of members: those of member u are `codes[ends[u] : ends[u + 1]]`, ascending."""
-
-    ends: NDArray[np.int64]
-    codes: NDArray[np.int32]
-
-    @cached_property
-    def owners(self) -> NDArray[np.int64]:
-        """The member that has each value."""
-        return np.repeat(np.arange(len(self.ends) - 1), np.diff(self.ends))
-
-
 class SeveralValues(Sensitive):
     """The values of people some of whom have several; nobody has *a* code.
 
     Whatever is defined for one value a person asks for `codes` and is refused.
     """
+
+    several = True
 
     def __init__(self, columns: tuple[Column, ...], places: NDArray, sets: ValueSets) -> None:
         object.__setattr__(self, "columns", columns)
@@ -221,13 +197,11 @@ class SeveralValues(Sensitive):
     @property
     def known(self) -> Sensitive:
         """The values that are not missing, as if there were no others; codes stay the same."""
-        assert self.sets is not None
         return self if self.gap is None else SeveralValues(*self.known_columns(), self.sets)
 
     @property
     def members(self) -> NDArray[np.int32]:
         """The number of each person's set."""
-        assert self.sets is not None
         return np.arange(len(self.sets.ends) - 1, dtype=np.int32)
 
 
@@ -235,87 +209,65 @@ class SeveralValues(Sensitive):
 class CodedPeople(Coded):
     """A table of people: one point each, `rows` their numbers, and the table they are made from."""
 
-    table: Coded | None = None
+    source: Coded = field(kw_only=True)
 
     whom: ClassVar[str] = "people"
 
-    @classmethod
-    def of(cls, table: Coded) -> CodedPeople:
-        """Make one point of the rows of each person."""
-        assert table.people is not None
-        order, starts = by_person(table.people)
-        return cls(
-            quasi=tuple(_middle(column, order, starts) for column in table.quasi),
-            sensitive=table.sensitive,
-            rows=np.arange(len(starts) - 1),
-            weights=table.weights,
-            apart=None if table.apart is None else table.apart[order[starts[:-1]]],
-            cells=table.cells,
-            never_mix=table.never_mix,
-            table=table,
-        )
+    @property
+    def table(self) -> Coded:
+        """The table of rows that these people are made from."""
+        return self.source
 
     def value(self, names: tuple[str, ...]) -> Sensitive:
         """Return what people have in sensitive columns, taken together row by row."""
-        assert self.table is not None
-        assert self.table.people is not None
-        other = self.table.table_of(names)
-        people = self.table.people if other is None else other.people
-        return values_of(self.table.value(names), people, len(self))
+        rows = self.source.table_of(names) or self.source
+        return values_of(rows.value(names), rows.person_of)
 
-    def subset(self, kept: NDArray[np.int64]) -> CodedPeople:
+    def subset(self, kept: NDArray[np.int64]) -> Coded:
         """Return some of the people, with nothing left of the others."""
-        assert self.table is not None
-        return CodedPeople.of(self.table.subset(self.rows_of(np.sort(kept))))
+        return by_people(self.source.subset(self.rows_of(kept)))
 
-    def part(self, rows: NDArray[np.int64]) -> CodedPeople:
+    def part(self, rows: NDArray[np.int64]) -> Coded:
         """Return some of the people, over the same domains."""
-        assert self.table is not None
         assert (np.diff(rows) > 0).all(), "people keep their order"
-        return CodedPeople.of(self.table.part(self.rows_of(rows)))
+        return by_people(self.source.part(self.rows_of(rows)))
 
     def rows_of(self, kept: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rows of some of the people."""
-        assert self.table is not None
-        assert self.table.people is not None
         stays = np.zeros(len(self), np.bool_)
         stays[kept] = True
-        return np.flatnonzero(stays[self.table.people])
+        return np.flatnonzero(self.source.person_of.of_row(stays))
 
 
-def torn_people(apart: NDArray[np.int64], people: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the people some of whose rows are never mixed with others of theirs."""
-    order, starts = by_person(people)
-    ranked = apart[order]
-    low, high = np.minimum.reduceat(ranked, starts[:-1]), np.maximum.reduceat(ranked, starts[:-1])
-    return np.flatnonzero(low < high)
+def by_people(table: Coded) -> Coded:
+    """Return the table with one point a person in place of its rows."""
+    person_of = table.person_of
+    if not person_of.given:
+        return table
+    return CodedPeople(
+        quasi=tuple(_middle(column, person_of) for column in table.quasi),
+        sensitive=table.sensitive,
+        rows=np.arange(len(person_of)),
+        person_of=Everyone(len(person_of)),
+        strata=table.strata.only(person_of.first),
+        weights=table.weights,
+        cells=table.cells,
+        never_mix=table.never_mix,
+        source=table,
+    )
 
 
-def by_person(people: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return rows in order of their people, and where each person begins, and the end."""
-    counts = np.bincount(people)
-    return np.argsort(people, kind="stable"), np.concatenate([[0], np.cumsum(counts)])
-
-
-def places_among(people: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the place of each row among the rows of its person, taken in the given order."""
-    by = order[np.argsort(people[order], kind="stable")]
-    counts = np.bincount(people)
-    starts = np.cumsum(counts) - counts
-    found = np.empty(len(people), np.int64)
-    found[by] = np.arange(len(people)) - starts[people[by]]
-    return found
-
-
-def values_of(rows: Sensitive, people: NDArray[np.int64], count: int) -> Sensitive:
-    """Return the values of so many people from those of their rows, each value of a person once.
+def values_of(rows: Sensitive, person_of: PersonOf) -> Sensitive:
+    """Return the values of people from those of their rows, each value of a person once.
 
     Where everybody has one, it is the value of a person as of a row. Nobody has to have any.
     """
-    keys = np.unique(people * rows.distinct + rows.codes)
+    if not person_of.given:
+        return rows
+    keys = np.unique(person_of.labels * rows.distinct + rows.codes)
     owners, codes = np.divmod(keys, max(rows.distinct, 1))
     codes = codes.astype(np.int32)
-    each = np.bincount(owners, minlength=count)
+    each = np.bincount(owners, minlength=len(person_of))
     if (each == 1).all():
         columns = tuple(
             replace(
@@ -332,7 +284,7 @@ def values_of(rows: Sensitive, people: NDArray[np.int64], count: int) -> Sensiti
 
 def one_value_each(value: Sensitive) -> Sensitive | None:
     """Return values of which everybody has one, the least; None where somebody has none."""
-    if value.sets is None:
+    if not value.several:
         return value
     begins, ends = value.sets.ends[:-1], value.sets.ends[1:]
     if (begins == ends).any():
@@ -347,7 +299,7 @@ def subset_values(value: Sensitive, rows: NDArray[np.int64]) -> Sensitive:
 
 def gathered(value: Sensitive, members: NDArray[np.int64]) -> Sensitive:
     """Return the values of some members, in their order; one may stand there several times."""
-    if value.sets is None:
+    if not value.several:
         return subset_values(value, members)
     begins = value.sets.ends[members]
     counts = value.sets.ends[members + 1] - begins
@@ -356,14 +308,12 @@ def gathered(value: Sensitive, members: NDArray[np.int64]) -> Sensitive:
     return SeveralValues(value.columns, value.places, ValueSets(ends, value.sets.codes[places]))
 
 
-def _middle(column: Column, order: NDArray[np.int64], starts: NDArray[np.int64]) -> Column:
+def _middle(column: Column, person_of: PersonOf) -> Column:
     """Return the column with one rank a person: the middle of its range, for labels its first.
 
     The search alone sees it; what is published covers all rows.
     """
-    ranks = column.codes[order]
-    low = np.minimum.reduceat(ranks, starts[:-1])
-    high = np.maximum.reduceat(ranks, starts[:-1])
+    low, high = person_of.ends(column.codes)
     if (low < high).any() and (column.numeric or column.tree is not None):
         where = coordinates(column)
         low = np.searchsorted(where, (where[low] + where[high]) / 2).astype(np.int32)

@@ -7,10 +7,12 @@ plainly, because intervals are JSON.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from shoal.ask.fields import AboutColumns
+from shoal.ask.options import MAPS, NAMES, options_of
 from shoal.errors import InputError, UnknownColumn, UsageError, option
 from shoal.notation import is_number
 from shoal.table.dates import check_format, iso_column
@@ -32,7 +34,9 @@ KINDS = (*NUMERIC, "date", *LABELS)
 RESERVED = "group"
 REAL = "real"  # how many people of a group are there now, in a series
 NODE = "node"  # which part of the cuts of Oblivious() a group comes from
-CELLS = ("date_formats", "round", "bottom", "top", "step", "bounds", "near", "missing_cells")
+OPTIONS = options_of(AboutColumns)
+BY_COLUMN = tuple(name for name, one in OPTIONS.items() if one.within)
+CELLS = tuple(n for n in BY_COLUMN if n not in {"types", "order", "hierarchies", "weights"})
 PERSON = "person"  # the role of the person column, and the published column of numbers
 KNOWN, UNKNOWN = "known", "unknown"  # how many rows a person has, to a reader
 NOBODY = "nobody"  # who knows a column of a person, where its owner says so
@@ -40,7 +44,7 @@ PSEUDONYM = "pseudonym"  # the role of a published column of keyed hashes
 
 
 @dataclass(frozen=True, init=False)
-class Schema:
+class Schema(AboutColumns):
     """The role of each column; columns without a role are dropped.
 
     Parameters
@@ -95,29 +99,8 @@ class Schema:
     ('salary',)
     """
 
-    quasi: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    identifying: tuple[str, ...]
-    other: tuple[str, ...]
-    never_mix: tuple[str, ...]
-    pseudonymize: tuple[str, ...]
-    types: Mapping[str, str]
     order: Mapping[str, tuple[str, ...]]
     hierarchies: Mapping[str, Hierarchy]
-    weights: Mapping[str, float]
-    decimal: str | None
-    date_formats: Mapping[str, str]
-    round: Mapping[str, Any]
-    bottom: Mapping[str, Any]
-    top: Mapping[str, Any]
-    step: Mapping[str, Any]
-    bounds: Mapping[str, Any]
-    near: Mapping[str, float]
-    missing_cells: Mapping[str, str]
-    survey_weight: str | None
-    nobody_knows: tuple[str, ...]
-    person: str | None
-    most_rows: int | None
     rows: str
     linked: Mapping[str, Schema]
 
@@ -150,57 +133,19 @@ class Schema:
         rows: str = KNOWN,
         linked: Mapping[str, Schema] | None = None,
     ) -> None:
-        replaced = (pseudonymize,) if isinstance(pseudonymize, str) else tuple(pseudonymize)
-        named = (identifying,) if isinstance(identifying, str) else tuple(identifying)
-        unmixed = (never_mix,) if isinstance(never_mix, str) else tuple(never_mix)
-        coarsened = (quasi,) if isinstance(quasi, str) else tuple(quasi)
-        object.__setattr__(self, "never_mix", unmixed)
-        carried = (other,) if isinstance(other, str) else tuple(other)
-        if survey_weight is not None and survey_weight not in carried:
-            carried = (*carried, survey_weight)
-        object.__setattr__(self, "survey_weight", survey_weight)
-        roles = {
-            "quasi": (*coarsened, *(name for name in unmixed if name not in coarsened)),
-            "sensitive": sensitive,
-            "identifying": [name for name in named if name not in replaced],
-            "other": carried,
-            "pseudonymize": replaced,
-        }
-        check_person(person, most_rows, rows, replaced)
-        object.__setattr__(self, "person", person)
-        object.__setattr__(self, "most_rows", most_rows)
-        object.__setattr__(self, "rows", rows)
-        object.__setattr__(self, "linked", dict(linked or {}))
-        taken: dict[str, str] = {}
-        for role, given in roles.items():
-            names = (given,) if isinstance(given, str) else tuple(given)
-            object.__setattr__(self, role, names)
-            for name in names:
-                if name in taken:
-                    both = f"{taken[name]} and {role}" if taken[name] != role else f"{role}, twice"
-                    msg = f"Column {name!r} has two roles: {both}. Give it one."
-                    raise UsageError(msg)
-                taken[name] = role
-        if person in taken:
-            msg = f"Column {person!r} has two roles: person and {taken[person]}. Give it one."
-            raise UsageError(msg)
-        object.__setattr__(self, "types", dict(types or {}))
-        object.__setattr__(self, "order", {k: tuple(v) for k, v in (order or {}).items()})
-        object.__setattr__(
-            self, "hierarchies", {k: Hierarchy.of(v) for k, v in (hierarchies or {}).items()}
-        )
-        object.__setattr__(self, "weights", dict(weights or {}))
-        object.__setattr__(self, "decimal", check_decimal(decimal))
-        formats = {name: check_format(name, said) for name, said in (date_formats or {}).items()}
-        object.__setattr__(self, "date_formats", formats)
-        for name, numbers in (("round", round), ("bottom", bottom), ("top", top)):
-            object.__setattr__(self, name, dict(numbers or {}))
-        object.__setattr__(self, "step", dict(step or {}))
-        object.__setattr__(self, "bounds", dict(bounds or {}))
-        object.__setattr__(self, "near", dict(near or {}))
-        object.__setattr__(self, "missing_cells", dict(missing_cells or {}))
-        unknown = (nobody_knows,) if isinstance(nobody_knows, str) else tuple(nobody_knows)
-        object.__setattr__(self, "nobody_knows", tuple(dict.fromkeys(unknown)))
+        given = locals()
+        for name in (one.name for one in fields(self)):
+            object.__setattr__(self, name, _taken(name, given[name]))
+        unmixed = [name for name in self.never_mix if name not in self.quasi]
+        object.__setattr__(self, "quasi", (*self.quasi, *unmixed))
+        if survey_weight is not None and survey_weight not in self.other:
+            object.__setattr__(self, "other", (*self.other, survey_weight))
+        named = tuple(name for name in self.identifying if name not in self.pseudonymize)
+        object.__setattr__(self, "identifying", named)
+        object.__setattr__(self, "nobody_knows", tuple(dict.fromkeys(self.nobody_knows)))
+        check_person(person, most_rows, rows, self.pseudonymize)
+        self._check_roles()
+        check_decimal(decimal)
         self._check_types()
         self._check_cells()
         self._check_known()
@@ -211,6 +156,20 @@ class Schema:
             if not is_number(weight) or weight <= 0:
                 msg = f"The weight of column {name!r} must be a number above 0. Got {weight!r}."
                 raise UsageError(msg)
+
+    def _check_roles(self) -> None:
+        taken: dict[str, str] = {}
+        for role in ("quasi", "sensitive", "identifying", "other", "pseudonymize"):
+            for name in getattr(self, role):
+                if name in taken:
+                    both = f"{taken[name]} and {role}" if taken[name] != role else f"{role}, twice"
+                    msg = f"Column {name!r} has two roles: {both}. Give it one."
+                    raise UsageError(msg)
+                taken[name] = role
+        if self.person in taken:
+            both = f"person and {taken[self.person]}"
+            msg = f"Column {self.person!r} has two roles: {both}. Give it one."
+            raise UsageError(msg)
 
     def _check_types(self) -> None:
         for name, kind in self.types.items():
@@ -320,22 +279,19 @@ class Schema:
         people = ("person", "most_rows", "rows") if PERSON in roles else ()
         names = {name for some in kept.values() for name in some}
 
-        def said(entries: Mapping[str, Any]) -> dict[str, Any]:
-            return {name: one for name, one in entries.items() if name in names}
-
+        said: dict[str, Any] = {
+            key: {name: one for name, one in getattr(self, key).items() if name in names}
+            for key in BY_COLUMN
+        }
         return Schema(
             **kept,
             **{name: getattr(self, name) for name in people},
             linked=self._linked_only(*roles, among=among) if PERSON in roles else {},
             never_mix=[name for name in self.never_mix if name in names],
-            types=said(self.types),
-            order=said(self.order),
-            hierarchies=said(self.hierarchies),
-            weights=said(self.weights),
             decimal=self.decimal,
             survey_weight=self.survey_weight if self.survey_weight in names else None,
             nobody_knows=[name for name in self.nobody_knows if name in names],
-            **self.said_of(names),
+            **said,
         )
 
     def _linked_only(self, *roles: str, among: Collection[str] | None) -> dict[str, Schema]:
@@ -408,6 +364,19 @@ class Schema:
                     f"Rename the input column {name!r} first."
                 )
                 raise UsageError(msg)
+
+
+def _taken(name: str, given: Any) -> Any:
+    """Return what is given of a field as it is kept: names as a tuple, what is said of columns."""
+    if OPTIONS[name].kind == NAMES:
+        return (given,) if isinstance(given, str) else tuple(given)
+    if OPTIONS[name].kind not in MAPS:
+        return given
+    entries = dict(given or {})
+    if name == "date_formats":
+        return {column: check_format(column, said) for column, said in entries.items()}
+    taken: Any = {"order": tuple, "hierarchies": Hierarchy.of}.get(name)
+    return {column: taken(said) for column, said in entries.items()} if taken else entries
 
 
 def done_first(trim: Trim | None, date_format: str | None) -> str:

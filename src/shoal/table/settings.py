@@ -11,19 +11,20 @@ import difflib
 import re
 import tomllib
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
+from shoal.ask import options
+from shoal.ask.ask import Ask, keys_of
+from shoal.ask.options import OF_COLUMNS, options_of
 from shoal.errors import InputError, UnknownColumn, UsageError, nearest
 from shoal.table.databases.access import is_address, seen_from
 from shoal.table.dates import check_format as check_date_format
 from shoal.table.delimited import check_encoding
-from shoal.table.forms import FORMS
-from shoal.table.grid import KINDS_OF_CELLS, read_bounds, read_step
-from shoal.table.missing import Missing
-from shoal.table.schema import CELLS, KINDS, KNOWN, UNKNOWN, Schema
+from shoal.table.grid import read_bounds, read_step
+from shoal.table.schema import BY_COLUMN, KNOWN, Schema
 from shoal.table.toml_lines import key_lines
 from shoal.table.trimming import read_trim
 
@@ -33,42 +34,15 @@ if TYPE_CHECKING:
     from shoal.table.toml_lines import Path as KeyPath
 
 ROLES = ("quasi", "sensitive", "identifying", "other", "pseudonymize", "never_mix")
-TEXTS = ("table", *ROLES, "require")  # one string or several
-TOP = (
-    *TEXTS,
-    "method",
-    "output",
-    "format",
-    "missing",
-    "survey_weight",
-    "nobody_knows",
-    "decimal",
-    "encoding",
-    "suppress",
-    "seconds",
-    "escape_formulas",
-    "title",
-    "context",
-    "withhold_counts",
-    "hold_out",
-    "hold_out_file",
-    "odds",
-    "history",
-    "ledger",
-    "batch",
-    "least_real",
-    "form",
-    "cells",
-    "keep_other",
-    "person",
-    "most_rows",
-    "rows",
-    "linked",
-    "columns",
-)
 TRIMS = ("round", "bottom", "top")
-GRID = ("step", "bounds")
-COLUMN = ("type", "order", "hierarchy", "weight", "date_format", *TRIMS, *GRID, "near", "missing")
+GRID: dict[str, Any] = {"step": read_step, "bounds": read_bounds}
+SCHEMA = {one.name for one in fields(Schema)} - {"linked"}
+TAKES: dict[str, Any] = {
+    options.TEXT: str,
+    options.NUMBER: (int, float),
+    options.WHOLE: int,
+    options.FLAG: bool,
+}
 FILE = re.compile(r"""\bfile\s*=\s*(?:'([^'\\]*)'|"([^"\\]*)")""")
 
 
@@ -81,59 +55,11 @@ class BadSettings(InputError):
         super().__init__(f"{place}, {key}: {problem}" if key else f"{place}: {problem}")
 
 
-def is_said(value: object) -> bool:
-    """Return whether an option says anything: None, False and an empty list of things do not."""
-    empty = isinstance(value, list | tuple | dict) and not value
-    return not (value is None or value is False or empty)
-
-
 @dataclass(frozen=True)
 class Settings:
-    """What a schema file says; any option overrules it."""
+    """What a schema file asks for, and in which lines; any option overrules it."""
 
-    table: list[str] = field(default_factory=list)
-    roles: dict[str, list[str]] = field(default_factory=dict)
-    types: dict[str, str] = field(default_factory=dict)
-    order: dict[str, list[str]] = field(default_factory=dict)
-    hierarchies: dict[str, Any] = field(default_factory=dict)
-    weights: dict[str, float] = field(default_factory=dict)
-    date_formats: dict[str, str] = field(default_factory=dict)
-    round: dict[str, Any] = field(default_factory=dict)
-    bottom: dict[str, Any] = field(default_factory=dict)
-    top: dict[str, Any] = field(default_factory=dict)
-    step: dict[str, Any] = field(default_factory=dict)
-    bounds: dict[str, Any] = field(default_factory=dict)
-    near: dict[str, float] = field(default_factory=dict)
-    missing_cells: dict[str, str] = field(default_factory=dict)
-    survey_weight: str | None = None
-    nobody_knows: list[str] = field(default_factory=list)
-    require: list[str] = field(default_factory=list)
-    method: str | None = None
-    output: str | None = None
-    format: str | None = None
-    missing: str | None = None
-    decimal: str | None = None
-    encoding: str | None = None
-    suppress: str | float | None = None
-    seconds: float | None = None
-    escape_formulas: bool = False
-    title: str | None = None
-    context: dict[str, str] = field(default_factory=dict)
-    withhold_counts: bool = False
-    hold_out: str | float | None = None
-    hold_out_file: str | None = None
-    odds: float | None = None
-    history: str | None = None
-    ledger: str | None = None
-    batch: int | None = None
-    least_real: int | None = None
-    form: str | None = None
-    cells: str | None = None
-    keep_other: bool = False
-    person: str | None = None
-    most_rows: int | None = None
-    rows: str | None = None
-    linked: dict[str, list[str]] = field(default_factory=dict)
+    ask: Ask = field(default_factory=Ask)
     file: str = ""
     lines: dict[KeyPath, int] = field(default_factory=dict, repr=False)
 
@@ -157,61 +83,35 @@ class Settings:
         named: list[tuple[KeyPath, str]] = [
             ((role, place) if (role, place) in self.lines else (role,), name)
             for role in roles
-            for place, name in enumerate(self.roles.get(role, []))
+            for place, name in enumerate(getattr(self.ask, role))
         ]
         named += [(("columns", name), name) for name in self.columns]
         for path, name in named:
             if name not in columns and not name.startswith(tuple(linked)):
                 raise _bad(self.file, self.lines, path, str(UnknownColumn(name, columns)))
 
-    def schema(
-        self,
-        *,
-        decimal: str | None = None,
-        person: str | None = None,
-        most_rows: int | None = None,
-        rows: str | None = None,
-        **options: Any,
-    ) -> Schema:
+    def schema(self, **options: Any) -> Schema:
         """Return the schema of the file, overruled by options named as its parameters are."""
-        roles = {role: options.pop(role, None) or self.roles.get(role, []) for role in ROLES}
-        weight = options.pop("survey_weight", None) or self.survey_weight
-        unknown = options.pop("nobody_knows", None)
-        chosen = Schema(**roles, survey_weight=weight)  # type: ignore[arg-type]
-        used = (*chosen.published, *chosen.identifying, *chosen.pseudonymize)
-        entries = {
-            name: {column: said for column, said in getattr(self, name).items() if column in among}
-            for name, among in (
-                ("types", used),
-                ("order", used),
-                ("hierarchies", chosen.quasi),
-                ("weights", chosen.quasi),
-                *((name, chosen.published) for name in CELLS[:4]),
-                *((name, chosen.quasi) for name in GRID),
-                ("near", (*chosen.sensitive, *chosen.other)),
-                ("missing_cells", (*chosen.quasi, *chosen.sensitive)),
-            )
-        }
+        known = [name for name in options_of(type(self.ask)) if name in SCHEMA]
         for name in options:
-            if name not in entries:
-                known = (*ROLES, *entries, "person", "most_rows", "rows")
+            if name not in known:
                 msg = f"There is no option {name!r}{nearest(name, known)}"
                 raise UsageError(msg)
-        if unknown is None:  # of columns that options left out nothing has to be said
-            had = {name for names in self.roles.values() for name in names}
+        said = {name: options.get(name, getattr(self.ask, name)) for name in known}
+        chosen = Schema(**{name: said[name] for name in (*ROLES, "survey_weight")})
+        used = (*chosen.published, *chosen.identifying, *chosen.pseudonymize)
+        for name in BY_COLUMN:
+            roles = options_of(Ask)[name].roles
+            among = [one for role in roles for one in getattr(chosen, role)] if roles else used
+            entries = getattr(self.ask, name).items()
+            kept = {column: one for column, one in entries if column in among}
+            said[name] = kept | dict(options.get(name) or {})
+        if options.get("nobody_knows") is None:
+            # Of columns that options left out nothing has to be said.
+            had = {name for role in ROLES for name in getattr(self.ask, role)}
             left = had.difference(chosen.published)
-            unknown = [name for name in self.nobody_knows if name not in left]
-        merged = {name: said | dict(options.get(name) or {}) for name, said in entries.items()}
-        return Schema(
-            **roles,  # type: ignore[arg-type]
-            **merged,
-            survey_weight=weight,
-            nobody_knows=unknown,
-            decimal=decimal or self.decimal,
-            person=person or self.person,
-            most_rows=self.most_rows if most_rows is None else most_rows,
-            rows=rows or self.rows or KNOWN,
-        )
+            said["nobody_knows"] = [one for one in said["nobody_knows"] if one not in left]
+        return Schema(**said | {"rows": said["rows"] or KNOWN})
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -228,7 +128,7 @@ def _shown(key: str) -> str:
     return key if re.fullmatch(r"[\w-]+", key) else f'"{key}"'
 
 
-def read_settings(path: str | Path) -> Settings:
+def read_settings(path: str | Path, asks: type[Ask] = Ask) -> Settings:
     """Read a schema file, naming line and key where something is wrong with it."""
     path = Path(path)
     try:
@@ -243,167 +143,114 @@ def read_settings(path: str | Path) -> Settings:
     except RecursionError:
         msg = f"The schema file {path.name!r} nests too deeply to be read."
         raise InputError(msg) from None
-    return _Reader(path, said, key_lines(text)).settings()
+    return _Reader(path, said, key_lines(text), asks).settings()
 
 
 class _Reader:
-    def __init__(self, path: Path, said: dict[str, Any], lines: dict[KeyPath, int]) -> None:
+    def __init__(
+        self, path: Path, said: dict[str, Any], lines: dict[KeyPath, int], asks: type[Ask]
+    ) -> None:
         self.name = path.name
         self.folder = path.parent
         self.said = said
         self.lines = lines
+        self.asks = asks
+        self.top, self.of_column = keys_of(asks), keys_of(asks, OF_COLUMNS)
 
     def settings(self) -> Settings:
         for key in self.said:
-            if key not in TOP:
+            if key not in self.top and key != OF_COLUMNS:
                 raise self.bad((key,), f"there is no such key{self.meant(key)}")
-        columns = self.take("columns", dict, {})
-        roles = {role: self.texts(role) for role in ROLES if role in self.said}
-        self.check_roles(roles)
+        columns = self.said.get(OF_COLUMNS, {})
+        self.expect((OF_COLUMNS,), columns, dict)
+        self.check_roles({role: self.texts((role,), self.said.get(role, ())) for role in ROLES})
         entries = {name: self.column(name, entry) for name, entry in columns.items()}
+        found = {key: self.value(key, one) for key, one in self.said.items() if key != OF_COLUMNS}
+        ask = self.asks.from_said(found | {OF_COLUMNS: entries})
+        return Settings(ask, self.name, self.lines)
 
-        def said_of(key: str) -> dict[str, Any]:
-            return {name: entry[key] for name, entry in entries.items() if key in entry}
+    def value(self, key: str, value: Any) -> Any:
+        """Read what is said under a key of the whole file."""
+        option, path = options_of(self.asks)[self.top[key]], (key,)
+        match option.kind:
+            case options.NAMES | options.SEVERAL:
+                texts = self.texts(path, value)
+                how = self.rebased if key == "require" else self.beside if option.place else str
+                return [how(text) for text in texts]
+            case options.SHARE:
+                if isinstance(value, bool) or not isinstance(value, str | float):
+                    example = re.findall(r"\d+%", option.help)[0]
+                    raise self.bad(path, f'write it as in "{example}". Got {value!r}.')
+            case options.BY_NAME:
+                self.expect(path, value, dict)
+                return {name: self.places(name, path, one) for name, one in value.items()}
+            case options.ENTRIES:
+                self.expect(path, value, dict)
+                for name, one in value.items():
+                    self.expect((*path, name), one, (str, date))  # TOML has days of its own
+                return value
+            case kind:
+                self.expect(path, value, TAKES[kind])
+        if key == "encoding":
+            with self.blaming(path):
+                return check_encoding(value)
+        if option.words:
+            self.one_of(path, value, option.words)
+        return self.beside(value) if option.place else value
 
-        seconds = self.take("seconds", (int, float), None)
-        output, history, ledger, held = (
-            self.take(key, str, None) for key in ("output", "history", "ledger", "hold_out_file")
-        )
-        return Settings(
-            table=[self.beside(one) for one in self.texts("table")],
-            roles=roles,
-            types=said_of("type"),
-            order=said_of("order"),
-            hierarchies=said_of("hierarchy"),
-            weights=said_of("weight"),
-            date_formats=said_of("date_format"),
-            round=said_of("round"),
-            bottom=said_of("bottom"),
-            top=said_of("top"),
-            step=said_of("step"),
-            bounds=said_of("bounds"),
-            near=said_of("near"),
-            missing_cells=said_of("missing"),
-            survey_weight=self.take("survey_weight", str, None),
-            nobody_knows=self.texts("nobody_knows"),
-            require=[self.rebased(one) for one in self.texts("require")],
-            method=self.take("method", str, None),
-            output=None if output is None else self.beside(output),
-            format=self.take("format", str, None),
-            missing=self.one_of(("missing",), self.take("missing", str, None), get_args(Missing)),
-            decimal=self.one_of(("decimal",), self.take("decimal", str, None), (".", ",")),
-            encoding=self.encoding(),
-            suppress=self.share("suppress", "1%"),
-            seconds=seconds,
-            escape_formulas=self.take("escape_formulas", bool, None) is True,
-            title=self.take("title", str, None),
-            context=self.context(),
-            withhold_counts=self.take("withhold_counts", bool, None) is True,
-            hold_out=self.share("hold_out", "5%"),
-            hold_out_file=None if held is None else self.beside(held),
-            odds=self.take("odds", (int, float), None),
-            history=None if history is None else self.beside(history),
-            ledger=None if ledger is None else self.beside(ledger),
-            batch=self.take("batch", int, None),
-            least_real=self.take("least_real", int, None),
-            form=self.one_of(("form",), self.take("form", str, None), FORMS),
-            cells=self.one_of(("cells",), self.take("cells", str, None), KINDS_OF_CELLS),
-            keep_other=self.take("keep_other", bool, None) is True,
-            person=self.take("person", str, None),
-            most_rows=self.take("most_rows", int, None),
-            rows=self.one_of(("rows",), self.take("rows", str, None), (KNOWN, UNKNOWN)),
-            linked=self.linked(),
-            file=self.name,
-            lines=self.lines,
-        )
+    def places(self, name: str, path: KeyPath, said: Any) -> list[str]:
+        """Read where a linked table is."""
+        return [self.beside(one) for one in self.texts((*path, name), said)]
 
-    def share(self, key: str, example: str) -> str | float | None:
-        """Read a share of the table."""
-        said = self.said.get(key)
-        if said is not None and not isinstance(said, str | float):
-            raise self.bad((key,), f'write it as in "{example}". Got {said!r}.')
-        return said
-
-    def linked(self) -> dict[str, list[str]]:
-        """Read where linked tables are."""
-        found = {}
-        for name, said in self.take("linked", dict, {}).items():
-            places = [said] if isinstance(said, str) else self.list_of_texts(("linked", name), said)
-            found[name] = [self.beside(one) for one in places]
-        return found
-
-    def context(self) -> dict[str, str]:
-        """Read who publishes a release, and why."""
-        found = {}
-        for name, said in self.take("context", dict, {}).items():
-            self.expect(("context", name), said, (str, date))  # TOML has days of its own
-            found[name] = str(said)
-        return found
-
-    def encoding(self) -> str | None:
-        """Read the encoding of the table."""
-        said = self.take("encoding", str, None)
+    @contextmanager
+    def blaming(self, path: KeyPath) -> Iterator[None]:
+        """Tell whatever is refused inside with the line and key."""
         try:
-            return None if said is None else check_encoding(said)
-        except UsageError as problem:
-            raise self.bad(("encoding",), problem.sentence) from None
+            yield
+        except (UsageError, InputError) as problem:
+            raise self.bad(path, problem.sentence) from None
 
     def column(self, name: str, entry: Any) -> dict[str, Any]:
         """Read what is said of one column."""
-        path = ("columns", name)
+        path = (OF_COLUMNS, name)
         self.expect(path, entry, dict)
         for key in entry:
             if key in {"role", *ROLES}:
                 advice = f"roles stand at the top of the file, as in quasi = [{name!r}]"
                 raise self.bad((*path, key), f"there is no such key: {advice}.")
-            if key not in COLUMN:
-                raise self.bad((*path, key), f"there is no such key{nearest(key, COLUMN)}")
-        read: dict[str, Any] = {}
-        if "type" in entry:
-            place = (*path, "type")
-            self.expect(place, entry["type"], str)
-            read["type"] = self.one_of(place, entry["type"], KINDS)
-        if "order" in entry:
-            read["order"] = self.list_of_texts((*path, "order"), entry["order"])
-        if "hierarchy" in entry:
-            self.expect((*path, "hierarchy"), entry["hierarchy"], (str, dict, list))
-            hierarchy = entry["hierarchy"]
-            is_file = isinstance(hierarchy, str) and not hierarchy.rstrip().endswith(")")
-            read["hierarchy"] = self.beside(hierarchy) if is_file else hierarchy
-        for key in ("weight", "near"):
-            if key in entry:
-                self.expect((*path, key), entry[key], (int, float))
-                if not 0 < entry[key] < float("inf"):
-                    raise self.bad((*path, key), f"must be a number above 0. Got {entry[key]!r}.")
-                read[key] = entry[key]
-        return read | self.cells(path, entry)
-
-    def cells(self, path: KeyPath, entry: dict[str, Any]) -> dict[str, Any]:
-        """Read what is said of the cells of one column: their writing, their ends, missing ones."""
-        for key in ("date_format", *TRIMS, "missing"):
-            if key in entry:
-                self.expect((*path, key), entry[key], (str, int, float) if key in TRIMS else str)
-        try:
+            if key not in self.of_column:
+                meant = nearest(key, [*self.of_column])
+                raise self.bad((*path, key), f"there is no such key{meant}")
+        read = {key: self.of_one((*path, key), one) for key, one in entry.items()}
+        with self.blaming(path):
             if "date_format" in entry:
-                check_date_format(str(path[1]), entry["date_format"])
+                check_date_format(name, entry["date_format"])
             said = {key: entry.get(key) for key in ("bottom", "top")}
-            read_trim(str(path[1]), step=entry.get("round"), **said)
-        except (UsageError, InputError) as problem:
-            raise self.bad(path, problem.sentence) from None
-        if "missing" in entry:
-            self.one_of((*path, "missing"), entry["missing"], get_args(Missing))
-        kept = ("date_format", *TRIMS, "missing")
-        return {key: entry[key] for key in kept if key in entry} | self.grid(path, entry)
+            read_trim(name, step=entry.get("round"), **said)
+        return read
 
-    def grid(self, path: KeyPath, entry: dict[str, Any]) -> dict[str, Any]:
-        """Read at which points one column may be cut, and between which."""
-        for key, read in (("step", read_step), ("bounds", read_bounds)):
-            try:
-                if key in entry:
-                    read(str(path[1]), entry[key])
-            except UsageError as problem:
-                raise self.bad((*path, key), problem.sentence) from None
-        return {key: entry[key] for key in GRID if key in entry}
+    def of_one(self, path: KeyPath, value: Any) -> Any:
+        """Read what is said under a key of one column."""
+        name, key = str(path[1]), str(path[-1])
+        option = options_of(self.asks)[self.of_column[key]]
+        if key == "order":
+            return self.list_of_texts(path, value)
+        if key == "hierarchy":
+            self.expect(path, value, (str, dict, list))
+            is_file = isinstance(value, str) and not value.rstrip().endswith(")")
+            return self.beside(value) if is_file else value
+        if key in GRID:
+            with self.blaming(path):
+                GRID[key](name, value)
+        elif option.kind == options.NUMBERS:
+            self.expect(path, value, (int, float))
+            if not 0 < value < float("inf"):
+                raise self.bad(path, f"must be a number above 0. Got {value!r}.")
+        else:
+            self.expect(path, value, (str, int, float) if key in TRIMS else str)
+            if option.words:
+                self.one_of(path, value, option.words)
+        return value
 
     def check_roles(self, roles: dict[str, list[str]]) -> None:
         """Raise where a column has two roles."""
@@ -417,23 +264,16 @@ class _Reader:
                     raise self.bad(path, f"column {name!r} has two roles, the other is {where}.")
                 taken[name] = path
 
-    def take(self, key: str, kind: Any, default: Any) -> Any:
-        if key not in self.said:
-            return default
-        self.expect((key,), self.said[key], kind)
-        return self.said[key]
-
-    def texts(self, key: str) -> list[str]:
-        value = self.said.get(key, [])
-        return [value] if isinstance(value, str) else self.list_of_texts((key,), value)
+    def texts(self, path: KeyPath, value: Any) -> list[str]:
+        return [value] if isinstance(value, str) else self.list_of_texts(path, value)
 
     def list_of_texts(self, path: KeyPath, value: Any) -> list[str]:
-        if not isinstance(value, list):
+        if not isinstance(value, list | tuple):
             raise self.bad(path, f"must be a list of strings. Got {value!r}.")
         for place, item in enumerate(value):
             if not isinstance(item, str):
                 raise self.bad((*path, place), f"must be a list of strings. Got {item!r}.")
-        return value
+        return list(value)
 
     def expect(self, path: KeyPath, value: Any, kind: Any) -> None:
         kinds = kind if isinstance(kind, tuple) else (kind,)
@@ -442,16 +282,15 @@ class _Reader:
             wanted = dict.fromkeys(words.get(one, "a number") for one in kinds)
             raise self.bad(path, f"must be {' or '.join(wanted)}. Got {value!r}.")
 
-    def one_of(self, path: KeyPath, value: str | None, words: Sequence[str]) -> str | None:
-        if value is not None and value not in words:
+    def one_of(self, path: KeyPath, value: str, words: Sequence[str]) -> None:
+        if value not in words:
             raise self.bad(path, f"cannot be {value!r}{nearest(value, words)}")
-        return value
 
     def meant(self, key: str) -> str:
         """Close a sentence about an unknown key with the nearest one, even one of columns."""
-        if key in COLUMN or difflib.get_close_matches(key, COLUMN, n=1, cutoff=0.8):
+        if difflib.get_close_matches(key, self.of_column, n=1, cutoff=0.8):
             return ". What is said of a column stands under [columns.NAME]."
-        return nearest(key, TOP)
+        return nearest(key, [*self.top, OF_COLUMNS])
 
     def beside(self, path: str) -> str:
         """Return a path of the file as seen from here."""

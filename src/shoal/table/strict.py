@@ -24,7 +24,11 @@ def read_json(text: str | bytes) -> Any:
     try:
         plain = text.decode("utf-8") if isinstance(text, bytes) else text
         value = json.loads(
-            plain, object_pairs_hook=once, parse_constant=_no_constant, parse_float=_finite
+            plain,
+            object_pairs_hook=once,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+            parse_int=_whole,
         )
         json.dumps(value, ensure_ascii=False).encode("utf-8")  # no half of a surrogate pair
     except RecursionError:
@@ -52,6 +56,11 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _no_constant(word: str) -> float:
     msg = f"{word} is no number"
     raise InputError(msg)
+
+
+def _whole(digits: str) -> int:
+    _finite(digits)
+    return int(digits)
 
 
 def _finite(digits: str) -> float:

@@ -22,8 +22,6 @@ from shoal.table.columns import change_text, is_dictionary
 from shoal.table.missing import first_rows, is_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
 NUMBER = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$"
@@ -103,12 +101,6 @@ def read_trim(
             span = f"a number, or between {allowed[0]}% and {allowed[1]}%"
             raise BadColumnOption(column, name, span, str(one))
     return _ordered(column, Trim(width, low, high))
-
-
-def stated_trim(column: Mapping[str, Any]) -> Trim:
-    """Return what a manifest says was done to the numbers of a column."""
-    said = {key: column.get(key) for key in ("bottom", "top")}
-    return read_trim(str(column["name"]), step=column.get("round"), **said)
 
 
 def _ordered(column: str, trim: Trim) -> Trim:

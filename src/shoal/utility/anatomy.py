@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from shoal.table.schema import Schema
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Anatomy(Term):
     """Publish quasi-identifiers in one table and sensitive values in another, linked by group.
 

@@ -21,10 +21,10 @@ from shoal.table.forms import TWO_TABLES
 from shoal.table.missing import MISSING_LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
+    from shoal.release.manifest import Manifest
+    from shoal.release.stated import StatedColumn
     from shoal.table.column import Column
 
 FEWEST = 11  # rows of which a mean is told
@@ -79,16 +79,16 @@ class CellBias:
         }
 
 
-def cell_bias(published: pl.DataFrame, manifest: Mapping[str, Any]) -> list[CellBias]:
+def cell_bias(published: pl.DataFrame, manifest: Manifest) -> list[CellBias]:
     """Return where means differ between narrow and wide cells by a tenth of a deviation or more.
 
     Everything is read off the published table. No mean is told of fewer than eleven rows, and all
     are rounded to three digits. Two tables have no wide cells.
     """
-    if manifest["form"] == TWO_TABLES:
+    if manifest.form == TWO_TABLES:
         return []
-    types = {one["name"]: one.get("type") for one in manifest["columns"]}
-    secret = [one["name"] for one in manifest["columns"] if one["role"] == "sensitive"]
+    types = {one.name: one.type for one in manifest.columns}
+    secret = manifest.named("sensitive")
     coded = [
         code_lenient(published[name], kind=types[name])
         for name in secret
@@ -96,9 +96,9 @@ def cell_bias(published: pl.DataFrame, manifest: Mapping[str, Any]) -> list[Cell
     ]
     numeric = [one for one in coded if one.numeric and not one.dates and one.gap is None]
     found = []
-    for stated in manifest["columns"] if numeric else ():
-        if stated["role"] == "quasi":
-            cells = _Cells.of(published[stated["name"]], stated)
+    for stated in manifest.columns if numeric else ():
+        if stated.quasi:
+            cells = _Cells.of(published[stated.name], stated)
             told = (_compared(cells, other) for other in numeric)
             found += [one for one in told if one is not None]
     return found
@@ -115,11 +115,11 @@ class _Cells:
     which: NDArray[np.int32]
 
     @classmethod
-    def of(cls, cells: pl.Series, stated: Mapping[str, Any]) -> _Cells:
+    def of(cls, cells: pl.Series, stated: StatedColumn) -> _Cells:
         texts, which = different(cells)
-        widths = cell_ncp(texts, dict(stated))[0][which]
+        widths = cell_ncp(texts, stated)[0][which]
         exact = int((widths == 0).sum()) >= max(FEWEST, SHARE * len(widths))
-        few = stated["kind"] == "set" and len(stated["domain"]) <= LABELS
+        few = stated.kind == "set" and len(stated.values) <= LABELS
         wide = widths > (0 if exact else np.median(widths))
         return cls(cells.name, wide, exact, texts.to_list() if few and exact else [], which)
 

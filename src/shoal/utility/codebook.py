@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -13,7 +13,7 @@ from shoal.release.carried import typed_kind
 from shoal.release.codebook import HEADER, HeldCells, codebook_of
 from shoal.table.column import INTEGER
 from shoal.table.columns import is_dictionary
-from shoal.table.forms import CODEBOOK, has_ends
+from shoal.table.forms import CODEBOOK
 from shoal.table.schema import LABELS, PSEUDONYM
 from shoal.utility.bias import cautions, cell_bias
 from shoal.version import __version__
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from shoal.audit.forms import Tables
+    from shoal.release.manifest import Manifest
     from shoal.table.schema import Schema
 
 # A day, or a day and a time, as ISO 8601 writes them.
@@ -32,23 +33,23 @@ DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+)?$"
 
 
 def codebook(
-    tables: Tables, manifest: dict[str, Any], held: Mapping[str, HeldCells] | None = None
+    tables: Tables, manifest: Manifest, held: Mapping[str, HeldCells] | None = None
 ) -> pl.DataFrame:
     """Return the codebook of published tables.
 
     `held` is what columns hold that are published as they are, where more rows say so than these.
     """
     decimals = {
-        one["name"]
-        for one in manifest["columns"]
-        if has_ends(one) and one.get("type") != "date" and not _whole(tables, one["name"])
+        one.name
+        for one in manifest.columns
+        if one.has_ends and not one.dates and not _whole(tables, one.name)
     }
     known = dict(_held(tables, manifest)) if held is None else held
     told = cautions(cell_bias(tables.rows, manifest)) if tables.whole else {}
     return codebook_of(manifest, known, decimals, told)
 
 
-def untrue_codebook(directory: Path, tables: Tables, manifest: dict[str, Any]) -> list[str]:
+def untrue_codebook(directory: Path, tables: Tables, manifest: Manifest) -> list[str]:
     """Return a sentence for every line of a codebook that the tables and the manifest contradict.
 
     Another version of Shoal may word what was done and what to mind otherwise. Where not all rows
@@ -61,7 +62,7 @@ def untrue_codebook(directory: Path, tables: Tables, manifest: dict[str, Any]) -
         return []  # the audit has said so
     if told.columns != known.columns:
         return [f"{CODEBOOK} has other columns than a codebook has."]
-    compared = [key for key in HEADER if manifest["shoal"] == __version__ or key not in WORDS]
+    compared = [key for key in HEADER if manifest.shoal == __version__ or key not in WORDS]
 
     def by_column(lines: pl.DataFrame) -> dict[tuple[str, str], dict[str, str]]:
         return {(line["file"], line["name"]): line for line in lines.iter_rows(named=True)}
@@ -98,11 +99,11 @@ def _whole(tables: Tables, name: str) -> bool:
     return all(end.drop_nulls().str.contains(INTEGER).all() for end in ends)
 
 
-def _held(tables: Tables, manifest: dict[str, Any]) -> Iterator[tuple[str, HeldCells]]:
+def _held(tables: Tables, manifest: Manifest) -> Iterator[tuple[str, HeldCells]]:
     """Yield what the columns hold that are published as they are."""
     schema = manifest_schema(manifest)
-    for one in manifest["columns"]:
-        name, role = one["name"], one["role"]
+    for one in manifest.columns:
+        name, role = one.name, one.role
         if role not in {"quasi", PSEUDONYM}:
             table = tables.rows if name in tables.rows.columns else tables.people
             assert table is not None

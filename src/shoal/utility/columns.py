@@ -15,24 +15,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from shoal.audit.cells import (
-    covers_missing,
-    domain_ends,
-    interval_ends,
-    interval_means,
-    read_set,
-)
+from shoal.audit.cells import covers_missing, domain_ends, interval_ends, interval_means, read_set
 from shoal.audit.reading import Stated
 from shoal.errors import InputError
 from shoal.kernels.queries import interval_shares, label_shares
 from shoal.table.coding import NUMBER, code_column
 from shoal.table.dates import not_dates
-from shoal.table.forms import has_gap
 from shoal.table.missing import MISSING_LABEL, is_missing
 from shoal.utility.sets import Leaves, Numbers, Set, StatedLeaves, Steps
 from shoal.utility.tilted import Stretched, Tilted
@@ -42,6 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shoal.release.stated import StatedColumn
     from shoal.table.column import Column
     from shoal.table.groupings import Hierarchy
 
@@ -167,16 +161,16 @@ class Intervals:
 
     @classmethod
     def of(
-        cls, texts: pl.Series, stated: dict[str, Any], rows: NDArray[np.float64] | None = None
+        cls, texts: pl.Series, stated: StatedColumn, rows: NDArray[np.float64] | None = None
     ) -> Intervals:
         """Read intervals as release.csv spells them, with means where they have some.
 
         Means are those of so many `rows`.
         """
-        name, dates = stated["name"], stated.get("type") == "date"
+        name, dates = stated.name, stated.dates
         low, high = interval_ends(texts)
         whole, gaps = domain_ends(stated), None
-        if has_gap(stated):
+        if stated.has_gap:
             gaps = Gaps(covers_missing(texts).to_numpy(), low.is_null().to_numpy())
             low, high = (end.fill_null(whole[0]) for end in (low, high))
         ends = pl.concat([low, high]).unique()
@@ -190,9 +184,9 @@ class Intervals:
         tilted = None
         if rows is not None:
             means = interval_means(texts).fill_null(low)
-            places, held = steps.exact_places(means), 0 if "step" in stated else 2
+            places, held = steps.exact_places(means), 0 if stated.step is not None else 2
             tilted = _tilted(lows, highs, places, rows, gaps, held)
-        span, region = float(most - least + 1), "step" in stated
+        span, region = float(most - least + 1), stated.step is not None
         return cls(name, lows, highs, steps, span, tilted, gaps=gaps, region=region)
 
     def with_means(
@@ -291,17 +285,17 @@ class Sets:
     dates = False
 
     @classmethod
-    def of(cls, texts: pl.Series, stated: dict[str, Any]) -> Sets:
+    def of(cls, texts: pl.Series, stated: StatedColumn) -> Sets:
         """Read labels and sets of labels as release.csv spells them."""
-        labels = pl.Series(stated["domain"], dtype=pl.String)
+        labels = pl.Series(stated.values, dtype=pl.String)
         rank_of = {label: rank for rank, label in enumerate(labels)}
         ranks: list[list[int]] = []
         for text in texts:
             found = read_set(text)
             if found is None or not rank_of.keys() >= set(found):
-                raise unreadable(stated["name"])
+                raise unreadable(stated.name)
             ranks.append(sorted({rank_of[label] for label in found}))
-        return cls(stated["name"], labels, *_listed(ranks))
+        return cls(stated.name, labels, *_listed(ranks))
 
     @classmethod
     def of_nodes(cls, texts: pl.Series, name: str, leaves: Leaves) -> Sets:
@@ -367,7 +361,7 @@ Spread = Intervals | Sets
 
 def read_cells(
     cells: pl.Series,
-    stated: dict[str, Any],
+    stated: StatedColumn,
     leaves: Leaves | None = None,
     rows: NDArray[np.int64] | None = None,
 ) -> tuple[Spread, NDArray[np.int64]]:
@@ -379,10 +373,10 @@ def read_cells(
     cells = cells.cast(pl.String).fill_null(MISSING_LABEL)
     texts = cells.unique().sort()
     which = cells.cast(pl.Enum(texts)).to_physical().to_numpy().astype(np.int64)
-    if stated["kind"] == "node":
-        known = leaves or StatedLeaves(Stated.of_manifest(stated), stated.get("type"))
-        return Sets.of_nodes(texts, stated["name"], known), which
-    if stated["kind"] != "interval":
+    if stated.kind == "node":
+        known = leaves or StatedLeaves(Stated.of_manifest(stated), stated.type)
+        return Sets.of_nodes(texts, stated.name, known), which
+    if not stated.has_ends:
         return Sets.of(texts, stated), which
     if rows is None:
         return Intervals.of(texts, stated), which

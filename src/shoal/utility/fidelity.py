@@ -40,15 +40,14 @@ class Drawn:
     count: Callable[[NDArray], NDArray]
 
 
-def fidelity(release: ReleaseData, persons: NDArray | None = None) -> dict[str, Any]:
-    """Compare published rows with what they were; `persons` says whose each coded row is."""
+def fidelity(release: ReleaseData) -> dict[str, Any]:
+    """Compare published rows with what they were."""
     coded = release.coded
-    count = _counter(persons)
-    everybody = int(count(np.zeros(len(coded), np.int64))[0])
+    count, everybody = coded.person_of.count, len(coded.person_of)
     if everybody < 2 * LEAST:
         return {"skipped": f"Not shown: it would be about {everybody} people, too few to hide in."}
     layout, kinds = release.recoding.layout, release.recoding.kinds
-    chance = 0 if release.manifest.get("reproducible") else None
+    chance = 0 if release.manifest.reproducible else None
     some = draw(len(coded), ROWS, chance)
     cells = {n: k.which[layout.bears[some.places]] for n, k in kinds.items()}
     rows = layout.carries[some.places]
@@ -78,7 +77,7 @@ def fidelity(release: ReleaseData, persons: NDArray | None = None) -> dict[str, 
             one = _seen(column, found, covered, rows, column.codes[rows], "sensitive")
             seen.append(_of_groups(one, column, found, release, rows) if apart else one)
     target, lost = explained(seen), _lost(release)
-    among = _counter(None if persons is None else persons[rows])
+    among = coded.person_of.only(rows).count
     return {
         "least": LEAST,
         "rows": len(some),
@@ -92,18 +91,6 @@ def fidelity(release: ReleaseData, persons: NDArray | None = None) -> dict[str, 
             if len(found) > 1
         ],
     }
-
-
-def _counter(persons: NDArray | None) -> Callable[[NDArray], NDArray]:
-    """Return what counts the people in each band, given the band of every coded row."""
-    if persons is None:
-        return np.bincount
-
-    def count(place: NDArray) -> NDArray:
-        pairs = np.unique(np.column_stack([place, persons]), axis=0)
-        return np.bincount(pairs[:, 0])
-
-    return count
 
 
 def _column(
@@ -187,14 +174,6 @@ def _widths(column: Column, covered: Spans, borne: NDArray[np.float64]) -> dict[
     }
 
 
-def kept_columns(release: ReleaseData, persons: NDArray | None = None) -> list[dict[str, Any]]:
-    """Return how the sensitive columns are distributed, which are published as they were."""
-    if len(release.coded) < 2 * LEAST:
-        return []
-    count = _counter(persons)
-    return [_kept(column, count)[2] for column in release.coded.sensitive[:COLUMNS]]
-
-
 def _kept(
     column: Column, count: Callable[[NDArray], NDArray]
 ) -> tuple[Bands, Spans, dict[str, Any]]:
@@ -237,9 +216,7 @@ def _of_groups(
     one: Seen, column: Column, found: Bands, release: ReleaseData, rows: NDArray
 ) -> Seen:
     """Return a sensitive column of which readers know what values a group has, not whose."""
-    layout = release.recoding.layout
-    group = np.empty(len(layout.carries), np.int64)
-    group[layout.carries] = layout.bears
+    group = release.recoding.layout.borne
     sizes = np.bincount(group)
     if column.numeric and column.gap is None:
         values = column.numbers.astype(np.float64)[column.codes]
@@ -256,9 +233,7 @@ def _lost(release: ReleaseData) -> NDArray[np.float64]:
     layout, kinds = release.recoding.layout, release.recoding.kinds
     columns = release.coded.quasi
     by_cell = sum(ncp_by_group(c, kinds[c.name].spans)[kinds[c.name].which] for c in columns)
-    lost = np.empty(len(layout.carries))
-    lost[layout.carries] = np.asarray(by_cell)[layout.bears] / len(columns)
-    return lost
+    return np.asarray(by_cell)[layout.borne] / len(columns)
 
 
 def _subgroups(

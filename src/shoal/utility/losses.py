@@ -90,9 +90,9 @@ def normalized_group_size(release: Measured) -> float | None:
     if average is None:
         return None
     sensitive = tuple(
-        column["name"] for column in release.manifest["columns"] if column["role"] == "sensitive"
+        column.name for column in release.manifest.columns if column.role == "sensitive"
     )
-    asked = requirements(release.manifest["require"], sensitive)
+    asked = requirements(release.manifest.require, sensitive)
     return average / max(1, *(one.principle.least for one in asked))
 
 

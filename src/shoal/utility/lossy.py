@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.principles.groups import Groups
+    from shoal.release.manifest import Manifest
     from shoal.table.coded import Coded
     from shoal.table.column import Column
 
@@ -52,7 +53,7 @@ class Measured:
     """A published table with its boxes, and the original (None where it is not at hand)."""
 
     published: pl.DataFrame
-    manifest: dict[str, Any]
+    manifest: Manifest
     boxes: BoxTable
     original: Coded | None
 
@@ -79,7 +80,7 @@ class Measured:
     @property
     def suppressed(self) -> int:
         """How many rows were left out."""
-        return self.manifest.get("suppressed", 0)
+        return self.manifest.suppressed or 0
 
     @property
     def rows(self) -> int:
@@ -89,7 +90,7 @@ class Measured:
     @cached_property
     def groups(self) -> Groups | None:
         """The published groups; None where every record was recast on its own."""
-        return None if self.manifest["groups"] is None else alike(self.published, (RESERVED,))
+        return None if not self.manifest.grouped else alike(self.published, (RESERVED,))
 
     @cached_property
     def box_of(self) -> NDArray[np.int64]:
@@ -109,14 +110,14 @@ class Measured:
 
 
 def _coded(
-    original: Any, manifest: dict[str, Any], hierarchies: Mapping[str, Any] | None
+    original: Any, manifest: Manifest, hierarchies: Mapping[str, Any] | None
 ) -> Coded | None:
     """Code the original, and raise where the release cannot have been made from it."""
     if original is None:
         return None
     table = read_table(original) if isinstance(original, str | Path) else take_frame(original)
     coded = code_original(table, manifest, hierarchies)
-    rows = manifest["rows"] + manifest.get("suppressed", 0)
+    rows = manifest.rows + (manifest.suppressed or 0)
     if len(coded) != rows:
         msg = f"The release was made from {rows} rows, and the original has {len(coded)}."
         raise InputError(msg)

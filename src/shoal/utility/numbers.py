@@ -22,16 +22,7 @@ from shoal.audit.manifest import read_manifest
 from shoal.errors import InputError, UnknownColumn
 from shoal.table.coding import NUMBER
 from shoal.table.dates import date_parts, not_dates
-from shoal.table.forms import (
-    MEANS,
-    PEOPLE,
-    TWO_TABLES,
-    VALUES,
-    ends_of,
-    gaps_of,
-    has_ends,
-    has_gap,
-)
+from shoal.table.forms import MEANS, PEOPLE, TWO_TABLES, VALUES, ends_of, gaps_of
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.reading import give_frame, take_frame
 from shoal.table.schema import NODE, RESERVED
@@ -41,7 +32,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shoal.release.manifest import Manifest
     from shoal.release.release import ReleaseData
+    from shoal.release.stated import StatedColumn
 
 DAY = 86_400
 LABELS = 100  # of a column that have a number of their own
@@ -220,8 +213,8 @@ def features(source: Any) -> Any:
     return found if given is None else give_frame(found, given)
 
 
-def _as_numbers(tables: Any, manifest: dict[str, Any]) -> pl.DataFrame:
-    kept = [one["name"] for one in manifest["columns"] if one["role"] in {"quasi", "other"}]
+def _as_numbers(tables: Any, manifest: Manifest) -> pl.DataFrame:
+    kept = [one.name for one in manifest.columns if one.role in {"quasi", "other"}]
     if isinstance(tables, tuple):
         people, values = tables
         made = CellNumbers([name for name in kept if name in people.columns]).fit(people)
@@ -264,48 +257,48 @@ def read(directory: str | Path) -> Any:
     tables = open_tables(place, manifest)
     if tables.people is not None:
         people = _with_types(tables.people, manifest)
-        sensitive = [c["name"] for c in manifest["columns"] if c["role"] == "sensitive"]
+        sensitive = manifest.named("sensitive")
         return people, _with_types(tables.rows.select(RESERVED, *sensitive), manifest)
     return _with_types(tables.rows, manifest)
 
 
-def _with_types(table: pl.DataFrame, manifest: dict[str, Any]) -> pl.DataFrame:
-    stated = {column["name"]: column for column in manifest["columns"]}
+def _with_types(table: pl.DataFrame, manifest: Manifest) -> pl.DataFrame:
+    stated = manifest.by_name
     columns: list[pl.Series] = []
     for cells in table:
         column = stated.get(cells.name)
-        if column is not None and column["role"] == "quasi" and manifest["form"] != TWO_TABLES:
-            columns += _quasi(cells, column, manifest["form"])
+        if column is not None and column.quasi and manifest.form != TWO_TABLES:
+            columns += _quasi(cells, column, manifest.form)
         else:
-            labels = column is not None and column.get("kind") == "set"
+            labels = column is not None and column.kind == "set"
             columns.append(cells.cast(pl.String) if labels else _plain(cells, column))
     return pl.DataFrame(columns)
 
 
-def _quasi(cells: pl.Series, column: dict[str, Any], form: str) -> list[pl.Series]:
+def _quasi(cells: pl.Series, column: StatedColumn, form: str) -> list[pl.Series]:
     from shoal.audit.cells import interval_means
 
     name, texts = cells.name, cells.cast(pl.String)
-    if column["kind"] == "node":
+    if column.kind == "node":
         return [texts]
-    if not has_ends(column):
+    if not column.has_ends:
         distinct = texts.fill_null(MISSING_LABEL).unique()
         lists = pl.Series(name, _read(distinct), pl.List(pl.String))
         places = texts.fill_null(MISSING_LABEL).cast(pl.Enum(distinct)).to_physical()
         return [lists.gather(places)]
-    if "never_mix" in column:
+    if column.never_mix:
         return [_plain(texts, column)]
     low, high = interval_ends(texts)
     parts = [one.alias(end) for one, end in zip((low, high), ends_of(name), strict=True)]
     if form == MEANS:
         parts.insert(0, interval_means(texts).fill_null(low).alias(name))
     found = [_plain(part, column) for part in parts]
-    if has_gap(column):
+    if column.has_gap:
         found.append(covers_missing(texts).cast(pl.Int64).alias(gaps_of(name)))
     return found
 
 
-def _plain(cells: pl.Series, column: dict[str, Any] | None) -> pl.Series:
+def _plain(cells: pl.Series, column: StatedColumn | None) -> pl.Series:
     """Return cells with the type that all of them have: integers, decimals, dates, or text."""
     from shoal.release.carried import typed_kind
     from shoal.table.dates import parse_dates, units_as_dates
@@ -314,7 +307,7 @@ def _plain(cells: pl.Series, column: dict[str, Any] | None) -> pl.Series:
     if cells.dtype != pl.String and not isinstance(cells.dtype, pl.Categorical):
         return cells
     texts = cells.cast(pl.String)
-    said = (column or {}).get("type")
+    said = None if column is None else column.type
     if said in TEXTS:
         return texts
     kind = typed_kind(texts, spelled=False)

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,7 @@ from shoal.audit.claims import manifest_schema
 from shoal.audit.forms import flat_cells, one_cell_each
 from shoal.errors import UnknownColumn
 from shoal.table.columns import is_dictionary
-from shoal.table.forms import MEANS, has_ends, published_as, stated_form
+from shoal.table.forms import MEANS
 from shoal.table.missing import MISSING_LABEL
 from shoal.table.reading import read_lean
 from shoal.table.schema import RESERVED
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.audit.tables import PartFiles
+    from shoal.release.manifest import Manifest
     from shoal.utility.sets import Set
 
 CELL, SIZE, ROWS, PLACE = "cell", "size", "rows", "place"
@@ -92,10 +93,10 @@ class KnownColumns(Mapping[str, "Exact | Spread"]):
 class PartsTable:
     """A published table in part files, as something that answers queries."""
 
-    def __init__(self, parts: PartFiles, manifest: dict[str, Any]) -> None:
+    def __init__(self, parts: PartFiles, manifest: Manifest) -> None:
         self.parts, self.manifest = parts, manifest
         self.schema = manifest_schema(manifest)
-        self.stated = {column["name"]: column for column in manifest["columns"]}
+        self.stated = manifest.by_name
         self.columns = KnownColumns(self)
         self._known: dict[str, KnownColumn] = {}
         self._held: dict[tuple[str, int], NDArray[np.int32]] = {}
@@ -148,7 +149,7 @@ class PartsTable:
 
     def _coded(self, name: str, cells: pl.DataFrame) -> KnownColumn:
         schema, stated = self.schema, self.stated[name]
-        if stated["role"] != "quasi":
+        if not stated.quasi:
             named = cells.select(pl.col(CELL).alias(name))
             exact = Exact.of(
                 schema.read_numbers(named, "sensitive")[name],
@@ -180,12 +181,12 @@ class PartsTable:
 
     def _read(self, name: str, part: int) -> pl.DataFrame:
         """Return the cells of a column in a part, and the sizes of their groups where means are."""
-        stated, form = self.stated[name], self.manifest["form"]
-        tilted = has_ends(stated) and stated_form(stated, form) == MEANS
-        wanted = published_as(stated, form)
+        stated, form = self.stated[name], self.manifest.form
+        tilted = stated.has_ends and stated.form_in(form) == MEANS
+        wanted = stated.published_as(form)
         table = self._columns(part, (*wanted, RESERVED) if tilted else wanted)
-        cells = one_cell_each(table, self.manifest | {"columns": [stated]})[name]
-        if stated["role"] == "quasi":
+        cells = one_cell_each(table, self.manifest.but(columns=[stated]))[name]
+        if stated.quasi:
             cells = cells.cast(pl.String).fill_null(MISSING_LABEL)
         elif is_dictionary(cells):
             cells = cells.cast(pl.String)

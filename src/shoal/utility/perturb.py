@@ -36,7 +36,7 @@ Domain = tuple[float, float] | None
 CHANCES = 2**62  # how finely a probability is drawn
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Perturb(Term):
     """Keep each sensitive value with probability p, else draw one uniformly from the domain.
 
@@ -74,7 +74,7 @@ class Perturb(Term):
         >>> import polars, shoal
         >>> people = polars.DataFrame({"age": range(100), "pay": range(100)})
         >>> schema = shoal.Schema(quasi="age", sensitive="pay")
-        >>> print(Perturb.best(people, schema, require=shoal.EpsilonM(epsilon=9, m=4)).sentence)
+        >>> print(Perturb.best(people, schema, require="EpsilonM(epsilon=9, m=4)").sentence)
         Perturbation keeps EpsilonM(epsilon=9, m=4) on pay with p up to 0.07407.
         """
         (one,) = requirements(require, schema.sensitive)

@@ -32,6 +32,7 @@ from shoal.utility.parts import PartsTable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from shoal.release.manifest import Manifest
     from shoal.table.schema import Schema
     from shoal.utility.pairing import SharedOut
     from shoal.utility.placing import LikelyPlaces
@@ -196,7 +197,7 @@ class BoxTable:
     def of(
         cls,
         published: pl.DataFrame,
-        manifest: dict[str, Any],
+        manifest: Manifest,
         schema: Schema,
         leaves: Mapping[str, Leaves] | None = None,
     ) -> BoxTable:
@@ -205,10 +206,10 @@ class BoxTable:
         `leaves` are the labels under nodes, as far as they are known.
         """
         check_rows(published)
-        stated = {column["name"]: column for column in manifest["columns"]}
+        stated = manifest.by_name
         quasi, which = {}, {}
         rows = None
-        if manifest.get("form") == MEANS:
+        if manifest.form == MEANS:
             groups = alike(published, (RESERVED,))
             rows = groups.sizes[groups.labels]
         for name in schema.quasi:
@@ -387,8 +388,8 @@ def open_answers(source: Any) -> Answers:
         return source
     if isinstance(source, str | Path):
         manifest = open_stated(Path(source))
-        parts = find_parts(Path(source), RELEASE, manifest["digests"])
-        if parts and (manifest["form"] != MEANS or parts.rows > TOGETHER):
+        parts = find_parts(Path(source), RELEASE, manifest.digests)
+        if parts and (manifest.form != MEANS or parts.rows > TOGETHER):
             return PartsTable(parts, manifest)
         tables, schema = open_tables(Path(source), manifest), manifest_schema(manifest)
         if tables.people is None:

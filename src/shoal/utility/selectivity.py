@@ -47,7 +47,7 @@ def errors_by_selectivity(release: ReleaseData, *, work: int | None = WORK) -> d
     queries = min(QUERIES, max(FEWEST, affordable))
     from shoal.utility.workload import Workload  # kernels that a small table does not need
 
-    chance = 0 if release.manifest.get("reproducible") else None
+    chance = 0 if release.manifest.reproducible else None
     original, published = exact_table(release), published_answers(release)
     quasi = min(2, len(release.schema.quasi))
     sensitive = min(1, len(release.schema.sensitive))

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from shoal.audit.cells import interval_ends
-from shoal.audit.claims import manifest_schema, weighing
+from shoal.audit.claims import manifest_schema
 from shoal.errors import ShoalError
 from shoal.kernels.queries import interval_shares
 from shoal.table.forms import BOUNDS, INTERVALS, MEANS
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.audit.forms import Tables
+    from shoal.release.manifest import Manifest
+    from shoal.release.stated import StatedColumn
     from shoal.table.schema import Schema
     from shoal.utility.columns import Spread
     from shoal.utility.sets import Set
@@ -49,18 +51,18 @@ NUMBER = pl.col(RESERVED).cast(pl.String).cast(pl.Int64)  # of a group, whicheve
 Answer = tuple[int, float, int]  # at least, estimated, at most
 
 
-def shown(tables: Tables, manifest: dict[str, Any]) -> dict[str, Any]:
+def shown(tables: Tables, manifest: Manifest) -> dict[str, Any]:
     """Return what the tables of a release show; of one in parts it may be some of its rows."""
     with np.errstate(all="ignore"):  # numbers may be as large as doubles are
         return _shown(tables, manifest)
 
 
-def _shown(tables: Tables, manifest: dict[str, Any]) -> dict[str, Any]:
+def _shown(tables: Tables, manifest: Manifest) -> dict[str, Any]:
     schema, rows = manifest_schema(manifest), tables.rows
     cells: dict[str, ShownCells] = {}
     widths: list[dict[str, Any]] = []
     pair: list[ShownCells] = []
-    for place, one in enumerate(one for one in manifest["columns"] if one["role"] == "quasi"):
+    for place, one in enumerate(one for one in manifest.columns if one.quasi):
         column = ShownCells.of(rows, one)
         widths.append(column.widths())
         if column.moderate and column.spread.extent > 1:
@@ -93,10 +95,10 @@ class ShownCells:
     rows: NDArray[np.int64]
 
     @classmethod
-    def of(cls, table: pl.DataFrame, stated: dict[str, Any], *, means: bool = False) -> ShownCells:
+    def of(cls, table: pl.DataFrame, stated: StatedColumn, *, means: bool = False) -> ShownCells:
         """Count the cells of a column; `means` are looked at with the size of their group."""
-        name, sizes = stated["name"], None
-        if means and stated["kind"] == "interval":
+        name, sizes = stated.name, None
+        if means and stated.has_ends:
             by_group = table.group_by(RESERVED, name).len(COUNT)
             cells, sizes = _as_cells(by_group[name]), by_group[COUNT].cast(pl.Int64).to_numpy()
             counts = sizes
@@ -287,7 +289,7 @@ class ShownPairs:
 
 def _questions(
     tables: Tables,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     cells: Mapping[str, ShownCells],
     values: Mapping[str, ShownValues],
     both: ShownPairs | None,
@@ -297,23 +299,23 @@ def _questions(
     Of two tables people are known exactly, and what goes with what by groups.
     """
     schema, people = manifest_schema(manifest), tables.people
-    means, apart = manifest["form"] == MEANS, people is not None
+    means, apart = manifest.form == MEANS, people is not None
     pair = [] if both is None or means or apart else [both.first.name, both.second.name]
-    quasi = [one for one in manifest["columns"] if one["role"] == "quasi"]
-    quasi = [one for at, one in enumerate(quasi) if at < ASKED or one["name"] in pair]
+    quasi = manifest.quasi
+    quasi = [one for at, one in enumerate(quasi) if at < ASKED or one.name in pair]
     columns: dict[str, ShownCells | ShownValues] = dict(values)
     for one in quasi:
-        columns[one["name"]] = (
-            ShownValues.of(people[one["name"]], schema)
+        columns[one.name] = (
+            ShownValues.of(people[one.name], schema)
             if people is not None
-            else cells[one["name"]]
+            else cells[one.name]
             if not means
             else ShownCells.of(tables.rows, one, means=True)
         )
-    asked = [[name] for name in list(values)[:1]] + [[one["name"]] for one in quasi[:ASKED]]
+    asked = [[name] for name in list(values)[:1]] + [[one.name] for one in quasi[:ASKED]]
     asked += [pair] if pair else []
     if apart and values and PERSON not in tables.rows.columns:
-        asked.append([quasi[0]["name"], next(iter(values))])
+        asked.append([quasi[0].name, next(iter(values))])
     found = []
     for names in asked:
         conditions = [columns[name].condition() for name in names]
@@ -382,15 +384,15 @@ def _quoted(name: str) -> str:
     return name if name.isidentifier() and not keyword.iskeyword(name) else f"`{name}`"
 
 
-def _example(rows: pl.DataFrame, manifest: dict[str, Any], schema: Schema) -> dict[str, Any] | None:
+def _example(rows: pl.DataFrame, manifest: Manifest, schema: Schema) -> dict[str, Any] | None:
     """Return published rows as they stand in the table: a small group, or the first ones.
 
     Columns that are published beside them are left out. None where the form has cells that say
     more than what they cover.
     """
-    if manifest["form"] not in {INTERVALS, BOUNDS}:
+    if manifest.form not in {INTERVALS, BOUNDS}:
         return None
-    if manifest["groups"] is None:
+    if not manifest.grouped:
         some = rows.head(LOOSE)
     else:
         texts, which = different(rows[RESERVED])
@@ -400,20 +402,20 @@ def _example(rows: pl.DataFrame, manifest: dict[str, Any], schema: Schema) -> di
         chosen = small[(small.height - 1) // 2] if small.height else sizes[0]
         wanted = (counted[RESERVED] == chosen[RESERVED][0]).to_numpy()
         some = rows.filter(pl.Series(wanted[which])).head(ROWS)
-    kinds = {one["name"]: one.get("kind") for one in manifest["columns"]}
-    beside = {one["name"] for one in manifest["columns"]} - {*schema.quasi, *schema.sensitive}
+    kinds = {one.name: one.kind for one in manifest.columns}
+    beside = {one.name for one in manifest.columns} - {*schema.quasi, *schema.sensitive}
     cells = some.select(pl.exclude(beside).cast(pl.String))
     return {
-        "group": None if manifest["groups"] is None else int(chosen[COUNT][0]),
+        "group": None if not manifest.grouped else int(chosen[COUNT][0]),
         "columns": [{"name": name, "kind": kinds.get(name)} for name in cells.columns],
         "rows": [list(row) for row in cells.iter_rows()],
     }
 
 
-def _weighed(rows: pl.DataFrame, manifest: dict[str, Any], schema: Schema) -> dict[str, Any] | None:
+def _weighed(rows: pl.DataFrame, manifest: Manifest, schema: Schema) -> dict[str, Any] | None:
     """Return how many people of the population those of a group stand for, by survey weights."""
-    name = weighing(manifest)
-    if name is None or name not in rows.columns or manifest["groups"] is None:
+    name = manifest.survey_weight
+    if name is None or name not in rows.columns or not manifest.grouped:
         return None
     weights = weights_of(schema.read_numbers(rows.select(name), "other")[name])
     members = pl.col(PERSON).n_unique() if PERSON in rows.columns else pl.len()

@@ -29,7 +29,7 @@ WORD = 2**63  # numbers below it are drawn at once
 PATIENCE = 1000  # draws for one query that is not empty, before giving up
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Workload(Term):
     """Count queries over random intervals of random columns.
 
@@ -247,11 +247,11 @@ def query_error(
     Examples
     --------
     >>> import shoal
-    >>> from shoal.datasets.census import census
-    >>> people = census(1000)
+    >>> people = shoal.census(1000)
     >>> schema = shoal.Schema(quasi=["age", "occupation"], sensitive="income")
     >>> release = shoal.anonymize(people, schema, require="EpsilonM(epsilon=1000, m=3)")
-    >>> shoal.query_error(release, people, schema, workload="Workload(queries=50)").median < 1
+    >>> workload = shoal.measures.Workload(queries=50)
+    >>> shoal.measures.query_error(release, people, schema, workload=workload).median < 1
     True
     """
     if workload is None:

@@ -1,77 +1,60 @@
-"""How to do it again: the command that repeats a release, the audit of it, and what to cite."""
+"""How to do it again, apart from what a report shows: commands that repeat it, what to cite."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from shoal.ask.ask import Ask
+from shoal.ask.options import BY_NAME, options_of
+from shoal.ask.usual import THRESHOLD
 from shoal.audit.identification import threshold_of
 from shoal.table.forms import INTERVALS
 from shoal.views.commands import Command
-from shoal.views.usual import THRESHOLD
 
-# What is only said to have been given: places, secrets, and a column that is not published.
-PLACES = {
-    "schema": "SCHEMA",
-    "key_file": "KEY",
-    "person": "COLUMN",
-    "population": "PEOPLE",
-    "ledger": "LEDGER",
-}
 FILE = "FILE"
+USUAL = str(threshold_of(THRESHOLD))
 
 
-def command(manifest: dict[str, Any]) -> Command:
+def command(release: dict[str, Any], asks: type[Ask] = Ask) -> Command:
     """Return the command that repeats a release, words in capitals standing for places."""
+    known = {option.name: option for option in options_of(asks).values()}
     options: list[tuple[str, ...]] = []
-    for name, value in manifest["asked"].items():
-        if name in PLACES:
-            options.append((name, PLACES[name]))
-        elif name == "linked":
-            options += [(name, f"{one}={FILE}") for one in value]
-        elif isinstance(value, dict):
-            flag = name.removesuffix("_cells")
-            options += [(flag, f"{k}={FILE if v is True else v}") for k, v in value.items()]
-        elif isinstance(value, list):
-            options += [(name, ",".join(value))] if all(map(listable, value)) else []
-        else:
-            options += [("hold_out_file", FILE)] if name == "hold_out" else []
-            options.append((name,) if value is True else (name, str(value)))
-    options += [("require", one) for one in manifest["require"]]
-    made = "coarsen" if "coarsened_from" in manifest else "anonymize"
-    if manifest["form"] != INTERVALS and made == "anonymize":
-        options.append(("form", manifest["form"]))
-    if "title" in manifest:
-        options.append(("title", manifest["title"]))
-    options += manifest.get("context", {}).items()
-    if (limit := threshold_of(manifest)) != threshold_of({"threshold": THRESHOLD}):
-        options.append(("threshold", str(limit)))
+    for name, value in release["asked"].items():
+        needed = known.get(known[name].needs)
+        options += [(needed.name, FILE)] if needed is not None and not needed.public else []
+        said = known[name].public if known[name].secret else value
+        if known[name].kind == BY_NAME:
+            told = dict.fromkeys(value, True) if isinstance(value, list) else value
+            said = {of: FILE if one is True else one for of, one in told.items()}
+        options += known[name].spelled(said)
+    made = "coarsen" if "coarsened_from" in release else "anonymize"
+    stated = {name: release[name] for name in known if known[name].apart and name in release}
+    stated["threshold"] = str(threshold_of(release["threshold"]))
+    usual = {"form": release["form"] if made == "coarsen" else INTERVALS, "threshold": USUAL}
+    for name, value in stated.items():
+        options += known[name].spelled(value) if value != usual.get(name) else []
     about = ("FINER",) if made == "coarsen" else ("TABLE",)
     return Command(made, about, (*options, ("output", "DIR")))
 
 
-def audit(manifest: dict[str, Any]) -> Command:
+def audit(release: dict[str, Any]) -> Command:
     """Return the command that measures a release again, with what that takes."""
     options: list[tuple[str, ...]] = []
-    if manifest["groups"] is None:  # who matches which row can be counted against the original
+    if release["groups"] is None:  # who matches which row can be counted against the original
         options.append(("original", "TABLE"))
-    if "population" in manifest["asked"]:
+    if "population" in release["asked"]:
         options.append(("population", "PEOPLE"))
-        if "people" in manifest:
+        if "people" in release:
             options.append(("person", "COLUMN"))
     return Command("audit", ("DIR",), tuple(options))
 
 
-def listable(name: str) -> bool:
-    """Whether a list of names on the command line can hold a name."""
-    return "," not in name and name == name.strip() and not name.startswith("-")
-
-
-def citations(manifest: dict[str, Any], sources: dict[str, str]) -> list[str]:
+def citations(release: dict[str, Any], sources: dict[str, str]) -> list[str]:
     """Return entries for a list of references: Shoal, and the paper of every principle."""
     entries = [
         "@software{shoal,\n"
         "  title = {Shoal: publishing tables so that nobody's value is nearly known},\n"
-        f"  version = {{{manifest['shoal']}}}\n}}"
+        f"  version = {{{release['shoal']}}}\n}}"
     ]
     return entries + [
         f"@misc{{{name.lower()},\n  title = {{{name}}},\n  note = {{{source}}}\n}}"
@@ -79,11 +62,11 @@ def citations(manifest: dict[str, Any], sources: dict[str, str]) -> list[str]:
     ]
 
 
-def reproduction(manifest: dict[str, Any], sources: dict[str, str]) -> dict[str, Any]:
+def reproduction(release: dict[str, Any], sources: dict[str, str]) -> dict[str, Any]:
     """Return everything that a report says of it; `sources` are the papers of principles."""
     return {
-        "command": command(manifest).folded,
-        "audit": audit(manifest).line,
-        "citations": citations(manifest, sources),
-        "in_a_file": manifest["asked"].get("schema", []),
+        "command": command(release).folded,
+        "audit": audit(release).line,
+        "citations": citations(release, sources),
+        "in_a_file": release["asked"].get("schema", []),
     }

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from shoal.ask.usual import KNOWN
 from shoal.errors import option
 from shoal.exact import percent
 from shoal.table.forms import TWO_TABLES
@@ -29,7 +30,6 @@ from shoal.views.commands import as_typed, flag
 from shoal.views.pages import comparison_values, frontier_values, render
 from shoal.views.person import person_values
 from shoal.views.tables import level_name, level_value
-from shoal.views.usual import KNOWN
 from shoal.views.words import CONTEXT, figure, people, plural, why_necessary
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from shoal.principles.requirement import requirements
 from shoal.table.forms import TWO_TABLES
 from shoal.table.pseudonyms import warning
 from shoal.table.schema import PSEUDONYM
-from shoal.table.trimming import stated_trim
+from shoal.table.trimming import read_trim
 from shoal.views import verdict
 from shoal.views.words import chance, count, extent, in_hundred, people, percent_up, plural, several
 
@@ -145,11 +145,7 @@ def important(release: Mapping[str, Any]) -> list[str]:
             f"{'was' if dropped == 1 else 'were'} excluded because of missing values. The "
             "published table describes the others."
         )
-    trims = [
-        f"{one['name']} ({words})"
-        for one in release["columns"]
-        if (words := stated_trim(one).words)
-    ]
+    trims = [f"{one['name']} ({words})" for one in release["columns"] if (words := _trimmed(one))]
     if trims:
         said.append(
             f"Numbers were rounded or cut off before publication: {', '.join(trims)}. The "
@@ -327,3 +323,9 @@ def notes(release: Mapping[str, Any]) -> Iterator[str]:
             f"The table is a directory of {plural(parts, 'file')}. Shoal put every row into one of "
             "them at random."
         )
+
+
+def _trimmed(column: dict[str, Any]) -> str:
+    """Return what was done to the numbers of a column, by what a report says of it."""
+    limits = {key: column.get(key) for key in ("bottom", "top")}
+    return read_trim(column["name"], step=column.get("round"), **limits).words

@@ -166,25 +166,22 @@ def print_guarantee(found: Guarantee) -> None:
 
 def print_release(release: ReleaseData, output: str | None) -> None:
     """Print what was done, what was measured and what it cost."""
-    manifest = release.manifest
+    manifest, facts = release.manifest, release.manifest.to_dict()
     console = terminal_console()
-    if manifest.get("rows_known") is False:
+    if manifest.rows_known is False:
         console.print(
             "It is promised only against readers who do not know how many rows a person has: "
-            f"{manifest['alone']:,} of {manifest['people']:,} people are alone with theirs.",
+            f"{manifest.alone:,} of {manifest.people:,} people are alone with theirs.",
             markup=False,
         )
-    heading(
-        console,
-        f"Released {_counted(manifest)} to {output}, by {manifest['method']}",
-    )
-    print_measured(manifest["measured"])
-    print_verdict(manifest)
+    heading(console, f"Released {_counted(facts)} to {output}, by {manifest.method}")
+    print_measured(facts["measured"])
+    print_verdict(facts)
     heading(console, "Information lost")
     loss = table_of("column", "NCP")
-    for name, value in manifest["loss"]["ncp"].items():
+    for name, value in manifest.loss.ncp.items():
         loss.add_row(name, percent(value, 2))
-    loss.add_row("all (GCP)", percent(manifest["loss"]["gcp"], 2))
+    loss.add_row("all (GCP)", percent(manifest.loss.gcp, 2))
     if release.form == MEANS and release.squared_error is not None:
         loss.add_row("squared error of the means (SSE/SST)", percent(release.squared_error, 2))
     console.print(loss)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from shoal.ask.usual import THRESHOLD
 from shoal.errors import option
 from shoal.exact import percent, upward, written
-from shoal.views.usual import THRESHOLD
 from shoal.views.words import several
 
 SAYS = {

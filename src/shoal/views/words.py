@@ -8,19 +8,14 @@ from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from shoal.ask import fields
+from shoal.ask.usual import THRESHOLD
 from shoal.exact import at_most, percent
-from shoal.views.usual import THRESHOLD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-CONTEXT = {  # what may be said of who publishes a release and why
-    "institution": "Institution",
-    "purpose": "Purpose",
-    "recipients": "Recipients",
-    "legal_basis": "Legal basis",
-    "review_date": "Date of review",
-}
+CONTEXT = {name: heading for name, (_, _, heading) in fields.CONTEXT.items()}
 CERTAIN = 1.0
 SPACE = "\u00a0"  # that does not break
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import re
 import tomllib
 from dataclasses import dataclass, field, replace
-from datetime import date
 from typing import Any
 
+from shoal.ask.ask import Ask
+from shoal.ask.options import NAMES, READING, options_of
+from shoal.ask.toml import written
 from shoal.errors import InputError
 
 MOST_DIGITS = 15  # of a count
-BARE = re.compile(r"[A-Za-z0-9_-]+")
 ROLES = {
     "quasi": "Others may know: generalize",
     "sensitive": "Protect it",
@@ -29,11 +28,11 @@ SINGLE = {"person": "person", "survey-weight": "survey_weight"}  # role and key 
 GONE = {"identifying", "drop"}  # nothing of such a column is published
 SAID_BY_OWNER = "nobody_knows"  # the key that lists columns which no reader knows
 CONTEXT = "context"  # the key of who publishes a release and why
-AS_ROLES = {"quasi", "identifying", "person"}  # options of which a remedy names columns
-AS_COLUMNS = {"type", "round", "date_format"}  # and those that it names as column=value
-SETTINGS = {
-    "suppress", "missing", "method", "form", "rows", "most_rows", "escape_formulas", "keep_other",
-}  # fmt: skip
+REMEDIES = [one for one in options_of(Ask).values() if one.page and one.key]  # what buttons take
+AS_ROLES = {one.name for one in REMEDIES if one.name in ROLES}  # of which one names columns
+AS_COLUMNS = {one.name for one in REMEDIES if one.within}  # and those that it names as column=value
+SETTINGS = {one.name for one in REMEDIES if one.kind != NAMES and one.panel != READING}
+SETTINGS -= AS_ROLES | AS_COLUMNS
 
 
 @dataclass
@@ -214,17 +213,10 @@ class Draft:
         stated = [name for name in self.rest.get(SAID_BY_OWNER, ()) if name in used]
         top = more | lists | {"linked": linked, "require": self.require} | self.rest
         top[SAID_BY_OWNER] = [name for name in stated if self.roles[name] not in SINGLE]
-        lines = [
-            f"{key} = {_value(value)}"
-            for key, value in top.items()
-            if value not in (None, [], "", {})
-        ]
-        for name in self.said:
-            entries = self._of(name)
-            if name in used and entries:
-                lines += ["", f"[columns.{_key(name)}]"]
-                lines += [f"{key} = {_value(value)}" for key, value in entries.items()]
-        return "\n".join(lines) + "\n"
+        document = {key: value for key, value in top.items() if value not in (None, [], "", {})}
+        entries = {name: self._of(name) for name in self.said if name in used}
+        columns = {name: one for name, one in entries.items() if one}
+        return written(document | {"columns": columns})
 
     def _of(self, name: str) -> dict[str, Any]:
         """Return what is said of a column that its role allows to be said."""
@@ -297,22 +289,3 @@ def counted(text: str) -> int | None:
 
 def _names(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else [str(one) for one in value]
-
-
-def _key(text: str) -> str:
-    return text if BARE.fullmatch(text) else _value(text)
-
-
-def _value(value: Any) -> str:
-    """Write a value as TOML does."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, date):
-        return _value(value.isoformat())
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + "}"
-    return repr(value)

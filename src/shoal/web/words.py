@@ -6,43 +6,18 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from shoal.ask import usual
+from shoal.ask.ask import Ask
+from shoal.ask.options import options_of
 from shoal.exact import SMALL, percent
-from shoal.views import usual
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 EVERYBODY, KNOWN = usual.EVERYBODY, usual.KNOWN
 NARROW = "\u00a0"  # keeps "1 in 5" on one line
-OPTIONS: dict[str, str | dict[str, str]] = {
-    "suppress": "Let Shoal remove up to {} of the rows",
-    "missing": {"drop": "Leave these rows out", "value": "Keep these rows"},
-    "escape_formulas": "Defuse cells that a spreadsheet would run",
-    "rows": {"unknown": "Readers do not know how many rows a person has"},
-    "most_rows": "Publish at most {} rows per person",
-    "method": "Search by {}",
-    "keep_other": "Publish the unchanged columns all the same",
-    "delimiter": "Column separator: {}",
-    "encoding": "Encoding: {}",
-    "decimal": "Decimal sign: {}",
-    "form": "Write cells as {}",
-    "quasi": "Generalize {}",
-    "identifying": "Leave {} out",
-    "person": "{} marks one person’s rows",
-    "nobody_knows": "State that no reader knows {} of a person",
-    "type": "Read {}",
-    "round": "Round {}",
-    "date_format": "Read dates: {}",
-}
-NAMES = {
-    "suppress": "“Rows that Shoal may remove”",
-    "missing": "what to do with rows that have missing values",
-    "delimiter": "the column separator",
-    "encoding": "the encoding",
-    "force": "replacing it",
-    "sensitive": "“Protect it”",
-    "output": "the place",
-}
+OPTIONS = {one.name: one.page for one in options_of(Ask).values() if one.page}
+NAMES = {one.name: one.page_name for one in options_of(Ask).values() if one.page_name}
 CLOSE = "Treat a guess of {column} as a disclosure if it is within"
 CHANCE = ("Highest acceptable chance of such a guess", "1 in ")
 GUESSED = ("Highest acceptable chance of guessing {column}", "1 in ")

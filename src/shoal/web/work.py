@@ -53,7 +53,7 @@ class Hand:
     enough: Enough = never
     better: Better = untold
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
-    found: dict[str, shoal.Inspection] = field(default_factory=dict)
+    found: dict[str, shoal.results.Inspection] = field(default_factory=dict)
     codes: dict[str, pl.DataFrame] = field(default_factory=dict)
 
     def warm_up(self, *, search: bool) -> None:
@@ -109,7 +109,7 @@ class Hand:
         schema = Run.load(file, linked=others).schema
         return _proposed(propose_linked(table, found, schema, others))
 
-    def _with_roles(self, path: str, roles: dict[str, str]) -> shoal.Inspection:
+    def _with_roles(self, path: str, roles: dict[str, str]) -> shoal.results.Inspection:
         """Return what was found of a table, with the roles as they are now."""
         found = self.found[path]
         columns = tuple(replace(one, role=roles.get(one.name)) for one in found.columns)
@@ -259,12 +259,12 @@ class Hand:
     def person(self, file: str, path: str, folder: str, row: int | None, **how: Any) -> str:
         """Return what a stranger learns about one person, as a piece of a page; kept nowhere."""
         asked = Run.load(file, table=[path], **how)
-        found = shoal.person(
+        found = shoal.measures.person(
             folder,
             row,
             original=asked.frame(self.progress),
             person=asked.schema.person,
-            hierarchies=asked.said.hierarchies,
+            hierarchies=asked.said.ask.hierarchies,
         )
         return as_html(found, alone=False)
 
@@ -276,7 +276,7 @@ class Hand:
         """Write a page about the level of every principle on a table as it is."""
         asked = Run.load(file, table=[path], **how)
         known = shoal.Schema(quasi=asked.schema.quasi, sensitive=asked.schema.sensitive)
-        found = shoal.survey(asked.frame(self.progress), known)
+        found = shoal.measures.survey(asked.frame(self.progress), known)
         write_page(page, survey_page(found.to_dict()))
 
     def compare(self, file: str, path: str, page: str, **how: Any) -> None:
@@ -310,7 +310,7 @@ class Hand:
         return self._read(sample), {name: self._read(place) for name, place in linked.items()}
 
 
-def _pictured(table: pl.DataFrame, found: shoal.Inspection) -> dict[str, Any]:
+def _pictured(table: pl.DataFrame, found: shoal.results.Inspection) -> dict[str, Any]:
     known = found.to_dict()
     for column, facts in zip(found.columns, known["columns"], strict=True):
         facts["picture"] = picture(table[column.name], column)
@@ -318,7 +318,7 @@ def _pictured(table: pl.DataFrame, found: shoal.Inspection) -> dict[str, Any]:
 
 
 def _proposal(
-    table: pl.DataFrame, found: shoal.Inspection, dear: float = DEAR
+    table: pl.DataFrame, found: shoal.results.Inspection, dear: float = DEAR
 ) -> dict[str, Any] | None:
     made = proposing(table, found, count=1, dear=dear)
     return _proposed(made[0] if made else None)
@@ -332,7 +332,7 @@ def _proposed(first: Proposal | None) -> dict[str, Any] | None:
     return known | {"reasons": list(first.reasons), "sensitive": list(first.sensitive)}
 
 
-def _reached(found: shoal.Comparison | shoal.Frontier) -> dict[str, Any]:
+def _reached(found: shoal.results.Comparison | shoal.results.Frontier) -> dict[str, Any]:
     """Return what was tried as plain values, or raise where nothing was reached."""
     if not found.reached:
         raise shoal.NotAchievable(found.refusal)

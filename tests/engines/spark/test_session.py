@@ -36,7 +36,7 @@ def test_nobody_else_can_read_what_a_run_shuffles(tmp_path: Path) -> None:
 
     rows = pl.DataFrame({"age": [row % 50 for row in range(400)], "pay": list(range(400))})
     rows.write_csv(tmp_path / "table.csv")
-    run = shoal.Run(
+    run = shoal.results.Run(
         table=tmp_path / "table.csv",
         schema=shoal.Schema(quasi="age", sensitive="pay"),
         require="KAnonymity(k=4)",

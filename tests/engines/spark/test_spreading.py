@@ -77,7 +77,9 @@ def test_shards_that_are_cut_from_all_rows_lose_what_the_whole_loses(seed):
     asked = tuple(requirements("EpsilonM(epsilon=3, m=4)", SCHEMA.sensitive))
 
     def lost(part: Coded) -> float:
-        solved, groups, _ = shoal.Local().solve(Task(part, asked), shoal.Split(), Fraction(0))
+        solved, groups, _ = shoal.Local().solve(
+            Task(part, asked), shoal.methods.Split(), Fraction(0)
+        )
         assert isinstance(groups, Groups)
         return sum(
             float(ncp_by_group(one, spans(one, groups)) @ groups.sizes)
@@ -214,10 +216,9 @@ def test_people_are_made_of_how_many_have_how_many_rows_and_which_values(seed):
     told = each.group_by("rows", "values").agg(pl.len().alias("count"))
     assert told.height <= each.height
     coded = as_many(Domains((), tuple(cells), schema), told)
-    assert coded.people is not None
     spelled = [one.spellings.gather(one.codes).to_list() for one in coded.sensitive]
     made: dict[int, list[tuple[str, ...]]] = {}
-    for person, *values in zip(coded.people.tolist(), *spelled, strict=True):
+    for person, *values in zip(coded.person_of.labels.tolist(), *spelled, strict=True):
         made.setdefault(person, []).append(tuple(values))
     wanted: dict[int, list[tuple[str, ...]]] = {}
     for person, pay, ill in table.iter_rows():
@@ -233,13 +234,13 @@ def as_counts(people: dict[int, list[tuple[str, ...]]]) -> Counter[tuple[int, fr
 def test_what_parts_count_of_cells_adds_up_to_what_the_whole_says():
     release = shoal.anonymize(people(400), SCHEMA, require="KAnonymity(k=3)")
     table = release.published
-    whole = {c["name"]: count_cells(table, c) for c in release.manifest["columns"][:2]}
+    whole = {c.name: count_cells(table, c) for c in release.manifest.columns[:2]}
     parts = [table[begin : begin + 100] for begin in range(0, 400, 100)]
-    for column in release.manifest["columns"][:2]:
+    for column in release.manifest.columns[:2]:
         counted = [count_cells(part, column) for part in parts]
         added = sum(counted[1:], start=counted[0])
-        assert added.lost == pytest.approx(whole[column["name"]].lost)
-        assert whole[column["name"]].outer <= added.outer
+        assert added.lost == pytest.approx(whole[column.name].lost)
+        assert whole[column.name].outer <= added.outer
     assert check_cells(whole, release.manifest, table.height) == []
 
 
@@ -279,6 +280,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "history": ({"history": "x.db"}, "history"),
     "ledger": ({"ledger": "x.ledger"}, "ledger"),
     "trials": ({"trials": True}, "Trials"),
+    "hold_out": ({"hold_out": "9%", "hold_out_file": "x.csv"}, "hold_out"),
     "query": ({"query": "select 1"}, "query"),
     "sheet": ({"sheet": "1"}, "sheet"),
     "pseudonyms": (
@@ -313,7 +315,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 def test_what_cannot_be_had_is_refused_before_anything_runs(name):
     asked, word = REFUSED[name]
     usual: dict[str, Any] = {"table": people(10), "schema": SCHEMA, "require": "KAnonymity(k=2)"}
-    run = shoal.Run(**(usual | asked), engine='Spark(master="nowhere")')
+    run = shoal.results.Run(**(usual | asked), engine='Spark(master="nowhere")')
     for done in (run.release, run.rehearse):
         with pytest.raises(UsageError, match=word):
             done()
@@ -323,7 +325,7 @@ def test_what_cannot_be_had_is_refused_before_anything_runs(name):
 def test_a_plan_is_refused_before_anything_runs_too(name):
     asked, word = REFUSED[name]
     usual: dict[str, Any] = {"table": people(10), "schema": SCHEMA}
-    run = shoal.Run(**(usual | asked), engine='Spark(master="nowhere")')
+    run = shoal.results.Run(**(usual | asked), engine='Spark(master="nowhere")')
     with pytest.raises(UsageError, match=word):
         run.plan()
 
@@ -351,7 +353,9 @@ def test_an_audit_on_spark_is_of_part_files_and_of_what_they_say_alone(tmp_path)
 )
 def test_an_engine_has_sensible_parameters(said):
     with pytest.raises(UsageError):
-        shoal.Run(table=people(5), schema=SCHEMA, require="KAnonymity(k=2)", engine=said).check()
+        shoal.results.Run(
+            table=people(5), schema=SCHEMA, require="KAnonymity(k=2)", engine=said
+        ).check()
 
 
 def test_an_engine_is_written_as_it_is_read():

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.table.coded import Coded, combinations
+from shoal.table.coded import Coded, strata_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shoal.table.column import Column
+    from shoal.table.partition import PersonOf
     from shoal.table.schema import Schema
 
 CELL, PLACE = "cell", "place"
@@ -79,19 +80,19 @@ class Domains:
     def coded(
         self,
         places: Sequence[NDArray[np.int32]],
-        people: NDArray[np.int64] | None = None,
+        person_of: PersonOf,
     ) -> Coded:
         """Return rows as the search sees them, over the domains of the whole table."""
         columns = [one.ranks(at) for one, at in zip(self.all, places, strict=True)]
         quasi = tuple(columns[: len(self.quasi)])
-        schema = self.schema
+        schema, rows = self.schema, len(person_of.labels)
         return Coded(
             quasi=quasi,
             sensitive=tuple(columns[len(self.quasi) :]),
-            rows=np.arange(len(places[0] if people is None else people), dtype=np.int64),
+            rows=np.arange(rows, dtype=np.int64),
+            person_of=person_of,
+            strata=strata_of(quasi, schema, rows),
             weights=schema.weights,
-            apart=combinations([one for one in quasi if one.name in schema.never_mix]),
-            people=people,
             most_rows=schema.most_rows,
             rows_known=schema.rows_known,
         )

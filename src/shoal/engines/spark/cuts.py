@@ -22,7 +22,7 @@ from shoal.errors import UsageError
 from shoal.methods.base import Task
 from shoal.methods.choice import choose_method, method_for
 from shoal.methods.suppression import check_share
-from shoal.table.coding import code_persons
+from shoal.table.coded import persons_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -217,16 +217,15 @@ def cut_table(work: Work, scan: Scan) -> Forest:
 def _sampled(work: Work, scan: Scan) -> tuple[Task, int]:
     """Return a sample of rows as a task; all of them where there are few."""
     names = [scan.carried.raw(at) for at in range(len(scan.carried.known))]
-    if scan.carried.person is not None:
-        names.append(scan.carried.kept[-1])
+    names += [scan.carried.whom] if scan.carried.whom else []
     frame = scan.frame.select(*names)
     most = SAMPLE // len(names)
     if scan.rows > most:
         frame = frame.sample(fraction=most / scan.rows, seed=secrets.randbits(31))
     rows = pl.DataFrame(pl.from_arrow(frame.toArrow()))
     places = [one.places(rows[scan.carried.raw(at)]) for at, one in enumerate(scan.domains.all)]
-    people = None if scan.carried.person is None else code_persons(rows[names[-1]])
-    return Task(scan.domains.coded(places, people), work.requirements), rows.height
+    whom = persons_of(rows, scan.carried.whom)
+    return Task(scan.domains.coded(places, whom), work.requirements), rows.height
 
 
 def _roots(scan: Scan, task: Task, cuts: Cuts, largest: int) -> pl.DataFrame:

@@ -48,20 +48,21 @@ if TYPE_CHECKING:
     from shoal.engines.spark.cuts import Forest
     from shoal.engines.spark.scan import Scan
     from shoal.engines.spark.work import ShardFound, Work
+    from shoal.release.manifest import Manifest
 
 
 SLICE = 500_000  # rows, about, that are audited together
 
 
 def audit_parts(
-    work: Work, manifest: dict[str, Any], labels: tuple[str, ...] | None = None
+    work: Work, manifest: Manifest, labels: tuple[str, ...] | None = None
 ) -> tuple[Audit, list[SliceAudited]]:
     """Audit part files, rows with equal cells together.
 
     `labels` are the sensitive columns that hold labels, where somebody knows them already.
     """
     with work.phase("audit"):
-        paths = [work.place / name for name in part_files(RELEASE, manifest["digests"])]
+        paths = [work.place / name for name in part_files(RELEASE, manifest.digests)]
         names = tuple(pl.read_parquet_schema(paths[0]))
 
         def counted(name: str) -> pl.DataFrame:
@@ -72,8 +73,8 @@ def audit_parts(
 
         reading = Reading.of(manifest, work.requirements, names, counted, labels)
         whole = all(one.principle.by_itself for one in work.requirements)
-        count = max(-(-manifest["rows"] // SLICE), 1) if whole else 1
-        if whole and manifest["rows"] > LEAST:
+        count = max(-(-manifest.rows // SLICE), 1) if whole else 1
+        if whole and manifest.rows > LEAST:
             count = max(count, work.session.sparkContext.defaultParallelism)
         told = Auditing(reading, tuple(paths), count, work.engine.threads)
         known = broadcast(work.session, told)
@@ -186,16 +187,14 @@ class Spark(Engine):
 
         return search_shards(work, scan, forest)
 
-    def recode(
-        self, work: Work, scan: Scan, forest: Forest, found: list[ShardFound]
-    ) -> dict[str, Any]:
+    def recode(self, work: Work, scan: Scan, forest: Forest, found: list[ShardFound]) -> Manifest:
         """Write what was found as part files, in random order; return what is stated of them."""
         from shoal.engines.spark.scattering import scatter
 
         return scatter(work, scan, forest, found)
 
     def measure(
-        self, work: Work, manifest: dict[str, Any], labels: tuple[str, ...] | None = None
+        self, work: Work, manifest: Manifest, labels: tuple[str, ...] | None = None
     ) -> tuple[Audit, list[SliceAudited]]:
         """Audit part files, each slice by a worker."""
         return audit_parts(work, manifest, labels)

@@ -23,6 +23,7 @@ from shoal.table.coded import Sensitive, code_cells
 from shoal.table.coding import check_type
 from shoal.table.frames import hold_times
 from shoal.table.missing import FIRST, MISSING_LABEL, check_policy
+from shoal.table.partition import PersonOf
 from shoal.table.settling import with_date_formats
 
 if TYPE_CHECKING:
@@ -73,8 +74,7 @@ class Scan:
 
         at = self.carried.known.index(name)
         raw, cells = self.carried.raw(at), self.domains.all[at]
-        person = self.carried.person
-        whom = F.count(F.lit(1)) if person is None else F.countDistinct(self.carried.kept[-1])
+        whom = F.countDistinct(self.carried.whom) if self.carried.whom else F.count(F.lit(1))
         each = self.frame.groupBy(raw).agg(F.count(F.lit(1)).alias("rows"), whom.alias("people"))
         found = pl.DataFrame(pl.from_arrow(each.toArrow()))
         ranks = cells.column.codes[cells.places(found[raw])]
@@ -118,18 +118,18 @@ def as_many(domains: Domains, told: pl.DataFrame) -> Coded:
     """
     whom = np.repeat(np.arange(told.height), told["count"].to_numpy())
     rows = told["rows"].to_numpy().astype(np.int64)[whom]
-    people = np.repeat(np.arange(len(whom)), rows)
+    person_of = PersonOf(np.repeat(np.arange(len(whom)), rows))
     if not domains.all:
-        return domains.coded([], people)
+        return domains.coded([], person_of)
     listed = told["values"]
     cells = listed.explode().struct.unnest()
     different = listed.list.len().to_numpy().astype(np.int64)
     first = np.cumsum(different) - different
-    within = np.arange(len(people)) - np.repeat(np.cumsum(rows) - rows, rows)
-    within = np.minimum(within, (different - 1)[whom][people])
-    at = first[whom][people] + within
+    within = person_of.turns(np.arange(len(person_of.labels)))
+    within = np.minimum(within, person_of.of_row((different - 1)[whom]))
+    at = person_of.of_row(first[whom]) + within
     places = [one.places(some)[at] for one, some in zip(domains.all, cells, strict=True)]
-    return domains.coded(places, people)
+    return domains.coded(places, person_of)
 
 
 def scan(work: Work) -> Scan:
@@ -159,10 +159,10 @@ def scan_columns(work: Work) -> Scan:
         work.seen(rows.header)
         schema.check(list(rows.header))
         others = [name for name in rows.header if name in schema.other]
-        carried = Carried((*schema.quasi, *schema.sensitive), tuple(others), schema.person)
+        carried = Carried((*schema.quasi, *schema.sensitive), tuple(others), schema.persons)
         frame, rows_in, kept = _complete(work, rows, carried)
-        if carried.person is not None:
-            frame = frame.withColumn(carried.kept[-1], _whom(frame, carried.kept[-1]))
+        if carried.whom:
+            frame = frame.withColumn(carried.whom, _whom(frame, carried.whom))
     with work.phase("code"):
         asked = asked_of(work.requirements)
         cells = []

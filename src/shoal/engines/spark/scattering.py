@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from shoal.engines.spark.cuts import Forest
     from shoal.engines.spark.scan import Scan
     from shoal.engines.spark.work import Carried, ShardFound, Work
+    from shoal.release.manifest import Manifest
     from shoal.table.column import Column
 
 
@@ -276,11 +277,11 @@ def with_losses(
 
 def describing(printing: Printing, cells: dict[str, Kinds]) -> Recoding:
     """Return what a manifest is said from: no rows, but all columns."""
-    people = None if printing.carried.person is None else NOBODY
+    people = NOBODY if printing.carried.persons else None
     return replace(printing.recoding(pl.DataFrame(), cells, NOBODY, people), carried={})
 
 
-def scatter(work: Work, scan: Scan, forest: Forest, found: list[ShardFound]) -> dict[str, Any]:
+def scatter(work: Work, scan: Scan, forest: Forest, found: list[ShardFound]) -> Manifest:
     """Write what was found as part files in random order; return what is stated of them."""
     with work.phase("write"):
         work.files.mkdir()
@@ -331,10 +332,10 @@ def _stated(
     recoding: Recoding,
     parts: list[PartWritten],
     ncp: dict[str, float],
-) -> dict[str, Any]:
+) -> Manifest:
     """Return the manifest, before anything is measured."""
     suppression = suppressed(found)
-    people = None if scan.schema.person is None else sum(one.people or 0 for one in found)
+    people = None if scan.schema.person is None else sum(one.people for one in found)
     manifest = state(
         recoding,
         rows_in=scan.rows_in,
@@ -349,7 +350,7 @@ def _stated(
         alone=None if people is None or scan.schema.rows_known else sum(one.alone for one in found),
         sensitive=[one.column for one in scan.domains.sensitive],
     )
-    manifest["digests"] = {f"{TABLE}/{part.name}": part.digest for part in parts}
+    manifest.digests = {f"{TABLE}/{part.name}": part.digest for part in parts}
     return manifest
 
 

@@ -278,7 +278,7 @@ def search_shards(work: Work, scan: Scan, forest: Forest) -> list[ShardFound]:
     """Search every shard; one that cannot hold is joined to a sibling, and searched again."""
     place = work.place / "found"
     place.mkdir()
-    people = scan.carried.person is not None
+    people = bool(scan.carried.persons)
     joining = ShardJoining(forest.cuts, work.share, people=people, method=forest.method)
     keys = (secrets.token_bytes(32), secrets.token_bytes(32))
     with work.phase("search"):
@@ -314,7 +314,7 @@ def _search(work: Work, scan: Scan, errand: Errand, waiting: list[int]) -> list[
     from pyspark.sql.window import Window
 
     ordered = len(waiting) == 1
-    people = scan.carried.person is not None
+    people = bool(scan.carried.persons)
     numbers = errand.shard
     if people:
         errand = replace(errand, shard=np.arange(len(numbers)))

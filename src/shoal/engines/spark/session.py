@@ -147,38 +147,35 @@ def _settings(engine: Spark) -> dict[str, str]:
     source = str(Path(shoal.__file__).parents[1])
     known = os.environ.get("PYTHONPATH", "")
     threads = str(engine.threads)
-    return (
-        {
-            "spark.master": master,
-            "spark.log.level": "OFF",
-            "spark.ui.enabled": "false",
-            "spark.ui.showConsoleProgress": "false",
-            "spark.driver.memory": engine.memory,
-            "spark.executor.memory": engine.memory,
-            "spark.io.encryption.enabled": "true",
-            "spark.sql.session.timeZone": "UTC",
-            "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
-            "spark.sql.execution.arrow.maxBytesPerBatch": "16m",
-            "spark.sql.parquet.enableVectorizedReader": "true",
-            "spark.python.worker.faulthandler.enabled": "false",
-            "spark.python.task.killTimeout": "200ms",  # of a worker whose task is not wanted any more
-            "spark.executorEnv.POLARS_MAX_THREADS": threads,
-            "spark.executorEnv.OMP_NUM_THREADS": threads,
-            "spark.executorEnv.PYTHONWARNINGS": "ignore",
+    settings = {
+        "spark.master": master,
+        "spark.log.level": "OFF",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": engine.memory,
+        "spark.executor.memory": engine.memory,
+        "spark.io.encryption.enabled": "true",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+        "spark.sql.execution.arrow.maxBytesPerBatch": "16m",
+        "spark.sql.parquet.enableVectorizedReader": "true",
+        "spark.python.worker.faulthandler.enabled": "false",
+        "spark.python.task.killTimeout": "200ms",  # of a worker whose task is not wanted any more
+        "spark.executorEnv.POLARS_MAX_THREADS": threads,
+        "spark.executorEnv.OMP_NUM_THREADS": threads,
+        "spark.executorEnv.PYTHONWARNINGS": "ignore",
+    }
+    if ALONE.fullmatch(master):
+        settings |= _AMONG_ITSELF
+    if here:
+        settings |= {
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, [source, known])),
+            "spark.driver.defaultJavaOptions": LIGHT,
+            "spark.executor.defaultJavaOptions": LIGHT,
         }
-        | (
-            {
-                "spark.driver.host": "127.0.0.1",
-                "spark.driver.bindAddress": "127.0.0.1",
-                "spark.executorEnv.PYTHONPATH": os.pathsep.join(filter(None, [source, known])),
-                "spark.driver.defaultJavaOptions": LIGHT,
-                "spark.executor.defaultJavaOptions": LIGHT,
-            }
-            if here
-            else {}
-        )
-        | (_AMONG_ITSELF if ALONE.fullmatch(master) else {})
-    )
+    return settings
 
 
 def _retrying(master: str) -> str:

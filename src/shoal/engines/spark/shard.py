@@ -38,7 +38,7 @@ from shoal.release.cells import shown_ends, spans
 from shoal.release.forms import cell_sums, has_means, is_interval
 from shoal.release.layout import alone_with_their_rows
 from shoal.release.recoding import typed_kinds
-from shoal.table.coding import code_persons
+from shoal.table.coded import persons_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -147,8 +147,7 @@ def search(errand: Errand, batches: Iterable[Any], *, ordered: bool) -> Iterator
 def _search(errand: Errand, rows: pl.DataFrame, shard: int) -> ShardFound:
     domains, carried = errand.domains, errand.carried
     known = [rows[carried.raw(at)].to_numpy() for at in range(len(carried.known))]
-    whom = None if carried.person is None else code_persons(rows[carried.kept[-1]])
-    coded = domains.coded(known, whom)
+    coded = domains.coded(known, persons_of(rows, carried.whom))
     task = Task(coded, errand.requirements)
     here = Here()
     if shard in errand.spared:
@@ -172,12 +171,13 @@ def _search(errand: Errand, rows: pl.DataFrame, shard: int) -> ShardFound:
         weights = source.select(pl.col(at).alias(schema.survey_weight))
         means = with_mean_weights(weights, schema, groups)
         source = source.with_columns(means[schema.survey_weight].alias(at))
-    people = None if some.people is None else int(some.people.max()) + 1
-    persons = _numbered(errand.keys[1], shard, people or 0)
+    whom, persons = some.person_of, {}
+    if whom.given:
+        persons[PERSON] = whom.of_row(_numbered(errand.keys[1], shard, len(whom)))
     table = pl.DataFrame(
         {
             GROUP: _numbered(errand.keys[0], shard, len(groups))[groups.labels],  # type: ignore[union-attr]
-            **({} if some.people is None else {PERSON: persons[some.people]}),
+            **persons,
             **{one.name: one for one in columns},
             **{one.name: one for one in source},
         }
@@ -193,14 +193,14 @@ def _search(errand: Errand, rows: pl.DataFrame, shard: int) -> ShardFound:
         file,
         published=len(kept),
         groups=len(groups),
-        people=people,
-        alone=0 if people is None else alone_with_their_rows(some, groups),  # type: ignore[arg-type]
+        people=len(whom),
+        alone=alone_with_their_rows(some, groups) if whom.given else 0,  # type: ignore[arg-type]
         suppression=suppression,
         counts=tuple(
             tuple(np.unique(known[at][kept], return_counts=True))  # type: ignore[misc]
             for at in range(len(some.quasi))
         )
-        if errand.share or some.people is not None
+        if errand.share or whom.given
         else None,
         pairs=tuple(_pairs(one, groups) for one in some.quasi),  # type: ignore[arg-type]
         types=_types(errand, source),
@@ -209,9 +209,7 @@ def _search(errand: Errand, rows: pl.DataFrame, shard: int) -> ShardFound:
 
 def _members(errand: Errand, rows: pl.DataFrame) -> int:
     """Return how many people a shard is about, where every row is somebody's own how many rows."""
-    if errand.carried.person is None:
-        return rows.height
-    return int(code_persons(rows[errand.carried.kept[-1]]).max()) + 1
+    return len(persons_of(rows, errand.carried.whom))
 
 
 def _numbered(key: bytes, shard: int, count: int) -> NDArray[np.int64]:

@@ -54,7 +54,7 @@ class Carried:
 
     known: tuple[str, ...]  # quasi and sensitive columns, in the order of the domains
     other: tuple[str, ...]
-    person: str | None
+    persons: tuple[str, ...]  # the column that says whom rows are about, if any does
 
     def raw(self, place: int) -> str:
         """Return what a column is called where its name might be no name: by its place."""
@@ -63,12 +63,17 @@ class Carried:
     @property
     def names(self) -> tuple[str, ...]:
         """All columns as they are read."""
-        return (*self.known, *self.other, *(() if self.person is None else (self.person,)))
+        return (*self.known, *self.other, *self.persons)
 
     @property
     def kept(self) -> list[str]:
         """What travels as it came: other columns, and whom a row is about."""
         return [self.raw(at) for at in range(len(self.known), len(self.names))]
+
+    @property
+    def whom(self) -> str | None:
+        """What the column is called that says whom a row is about."""
+        return self.kept[-1] if self.persons else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +107,7 @@ class ShardFound:
     file: str = ""
     published: int = 0
     groups: int = 0
-    people: int | None = None
+    people: int = 0
     alone: int = 0  # people with so many rows as nobody else of their group
     suppression: Suppression | None = None
     counts: tuple[tuple[NDArray, NDArray], ...] | None = None  # of published cells, by column

@@ -274,7 +274,7 @@ def _too_few(name: str, k: int, few: list[NDArray[np.int64]]) -> str:
     )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Freeform(Heterogeneous):
     """k rounds of assignments, each of little added loss, then an improvement of the whole.
 
@@ -348,7 +348,7 @@ def _least(space: Space, k: int, task: Task, number: int, parts: int) -> NDArray
     return field.in_rows(improve(field, found, budget, watch("improve")))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Ring(Heterogeneous):
     """A record and the k - 1 next in lexicographic order, going round: the rival to beat.
 

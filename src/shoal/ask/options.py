@@ -1,0 +1,244 @@
+"""What is known of one thing that can be asked: the metadata of the fields of `Ask`.
+
+It loads nothing, because the options of every command are made from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import UsageError
+from shoal.errors import option as named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Kinds of values: what an option takes, what a schema file holds, and how both are spelled.
+TEXT, NUMBER, WHOLE, FLAG = "text", "number", "whole", "flag"
+SHARE = "share"  # "1%" or 0.01
+NAMES = "names"  # columns, with commas between them
+SEVERAL = "several"  # texts, each with an option of its own
+BY_NAME = "by name"  # a text for each of some columns, or of some tables
+NUMBERS = "numbers"  # a number for each of some columns
+ENTRIES = "entries"  # texts, each under a name that is an option
+TUPLES, MAPS = {NAMES, SEVERAL}, {BY_NAME, NUMBERS, ENTRIES}
+
+COLUMNS, HOLDS, LOOKING = "Columns", "What must hold", "What to look at"
+READING, WRITING, RUNNING = "Reading", "Writing", "Running"
+PANELS = (COLUMNS, HOLDS, LOOKING, READING, WRITING, RUNNING)
+OF_COLUMNS = "columns"  # the table of a schema file that says something of single columns
+
+
+@dataclass(frozen=True)
+class Option:
+    """All that the rest of the house has to know of a field.
+
+    Attributes
+    ----------
+    help, panel, metavar, short : what the command line says of it; without a panel it has no
+        option.
+    name : what the option and the manifest call it, where the field is called otherwise.
+    shares : the name of the option that it shares with another field.
+    key : what a schema file calls it; None where it has no say.
+    within : the table of a schema file that the key stands in.
+    roles : the roles of the columns of which it can be said; all where there are none.
+    place : whether it says where something is, which in a schema file is relative to the file.
+    public : whether the manifest and the command that repeats a run tell it; a word in capitals
+        where they tell no more than that it was given.
+    apart : whether it has a key of its own in a manifest, not one under `asked`.
+    usual : what is done where nothing is said; `shown` where the help of a command says it.
+    words : what it can be, where that is one of a few words.
+    least : the least number that it can be.
+    needs : the field that has to be said with it, which stands behind it everywhere.
+    entries : the names of its entries, with what the command line says of each, and pages.
+    private : what a sentence calls the private file that it names; `grows` where a run adds to it.
+    fixed : what a ledger calls it, which keeps it for all releases of a series.
+    not_on_spark : why it cannot be had with Spark.
+    page : what a button of the page says that sets it; or what it says for each value.
+    page_name : what the page calls it in a sentence.
+    """
+
+    help: str = ""
+    panel: str = ""
+    metavar: str = ""
+    kind: str = TEXT
+    short: str = ""
+    name: str = ""
+    shares: str = ""
+    key: str | None = ""
+    within: str = ""
+    roles: tuple[str, ...] = ()
+    place: bool = False
+    public: bool | str = True
+    apart: bool = False
+    usual: Any = None
+    shown: bool = False
+    words: tuple[str, ...] = ()
+    least: int | None = None
+    needs: str = ""
+    entries: dict[str, tuple[str, str, str]] = field(default_factory=dict, hash=False)
+    private: str = ""
+    grows: bool = False
+    fixed: str = ""
+    not_on_spark: str = ""
+    page: str | dict[str, str] = field(default="", hash=False)
+    page_name: str = ""
+
+    @property
+    def empty(self) -> Any:
+        """What stands for nothing having been said."""
+        if self.kind in MAPS:
+            return {}
+        return () if self.kind in TUPLES else False if self.flag else None
+
+    @property
+    def flag(self) -> bool:
+        """Whether it is said by being named."""
+        return self.kind == FLAG
+
+    @property
+    def in_asked(self) -> bool:
+        """Whether a manifest says it under `asked`."""
+        return bool(self.public and (self.panel or self.shares) and not self.apart)
+
+    @property
+    def secret(self) -> bool:
+        """Whether no more may be told of it than that it was given."""
+        return isinstance(self.public, str)
+
+    def read(self, typed: Any) -> Any:
+        """Return what was typed on a command line as a value, or raise."""
+        if self.kind == NAMES:
+            return tuple(name.strip() for name in (typed or "").split(",") if name.strip())
+        if self.kind == SEVERAL:
+            return tuple(typed or ())
+        if self.kind not in MAPS:
+            return typed
+        said = by_name(self.shares or self.name, typed or ())
+        if self.kind == BY_NAME:
+            return said
+        return {column: _number(self, column, text) for column, text in said.items()}
+
+    def kept(self, said: Any) -> Any:
+        """Return what stands in a schema file as a value."""
+        if self.kind in TUPLES:
+            return (said,) if isinstance(said, str) else tuple(said)
+        if self.kind == ENTRIES:  # TOML has days of its own
+            return {name: str(one) for name, one in said.items()}
+        return said
+
+    def spelled(self, value: Any) -> list[tuple[str, ...]]:
+        """Return the options that say a value, each a name with what is typed after it.
+
+        Of names that no list can hold nothing is said: they stand in a schema file.
+        """
+        name = self.shares or self.name
+        if self.kind == ENTRIES:
+            return [(entry, str(text)) for entry, text in value.items()]
+        if self.kind == NAMES:
+            return [(name, ",".join(value))] if all(map(listable, value)) else []
+        if self.kind == SEVERAL:
+            return [(name, str(one)) for one in value]
+        if self.kind in MAPS:
+            return [(name, f"{of}={said}") for of, said in value.items()]
+        return [(name,) if value is True else (name, str(value))]
+
+
+@dataclass(frozen=True)
+class Flag:
+    """An option of the command line: what it takes, and what its help says."""
+
+    name: str
+    takes: Any
+    help: str
+    panel: str
+    metavar: str
+    short: str = ""
+    least: int | None = None
+    default: Any = None
+
+    @property
+    def of_runs(self) -> bool:
+        """Whether it is for whoever publishes, not only for whoever looks at what there is."""
+        return self.panel != LOOKING
+
+
+def flags_of(asks: type) -> dict[str, Flag]:
+    """Return all options by which a class can be asked, in the order of the help."""
+    found: dict[str, Flag] = {}
+    known = options_of(asks)
+    shared = {one.shares for one in known.values()}
+    takes = {FLAG: bool, NUMBER: float | None, WHOLE: int | None}
+    for one in known.values():
+        for entry, (metavar, text, _) in one.entries.items():
+            found[entry] = Flag(entry, str | None, text, one.panel, metavar)
+        if not one.panel or one.entries:
+            continue
+        many = one.kind in {SEVERAL, BY_NAME, NUMBERS} or one.name in shared
+        kind: Any = list[str] | None if many else takes.get(one.kind, str | None)
+        default = one.usual if one.shown else False if one.flag else None
+        more = (one.help, one.panel, one.metavar, one.short, one.least, default)
+        found[one.name] = Flag(one.name, kind, *more)
+    return dict(sorted(found.items(), key=lambda one: PANELS.index(one[1].panel)))
+
+
+def asked(*words: str, **known: Any) -> Any:
+    """Return a field of what was asked: help, panel and metavar, then what else is known of it."""
+    told: dict[str, Any] = dict(zip(("help", "panel", "metavar"), words, strict=False))
+    option = Option(**told, **known)
+    metadata = {"option": option}
+    if option.kind in MAPS:
+        return field(default_factory=dict, metadata=metadata)
+    return field(default=option.empty, metadata=metadata)
+
+
+def _options(asks: Any) -> dict[str, Option]:
+    """Return what is known of every field of a class that can be asked."""
+    found = {}
+    for one in fields(asks):
+        if option := one.metadata.get("option"):
+            key = one.name if option.key == "" else option.key
+            found[one.name] = replace(option, name=option.name or one.name, key=key)
+    needed = {option.needs for option in found.values()}
+    pairs = [(name, option.needs) for name, option in found.items() if name not in needed]
+    return {name: found[name] for pair in pairs for name in pair if name in found}
+
+
+options_of: Callable[[type], dict[str, Option]] = cache(_options)
+
+
+def is_said(value: object) -> bool:
+    """Return whether an option says anything: None, False and an empty list of things do not."""
+    empty = isinstance(value, list | tuple | dict) and not value
+    return not (value is None or value is False or empty)
+
+
+def listable(name: str) -> bool:
+    """Whether a list of names on the command line can hold a name."""
+    return "," not in name and name == name.strip() and not name.startswith("-")
+
+
+def by_name(option: str, said: Any) -> dict[str, str]:
+    """Split what was said of columns, as zip=code, at the first sign of equality."""
+    found: dict[str, str] = {}
+    for text in said:
+        sign = max(text.find("=", 1), 0)  # a name may begin with one
+        column, value = text[:sign].strip(), text[sign + 1 :].strip()
+        if not (column and value):
+            msg = f"{named(option)} takes column=value. Got {text!r}."
+            raise UsageError(msg)
+        if column in found:
+            msg = f"{named(option)} names column {column!r} twice."
+            raise UsageError(msg)
+        found[column] = value
+    return found
+
+
+def _number(option: Option, column: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        msg = f"The {option.name} of column {column!r} must be a number above 0. Got {text!r}."
+        raise UsageError(msg) from None

@@ -1,0 +1,119 @@
+"""Whether what a manifest says of one column can be: its kind, its type and what it covers."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import UsageError
+from shoal.table.dates import check_format, not_dates
+from shoal.table.ends import backwards
+from shoal.table.schema import KINDS, LABELS, NUMERIC
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from shoal.release.stated import StatedColumn, StatedNodes
+
+    Found = Iterator[tuple[object, str]]  # whether something is wrong, and the words for it
+
+FITS: dict[str | None, tuple[str | None, ...]] = {
+    "interval": (*NUMERIC, "date", None),
+    "set": (*LABELS, None),
+    "node": (*KINDS, None),
+}
+OF_QUASI = ("kind", "domain", "hierarchy", "never_mix", "weight", "step", "bounds")
+OF_OTHERS = ("near", "survey_weight")
+
+
+class Wrong(Exception):
+    """Something that cannot stand where it stands."""
+
+
+def refuse_first(found: Iterable[tuple[object, str]], place: str = "") -> None:
+    """Raise the first that is wrong; what comes after it may rely on its being right."""
+    for wrong, why in found:
+        if wrong:
+            raise Wrong(f"{place} {why}" if place else why)
+
+
+def check_column(column: StatedColumn, place: str) -> None:
+    """Raise where what is said of a column cannot be said of it; its domain depends on its kind."""
+    refuse_first(_odd(column), place)
+    if column.bounds is not None:
+        refuse_first(_odd_ends(column.bounds, dates=column.dates), f"{place}, 'bounds'")
+    if column.kind == "node":
+        refuse_first(_odd_nodes(column.tree), f"{place}, 'domain'")
+    elif column.has_ends:
+        refuse_first(_odd_ends(column.values[:2], dates=column.dates), f"{place}, 'domain'")
+
+
+def _odd(column: StatedColumn) -> Found:
+    """Yield what cannot be said of a column, or not together."""
+    said = column.date_format is None or _is_format(column.date_format)
+    yield not said, "has a 'date_format' that writes no dates"
+    for name in OF_OTHERS if column.quasi else OF_QUASI:
+        other = getattr(column, name) is not None
+        yield other, f"has {name!r}, which does not go with the role {column.role}"
+    if not column.quasi:
+        return
+    kind = column.kind
+    yield kind is None, "lacks 'kind'"
+    yield column.domain is None, "lacks 'domain'"
+    yield column.type not in FITS[kind], f"is of kind {kind} and of type {column.type}"
+    yield column.hierarchy is not None and kind != "node", "has a hierarchy and is no node"
+    grid = column.step is not None or column.bounds is not None
+    yield grid and kind != "interval", "has a step or bounds and is no interval"
+    yield isinstance(column.domain, list) is (kind == "node"), f"has a 'domain' that is no {kind}'s"
+    if kind == "interval":
+        third = column.values[2:] not in ([], [None])
+        yield third, "has a 'domain' with a third element, which is not null"
+    elif kind == "set":
+        labels = column.values and all(isinstance(one, str) for one in column.values)
+        yield not labels, "has a 'domain' that is no list of labels"
+        yield len(set(column.values)) < len(column.values), "has a label twice"
+
+
+def _is_format(said: str) -> bool:
+    try:
+        check_format("", said)
+    except UsageError:
+        return False
+    return True
+
+
+def _odd_ends(ends: Sequence[Any], *, dates: bool) -> Found:
+    import polars as pl
+
+    if dates:
+        texts = len(ends) == 2 and all(isinstance(one, str) for one in ends)
+        yield not texts or not_dates(pl.Series(ends)).any(), "has to have two dates"
+    most = sys.float_info.max
+    numbers = (isinstance(one, int | float) and abs(one) <= most for one in ends)
+    yield not dates and (len(ends) != 2 or not all(numbers)), "has to have two numbers"
+    yield backwards(*ends, dates=dates), "ends before it begins"
+
+
+def _odd_nodes(domain: StatedNodes) -> Found:
+    """Yield where nodes are no tree, or have fewer leaves than those below them."""
+    nodes = {node.name: node for node in domain.nodes}
+    yield len(nodes) < len(domain.nodes), "names a node twice"
+    roots = [node.leaves for node in domain.nodes if node.parent is None]
+    yield roots != [domain.leaves], "has to have one root, with all of its leaves"
+    grounded: set[str] = set()  # those that a way up to the root is known from
+    for name in nodes:
+        way: dict[str, None] = {}
+        below = name
+        while below not in grounded and (above := nodes[below].parent) is not None:
+            way[below] = None
+            odd = above in way or above not in nodes or nodes[below].leaves > nodes[above].leaves
+            yield odd, f"has something above {name[:40]!r} that is not above it"
+            below = above
+        grounded |= way.keys()
+    held = Counter[str | None]()
+    for node in domain.nodes:
+        held[node.parent] += node.leaves
+    for name, node in nodes.items():
+        below_it = held[name] > node.leaves
+        yield below_it, f"has {name[:40]!r}, which has fewer leaves than the nodes below it"

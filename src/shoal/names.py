@@ -1,0 +1,51 @@
+"""Public names, which load their module when they are first used; a stub beside each lists them."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+
+@cache
+def homes(package: str) -> dict[str, str]:
+    """Return the module of each public name of a package, as its stub lists them."""
+    stub = Path(str(sys.modules[package].__file__)).with_suffix(".pyi")
+    listed = ast.parse(stub.read_text("utf-8")).body
+    imports = (node for node in listed if isinstance(node, ast.ImportFrom))
+    return {alias.name: str(node.module) for node in imports for alias in node.names}
+
+
+class Namespace(ModuleType):
+    """A module whose public names are not hidden by rooms that are called the same, as `audit`."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            return [*homes(self.__name__)]
+        home = None if name.startswith("__") and name != "__version__" else self._home(name)
+        if home is None:
+            msg = f"module {self.__name__!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        if home == self.__name__:
+            return import_module(f"{home}.{name}")
+        return getattr(import_module(home), name)
+
+    def _home(self, name: str) -> str | None:
+        return homes(self.__name__).get(name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        own = {None, self.__name__}
+        if not isinstance(value, ModuleType) or homes(self.__name__).get(name) in own:
+            super().__setattr__(name, value)
+
+    def __dir__(self) -> list[str]:
+        return [*homes(self.__name__)]
+
+
+def namespace(name: str) -> None:
+    """Let a module have the public names that the stub beside it lists."""
+    sys.modules[name].__class__ = Namespace

@@ -1,0 +1,207 @@
+"""The manifest of a release: what it says of itself, as a record whose every part has a type."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from shoal.ask.fields import CONTEXT
+from shoal.release.stated import (
+    Chance,
+    Count,
+    DecimalSign,
+    Digest,
+    FileName,
+    Line,
+    Names,
+    Record,
+    Regions,
+    Some,
+    StatedAsk,
+    StatedChances,
+    StatedColumn,
+    StatedExposed,
+    StatedInference,
+    StatedLearning,
+    StatedLoss,
+    StatedRisk,
+    StatedTable,
+    Text,
+    Yes,
+    loss_of,
+    one_of,
+)
+from shoal.table.forms import FORMS, PEOPLE, stems
+from shoal.table.schema import KNOWN, NODE, PERSON, REAL, RESERVED, UNKNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MANIFEST, REPORT = "manifest.json", "report.html"
+HELD = ("held_out", "held_out_people")  # of a control group, where there is one
+COUNTS = ("rows_in", "dropped", "suppressed", "suppressed_people", "capped")  # of rows left out
+VERDICTS = ("holds", "holds-with-open-questions", "does-not-hold")
+LATER: Any = UNSET  # of what is measured after the rest is said; a manifest that is read has it
+
+
+class Manifest(Record, kw_only=True):
+    """What a release says of itself; None, or nothing in a list, for what it does not say."""
+
+    shoal: Annotated[str, Meta(pattern=r"\A[0-9]+\.[0-9]+[\w.+-]{0,40}\Z")]
+    id: Annotated[str, Meta(pattern=r"\A[0-9a-f]{32}\Z")]
+    title: Line | None = None
+    form: Annotated[str, one_of(*FORMS)]
+    rows_in: Some | None = None
+    dropped: Count | None = None
+    rows: Some
+    suppressed: Count | None = None
+    groups: Some | None
+    columns: Annotated[list[StatedColumn], Meta(min_length=1)]
+    require: Names
+    method: Text
+    asked: StatedAsk
+    measured: list[StatedRisk]
+    loss: StatedLoss
+    digests: dict[FileName, Digest]
+    people: Some | None = None
+    suppressed_people: Count | None = None
+    capped: Count | None = None
+    rows_known: bool | None = None
+    alone: Count | None = None
+    escaped: Yes = None
+    decimal: DecimalSign | None = None
+    tables: dict[str, StatedTable] = field(default_factory=dict)
+    nodes: Some | None = None
+    cells: Regions | None = None
+    heterogeneous: Yes = None
+    adversary: Names | None = None
+    reproducible: Yes = None
+    coarsened_from: Digest | None = None
+    held_out: Count | None = None
+    held_out_people: Count | None = None
+    previous: Digest | UnsetType | None = UNSET  # null in the first release of a series
+    context: dict[Annotated[str, one_of(*CONTEXT)], Line] = field(default_factory=dict)
+    date: Annotated[str, Meta(pattern=r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")] = LATER
+    threshold: Chance = LATER
+    exposed: list[StatedExposed] = LATER
+    found: StatedChances | None = LATER
+    inferred: dict[str, StatedInference] | None = LATER
+    learned: list[StatedLearning] | None = LATER
+    verdict: Annotated[str, one_of(*VERDICTS)] = LATER
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain values; that rows do not hide people is said first."""
+        found = super().to_dict()
+        return found if self.alone is None else {"rows_known": False, "alone": self.alone} | found
+
+    def to_json(self) -> str:
+        """Return the text of manifest.json."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n"
+
+    def told(self, settings: dict[str, Any], clock: str) -> dict[str, Any]:
+        """Return what the owner is told: what is said, what is withheld, and times."""
+        times = {"seconds": settings.get("seconds", {}), "seconds_by": clock}
+        return self.to_dict() | settings.get("withheld", {}) | times
+
+    @property
+    def lacking(self) -> list[str]:
+        """What is measured and not said yet."""
+        later = ("date", "threshold", "exposed", "found", "inferred", "learned", "verdict")
+        return [name for name in later if getattr(self, name) is UNSET]
+
+    @property
+    def grouped(self) -> bool:
+        """Whether rows are published in groups."""
+        return self.groups is not None
+
+    @property
+    def in_series(self) -> bool:
+        """Whether it is a release of a series, in which rows may stand for nobody."""
+        return self.previous is not UNSET
+
+    @property
+    def quasi(self) -> list[StatedColumn]:
+        """The quasi columns."""
+        return [column for column in self.columns if column.quasi]
+
+    def named(self, *roles: str) -> list[str]:
+        """Return the names of the columns of a role, or of several."""
+        return [column.name for column in self.columns if column.role in roles]
+
+    @property
+    def by_name(self) -> dict[str, StatedColumn]:
+        """The columns, by their names."""
+        return {column.name: column for column in self.columns}
+
+    @property
+    def every_column(self) -> Iterator[StatedColumn]:
+        """The columns, and those of linked tables under both names."""
+        yield from self.columns
+        for name in self.tables:
+            yield from self.linked_columns(name)
+
+    def linked_columns(self, table: str) -> list[StatedColumn]:
+        """Return the columns of a linked table under both names."""
+        return [one.but(name=f"{table}.{one.name}") for one in self.tables[table].columns]
+
+    @property
+    def own_columns(self) -> list[str]:
+        """The columns that the release has of its own, beside `group`."""
+        said = {NODE: self.nodes is not None, REAL: self.in_series, PERSON: self.people is not None}
+        return [name for name, there in said.items() if there]
+
+    @property
+    def survey_weight(self) -> str | None:
+        """The column of survey weights, if there is one."""
+        return next((one.name for one in self.columns if one.survey_weight), None)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """How the cells of every quasi column are to be read."""
+        return {one.name: one.kind for one in self.columns if one.kind is not None}
+
+    @property
+    def of_people(self) -> dict[str, Any]:
+        """What is said of people, as a schema takes it."""
+        if self.people is None:
+            return {}
+        return {"person": PERSON, "rows": KNOWN if self.rows_known else UNKNOWN}
+
+    @property
+    def headers(self) -> dict[str, list[str]]:
+        """The header of each table of the release.
+
+        Whose values are whose is not said beside everybody's quasi values.
+        """
+        first = [RESERVED, *self.own_columns] if self.grouped else []
+        return {
+            stem: [name for name in first if stem != PEOPLE or name != PERSON]
+            + [
+                name
+                for column in self.columns
+                if column.stands_in(stem)
+                for name in column.published_as(self.form)
+            ]
+            for stem in stems(self.form)
+        }
+
+    def withhold(self) -> dict[str, Any]:
+        """Take out how many rows were left out and why, and return that.
+
+        The loss is then that of the published rows alone: with the others it would tell how many.
+        """
+        names = (*COUNTS, *HELD)
+        gone = {name: said for name in names if (said := getattr(self, name)) is not None}
+        self.say(**dict.fromkeys(names))
+        for table in self.tables.values():
+            table.say(rows_in=None, dropped=None, suppressed=None, capped=None)
+        rows, suppressed = self.rows, gone.get("suppressed", 0)
+        self.loss = loss_of(
+            {
+                name: max((lost * (rows + suppressed) - suppressed) / rows, 0.0)
+                for name, lost in self.loss.ncp.items()
+            }
+        )
+        return gone
