@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import shoal
+from shoal.names import homes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,8 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "shoal"
 WORD = re.compile(r"[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ'’-]*")
 ENDS = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!et al\.)\s+(?=[A-Z“\"{`*])")
+SPACES = [shoal, *(getattr(shoal, one) for one, home in homes("shoal").items() if home == "shoal")]
+PUBLIC = {name for space in SPACES for name in dir(space)}  # they have a docstring for users
 FILLED = "{…}"
 FEW = 3  # words from which a text says something
 LATEST = re.compile(r"^## .*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
@@ -78,7 +81,7 @@ def in_code(file: Path) -> Iterator[Sentence]:
     public = {
         some
         for node in tree.body
-        if isinstance(node, documented) and getattr(node, "name", "") in dir(shoal)
+        if isinstance(node, documented) and getattr(node, "name", "") in PUBLIC
         for some in [node, *(node.body if isinstance(node, ast.ClassDef) else [])]
         if not getattr(some, "name", "_").startswith("_")
     }

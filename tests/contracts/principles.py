@@ -75,9 +75,9 @@ class PrincipleContract:
             rows = chance.permutation(len(groups.labels))
             numbers = chance.permutation(len(groups))
             people = None
-            if groups.people is not None:
-                people = np.empty_like(groups.people)
-                people[numbers] = groups.people
+            if groups.matches is not None:
+                people = np.empty_like(groups.matches)
+                people[numbers] = groups.matches
             other = Groups(numbers[groups.labels][rows], people)
             after = self.asked.measure(other, self.changed(value, rows))
             assert after.holds == before.holds
@@ -125,4 +125,4 @@ class PrincipleContract:
 
     def test_it_names_its_source_and_is_public(self):
         assert self.asked.source
-        assert getattr(shoal, type(self.asked).__name__) is type(self.asked)
+        assert getattr(shoal.principles, type(self.asked).__name__) is type(self.asked)

@@ -350,6 +350,35 @@ def test_what_no_grouping_can_keep_is_refused_with_what_is_achievable():
         shoal.anonymize(people, schema, require="EpsilonM(epsilon=9000, m=5)", engine=jvm.engine())
 
 
+def test_what_makes_no_sense_or_is_left_open_is_said_on_both_engines(tmp_path):
+    """The same refusal, with its exit code, and the same warnings as on one machine."""
+    table = pl.DataFrame(
+        {
+            "patient": [f"p{row // 2}" for row in range(120)],
+            "age": [20 + row % 40 for row in range(120)],
+            "cost": [row * 37 % 211 for row in range(120)],
+            "score": [row % 7 for row in range(120)],
+        }
+    )
+    table.write_csv(tmp_path / "t.csv")
+    asked: dict[str, Any] = {"table": tmp_path / "t.csv", "require": ["KE(k=3, e=5)"]}
+    whom = shoal.Schema(quasi="age", sensitive="cost", person="patient")
+    said = []
+    for engine in (shoal.Local(), jvm.engine()):
+        with pytest.raises(shoal.UsageError, match="defined for one value a person") as problem:
+            shoal.results.Run(schema=whom, engine=engine, output=tmp_path / "no", **asked).go()
+        said.append(problem.value.sentence)
+    assert said[0] == said[1]
+    assert not (tmp_path / "no").exists()
+    rows = shoal.Schema(quasi="age", sensitive=["cost", "score"])
+    asked["require"] = ["cost: EpsilonM(epsilon=5, m=2)", "KAnonymity(k=3)"]
+    for place, engine in (("here", shoal.Local()), ("there", jvm.engine())):
+        run = shoal.results.Run(schema=rows, engine=engine, output=tmp_path / place, **asked)
+        warned = " ".join(one.sentence for one in run.go().remarks if one.warning)
+        assert "Nothing is promised about score." in warned, place
+        assert "Column 'patient'" in warned, place
+
+
 def test_a_plan_is_the_same_on_both_engines():
     people = table(rows=300)
     schema = shoal.Schema(sensitive="income")

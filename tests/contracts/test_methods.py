@@ -63,7 +63,7 @@ def test_no_public_method_is_without_its_contract():
     kept = {type(one.method) for one in MethodContract.__subclasses__()}
     public = {
         one
-        for name in dir(shoal)
-        if inspect.isclass(one := getattr(shoal, name)) and issubclass(one, Method)
+        for name in dir(shoal.methods)
+        if inspect.isclass(one := getattr(shoal.methods, name)) and issubclass(one, Method)
     }
     assert public == kept

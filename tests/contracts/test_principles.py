@@ -112,7 +112,7 @@ def test_no_public_principle_is_without_its_contract():
     kept = {type(one.asked) for one in PrincipleContract.__subclasses__()}
     public = {
         one
-        for name in dir(shoal)
-        if inspect.isclass(one := getattr(shoal, name)) and issubclass(one, Principle)
+        for name in dir(shoal.principles)
+        if inspect.isclass(one := getattr(shoal.principles, name)) and issubclass(one, Principle)
     }
     assert public == kept

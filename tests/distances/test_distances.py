@@ -217,8 +217,8 @@ def test_no_public_distance_is_without_its_contract():
     kept = {type(one.distance) for one in _members(DistanceContract)}
     public = {
         one
-        for name in dir(shoal)
-        if inspect.isclass(one := getattr(shoal, name)) and issubclass(one, Distance)
+        for name in dir(shoal.distances)
+        if inspect.isclass(one := getattr(shoal.distances, name)) and issubclass(one, Distance)
     }
     assert public == kept
 

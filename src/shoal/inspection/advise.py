@@ -198,6 +198,11 @@ def may_say_whom(name: str) -> bool:
     return _speaks_of(name)[2] is not None
 
 
+def names_people(name: str) -> bool:
+    """Return whether a name speaks of people, as `patient_id` does, and not of their names."""
+    return _speaks_of(name)[0] is not None and lexicon().names.isdisjoint(words_of(name))
+
+
 def _speaks_of(name: str) -> tuple[str | None, str | None, str | None]:
     """Return the words of a name that speak of people, of households, and of either or any id."""
     words = [one for part in words_of(name) for one in (part, part.removesuffix("id"))]

@@ -16,7 +16,7 @@ import polars as pl
 from shoal.audit.identification import release_groups
 from shoal.audit.people import descriptions
 from shoal.errors import option, spell
-from shoal.inspection.advise import may_say_whom, whom_rows_are_about
+from shoal.inspection.advise import may_say_whom, names_people, whom_rows_are_about
 from shoal.inspection.suspect import look_alikes
 from shoal.methods.choice import why
 from shoal.principles.groups import Groups
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shoal.principles.requirement import Requirement
     from shoal.release.release import ReleaseData
     from shoal.runs.release import Release
     from shoal.table.coded import Coded
@@ -152,6 +153,19 @@ def about_whom(table: pl.DataFrame, schema: Schema) -> Iterator[Remark]:
         )
 
 
+def about_names(header: Sequence[str], schema: Schema) -> Iterator[Remark]:
+    """Ask whether rows are about people, where names of columns are known and no cells."""
+    if schema.person is not None:
+        return
+    for name in header:
+        if schema.role(name) in {None, "identifying"} and names_people(name):
+            yield Remark(
+                f"Column {name!r} may say whom rows are about, and what is promised counts rows. "
+                f"If several rows are about one person, say {option('person', name)}.",
+                warning=True,
+            )
+
+
 def about_release(
     release: Release, *, named: bool, escaped: bool, seed: int | None
 ) -> Iterator[Remark]:
@@ -173,15 +187,25 @@ def about_release(
     if release.schema.pseudonymize:
         yield Remark(warning(release.schema.pseudonymize), warning=True)
         yield from _about_pseudonyms(release)
-    for one in release.requirements:
+    yield from about_required(release.requirements, release.schema, release.manifest.groups)
+    yield from _about_bounds(release)
+    yield from _about_labels(release)
+    yield from _about_rows(release, escaped=escaped)
+
+
+def about_required(
+    asked: Sequence[Requirement], schema: Schema, groups: int | None
+) -> Iterator[Remark]:
+    """Say what the requirements leave open, and where they leave nothing of the quasi columns."""
+    for one in asked:
         if len(one.columns) > 1 and not one.named:
             yield Remark(
                 f"{one!r} speaks of {' and '.join(one.columns)} together, as one value, and not of "
                 f"either alone. To protect each, ask for '{one.columns[0]}: {one!r}' and so on.",
                 warning=True,
             )
-    covered = {name for one in release.requirements for name in one.columns}
-    bare = [name for name in chain(*release.schema.protected) if name not in covered]
+    covered = {name for one in asked for name in one.columns}
+    bare = [name for name in chain(*schema.protected) if name not in covered]
     if covered and bare:
         it, was = ("it", "It is") if len(bare) == 1 else ("them", "They are")
         yield Remark(
@@ -189,15 +213,12 @@ def about_release(
             f"requirement says what nobody may know of {it}.",
             warning=True,
         )
-    if release.manifest.groups == 1:
+    if groups == 1:
         yield Remark(
             "all rows are in one group, so the quasi columns tell nothing any more. Ask for less, "
             "or see with `shoal tune` where that begins.",
             warning=True,
         )
-    yield from _about_bounds(release)
-    yield from _about_labels(release)
-    yield from _about_rows(release, escaped=escaped)
 
 
 def _about_pseudonyms(release: Release) -> Iterator[Remark]:

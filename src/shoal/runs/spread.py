@@ -35,7 +35,7 @@ from shoal.runs.checks import check_named, reads_files
 from shoal.runs.outlets import is_outlet
 from shoal.runs.publish import say_when, write_codebook, write_report
 from shoal.runs.refusing import check_audited, check_names, check_quasi, check_shown
-from shoal.runs.remarks import Remark, about_columns, unheard
+from shoal.runs.remarks import Remark, about_columns, about_names, about_required, unheard
 from shoal.showing import Shown
 from shoal.table.databases.access import is_address
 from shoal.table.forms import RELEASE, TWO_TABLES
@@ -227,12 +227,7 @@ class SpreadRelease(Shown):
             yield Remark(sentence)
         if dropped := self.facts["dropped"]:
             yield Remark(f"Left out {dropped} rows with missing cells.")
-        if self.manifest.groups == 1:
-            yield Remark(
-                "all rows are in one group, so the quasi columns tell nothing any more. Ask for "
-                "less.",
-                warning=True,
-            )
+        yield from about_required(self.requirements, self.schema, self.manifest.groups)
 
     def __repr__(self) -> str:
         rows, groups = self.manifest.rows, self.manifest.groups
@@ -285,7 +280,7 @@ def _told(run: Run, header: tuple[str, ...], tell: Tell) -> None:
     if is_spark_frame(run.table):
         return
     run.check_header(list(header))
-    for remark in about_columns(header, run.schema):
+    for remark in (*about_columns(header, run.schema), *about_names(header, run.schema)):
         tell(remark)
 
 

@@ -35,7 +35,7 @@ from shoal.engines.spark.work import (
     broadcast,
     unpickled,
 )
-from shoal.errors import NotAchievable, option
+from shoal.errors import NotAchievable, UsageError, option
 from shoal.release.layout import Suppression
 
 if TYPE_CHECKING:
@@ -135,6 +135,9 @@ class ShardJoining:
 
     def take(self, found: list[ShardFound], waiting: list[int]) -> None:
         """Take what was found in shards; those without rows are none, and others are joined."""
+        for one in found:
+            if one.refused is not None:
+                raise UsageError(one.refused)
         by_number = {one.shard: one for one in found}
         failed = []
         for number in waiting:

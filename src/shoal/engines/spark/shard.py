@@ -30,7 +30,7 @@ from shoal.engines.spark.work import (
     unpacked,
     write_slices,
 )
-from shoal.errors import NotAchievable
+from shoal.errors import NotAchievable, UsageError
 from shoal.methods.base import Task
 from shoal.progress import limit_threads
 from shoal.release.building import with_mean_weights
@@ -141,6 +141,8 @@ def search(errand: Errand, batches: Iterable[Any], *, ordered: bool) -> Iterator
         found = ShardFound(
             shard, rows.height, members=_members(errand, rows), problem=problem.sentence
         )
+    except UsageError as problem:
+        found = ShardFound(shard, rows.height, members=0, refused=problem.sentence)
     yield pa.RecordBatch.from_pydict({BLOB: [pickled(found)]})
 
 

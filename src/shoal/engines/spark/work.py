@@ -114,6 +114,7 @@ class ShardFound:
     pairs: tuple[NDArray[np.int64] | None, ...] = ()  # different ends of cells, by column
     types: dict[str, tuple[Any, bool]] | None = None  # of carried text; whether any is below 0
     problem: str | None = None
+    refused: str | None = None  # what was asked makes no sense for these rows, nor for more of them
 
 
 def pickled(found: object) -> bytes:
