@@ -226,3 +226,14 @@ def test_rows_with_missing_cells_are_counted_in_what_is_suggested():
         {"income": [None, 5, 6] * 50, "sex": ["m", None, "f"] * 50, "note9": [None] * 150}
     )
     assert found.incomplete == 100
+
+
+def test_a_column_of_names_does_not_say_whom_rows_are_about() -> None:
+    """Whatever it is called: two people may share a name, and would be one person."""
+    firsts = ("Anna", "Peter", "Maria", "Thomas", "Laura", "Jonas", "Eva", "Paul", "Lena", "Karl")
+    lasts = ("Smith", "Garcia", "Jones", "Weber", "Klein", "Braun", "Koch", "Wolf")
+    names = [f"{first} {last}" for first in firsts for last in lasts]
+    codes = [f"K{7919 * place % 10_007}" for place in range(len(names))]
+    for cells, role in ((names, "identifying"), (codes, "person")):
+        table = pl.DataFrame({"Patient": cells * 4, "age": [row % 60 for row in range(320)]})
+        assert shoal.inspect(table).columns[0].role == role

@@ -21,6 +21,7 @@ from shoal.inspection.lexicon import (
     word_among,
     words_of,
 )
+from shoal.inspection.naming import OF_PEOPLE, what_cells_show
 from shoal.inspection.private import FEW, PER_PERSON, identity, is_money, sensitive_cells, unique
 from shoal.table.schema import PERSON, RESERVED
 
@@ -226,9 +227,11 @@ def _one_person(found: list[Advice], profiles: Sequence[Profile]) -> None:
 def _of_somebody(profile: Profile, kind: Inferred, name: str) -> Advice | None:
     """Return that a column says whom a row is about, one or several of them, None where not."""
     whom = whom_rows_are_about(profile.name, profile.distinct, profile.filled)
-    if whom is not None and kind.kind != "date" and (profile.whole or profile.numbers is None):
-        return whom
     why = identity(profile, kind, name)
+    if whom is not None and kind.kind != "date" and (profile.whole or profile.numbers is None):
+        named = whom.role == PERSON and what_cells_show(name, profile.cells, profile.counts)
+        if not named or named.what != OF_PEOPLE:  # two people may share a name
+            return whom
     return Advice(IDENTITY, why) if why else None
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+OF_PEOPLE = "names of people"
 LABELS = 2_000  # different cells that are looked at: the most frequent ones, and some others
 READ = 300  # characters of a cell that are read: patterns take long over endless ones
 NAMES = 5  # different cells that are names
@@ -282,7 +283,7 @@ def what_cells_show(name: str, labels: pl.Series, counts: NDArray[np.int64]) -> 
         if share := cells.share(which, least, asked):
             return Named(what, f"{percent(share)} of its cells have one")
     if share := _names_among(name, cells):
-        return Named("names of people", f"{percent(share)} of its cells have one")
+        return Named(OF_PEOPLE, f"{percent(share)} of its cells have one")
     if share := cells.share(is_sentence, SENTENCES, USUAL):
         return Named("free text", f"{percent(share)} of its cells are sentences")
     if _hardly_repeats(cells):

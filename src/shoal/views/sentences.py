@@ -76,8 +76,8 @@ SERIES: tuple[Said, ...] = (
 )
 THROUGH_PERSON: Said = (
     "Several rows of one person.",
-    "A reader who knows one of a person’s values may find the person’s other rows through the "
-    "column `person`.",
+    "Where a person has several rows, a reader who knows one of the values may find the others "
+    "through the column “person”.",
 )
 
 
