@@ -228,12 +228,16 @@ def test_rows_with_missing_cells_are_counted_in_what_is_suggested():
     assert found.incomplete == 100
 
 
-def test_a_column_of_names_does_not_say_whom_rows_are_about() -> None:
-    """Whatever it is called: two people may share a name, and would be one person."""
+def test_a_number_says_whom_rows_are_about_rather_than_names() -> None:
+    """Whatever the names are under: two people may share one, so it is asked about."""
     firsts = ("Anna", "Peter", "Maria", "Thomas", "Laura", "Jonas", "Eva", "Paul", "Lena", "Karl")
     lasts = ("Smith", "Garcia", "Jones", "Weber", "Klein", "Braun", "Koch", "Wolf")
     names = [f"{first} {last}" for first in firsts for last in lasts]
-    codes = [f"K{7919 * place % 10_007}" for place in range(len(names))]
-    for cells, role in ((names, "identifying"), (codes, "person")):
-        table = pl.DataFrame({"Patient": cells * 4, "age": [row % 60 for row in range(320)]})
-        assert shoal.inspect(table).columns[0].role == role
+    codes = [f"K{7919 * place % 10_007}" for place in range(160)]
+    alone = pl.DataFrame({"Patient": names * 4, "age": [row % 60 for row in range(320)]})
+    (whom, _) = shoal.inspect(alone).columns
+    assert whom.role == "person"
+    assert "share a name" in str(whom.question)
+    both = alone.with_columns(pl.Series("insurance_no", codes * 2))
+    roles = {one.name: one.role for one in shoal.inspect(both).columns}
+    assert roles == {"Patient": "identifying", "insurance_no": "person", "age": "quasi"}

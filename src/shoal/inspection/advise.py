@@ -44,6 +44,11 @@ IDENTITY, QUASI_ROLE, PROTECTED = "identifying", "quasi", "sensitive"
 WHEN = {"date", "day", "days", "mon", "month", "year", "yr", "dt", "datum", "fecha", "tag", "jour"}
 WEIGHTS = {"wgt", "fnlwgt", "weights"}
 OF_BODIES = {"body", "birth", "fetal", "infant", "dry", "ideal", "patient"}  # no survey weights
+SHARED = (
+    "Two people may share a name. If another column has a number for each person, choose that one."
+)
+NUMBERED = {"no", "nr", "num", "number", "nummer", "numero", "numéro", "número"}
+INSURED = {"insurance", "insured", "policy", "member", "chart", "record", "versicherung"}
 UNEXPLAINED = (
     "Nothing explains this column. May others know it (quasi), is it private (sensitive), or can "
     "it be left out?"
@@ -210,7 +215,9 @@ def _speaks_of(name: str) -> tuple[str | None, str | None, str | None]:
     known = lexicon()
     person = next((word for word in words if word in known.persons), None)
     household = next((word for word in words_of(name) if word in known.households), None)
-    return person, household, person or household or word_among(name, known.identifiers)
+    parts = {*parts_of(name)}
+    numbered = "number" if parts & NUMBERED and parts & INSURED else None
+    return person, household, person or household or word_among(name, known.identifiers) or numbered
 
 
 def _one_person(found: list[Advice], profiles: Sequence[Profile]) -> None:
@@ -230,8 +237,9 @@ def _of_somebody(profile: Profile, kind: Inferred, name: str) -> Advice | None:
     why = identity(profile, kind, name)
     if whom is not None and kind.kind != "date" and (profile.whole or profile.numbers is None):
         named = whom.role == PERSON and what_cells_show(name, profile.cells, profile.counts)
-        if not named or named.what != OF_PEOPLE:  # two people may share a name
-            return whom
+        if named and named.what == OF_PEOPLE:
+            return replace(whom, strength=1, question=SHARED)
+        return whom
     return Advice(IDENTITY, why) if why else None
 
 
