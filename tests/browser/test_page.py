@@ -400,7 +400,7 @@ def test_a_remedy_that_lets_rows_go_is_seen_and_reaches_the_run(started, served)
         expect(page.locator("#suppress")).to_have_value(re.compile("%"))
         make(page)
         holds(page)
-        expect(page.locator(".facts")).to_contain_text("3 so that the promise holds")
+        expect(page.locator(".facts")).to_contain_text("3: so that the requirements hold")
 
 
 def test_a_run_is_cancelled_and_started_again(started, served):
