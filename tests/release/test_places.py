@@ -411,3 +411,28 @@ def test_a_ledger_is_known_by_what_was_read(tmp_path: Path) -> None:
     read_ledger(tmp_path / "ledger").write(tmp_path / "ledger")
     in_series(tmp_path, "b", with_person()).go()
     assert len(read_ledger(tmp_path / "ledger").rounds) == 2
+
+
+@pytest.mark.parametrize("stop", staging.STOPS, ids=lambda stop: stop.name)
+def test_whoever_stops_a_release_that_is_appearing_gets_all_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: signal.Signals
+) -> None:
+    """A signal between linkage and release takes neither away from the other."""
+
+    def stopped(*what: Any, **how: Any) -> None:
+        os.kill(os.getpid(), stop)
+        places.appear(*what, **how)
+        os.kill(os.getpid(), stop)
+
+    monkeypatch.setattr(publish, "appear", stopped)
+    before = signal.signal(stop, _raise)
+    try:
+        released().write(tmp_path / "out", linkage=tmp_path / "link")
+    finally:
+        signal.signal(stop, before)
+    assert names_in(tmp_path) == ["link", "out"]
+    assert shoal.audit(tmp_path / "out").holds
+
+
+def _raise(*_told: object) -> None:
+    raise KeyboardInterrupt

@@ -1,6 +1,7 @@
 """What the page says of a requirement agrees with what a search is told of it."""
 
 import random
+import re
 
 import polars as pl
 import pytest
@@ -109,3 +110,28 @@ def test_a_number_is_changed_as_people_write_it():
     assert "epsilon=2000" in changed("pay: EpsilonM(epsilon=1, m=2)", ["pay"], {"epsilon": "2,000"})
     with pytest.raises(shoal.UsageError, match="must be a number"):
         changed("EpsilonM(epsilon=1, m=2)", ["pay"], {"m": "many"})
+
+
+def test_rows_that_are_not_published_have_no_say_in_what_can_be_required():
+    """Where one row of each person is published, whoever has several has one value."""
+    table = pl.DataFrame(
+        {
+            "who": [f"p{row // 2}" for row in range(200)],
+            "age": [20 + row % 30 for row in range(200)],
+            "out": ["a" if row % 7 else "b" for row in range(200)],
+        }
+    )
+    several = shoal.Schema(quasi="age", sensitive="out", person="who")
+    with pytest.raises(shoal.UsageError, match="defined for one"):
+        consider(table, several, "TCloseness(t=0.2)")
+    one = shoal.Schema(quasi="age", sensitive="out", person="who", most_rows=1)
+    assert consider(table, one, "TCloseness(t=0.2)")["achievable"]
+
+
+def test_a_limit_on_equal_values_asks_for_no_larger_groups_than_shares_need():
+    table = pl.DataFrame({"age": range(900), "pay": [0] * 90 + [*range(1, 811)]})
+    schema = shoal.Schema(quasi="age", sensitive="pay")
+    found = consider(table, schema, "FrequencyL(l=500)")["remedies"]
+    sizes = [int(k) for one in found for k in re.findall(r"AlphaK\(.*k=(\d+)", one["text"])]
+    assert sizes
+    assert max(sizes) <= 20

@@ -188,3 +188,11 @@ def test_map_of_many_numbers_keeps_all_rows_and_the_loss(values: list[int], star
     loss = np.array([one["loss"] for one in found["squares"]])
     assert rows.sum() == pytest.approx(1, abs=0.01)  # the faintest squares are left out
     assert rows @ loss == pytest.approx(release.loss, rel=0.02, abs=1e-3)
+
+
+def test_an_agreement_is_no_reason_for_fewer_than_are_usual_under_one(tmp_path):
+    schema = shoal.Schema(quasi="age", sensitive="pay", nobody_knows="pay")
+    for k, said in ((2, "Not yet. Even for readers under an agreement"), (5, "To readers under")):
+        people = pl.DataFrame({"age": [row // k for row in range(60)], "pay": range(60)})
+        shoal.anonymize(people, schema, require=f"KAnonymity(k={k})").write(tmp_path / str(k))
+        assert said in " ".join((tmp_path / str(k) / "report.html").read_text("utf-8").split()), k
