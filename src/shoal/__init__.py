@@ -20,9 +20,7 @@ class _Shoal(Namespace):
         for space in (one for one, home in listed.items() if home == "shoal"):
             moved = homes(import_module(f"shoal.{space}").__name__).get(name)
             if moved is not None:
-                msg = (
-                    f"shoal.{name} is shoal.{space}.{name} now; the old name goes with version 0.3."
-                )
+                msg = f"Write shoal.{space}.{name}. shoal.{name} stops working in version 0.3."
                 warn(msg, DeprecationWarning, stacklevel=3)
                 return moved
         return None

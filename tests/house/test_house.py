@@ -206,7 +206,7 @@ def test_public_names_are_all_that_is_shown_and_no_room_hides_one():
 
 
 def test_a_name_that_has_moved_is_found_with_a_warning_that_says_where():
-    with pytest.warns(DeprecationWarning, match=r"shoal\.principles\.EpsilonM now"):
+    with pytest.warns(DeprecationWarning, match=r"Write shoal\.principles\.EpsilonM\."):
         assert getattr(shoal, "EpsilonM") is shoal.principles.EpsilonM  # noqa: B009
     with pytest.raises(AttributeError, match="has no attribute 'Epsilon'"):
         getattr(shoal, "Epsilon")  # noqa: B009

@@ -5,6 +5,7 @@ import re
 import pytest
 
 import pages
+from shoal.exact import percent
 from system.page import finished, publish, upload, words
 
 ASKS = {"hx-request": "true"}
@@ -191,6 +192,34 @@ def test_the_rows_that_will_go_are_told_with_the_reason_and_are_those_that_go(pa
         changed = client.post(f"{place}/rows", data={"keep": "yes"}, headers=ASKS).text
         assert "No row will go" in words(rows_lost(changed))
         assert "keep-rows" not in rows_lost(changed)
+
+
+def test_rows_that_go_because_of_row_counts_are_told_before_and_after(page):
+    """Nobody else has two rows and another value, so one row of each person is published."""
+    rows = "".join(
+        f"p{max(i - 20, i % 20)},{20 + i % 30},{i * 7 % 40 if i > 39 else 1},{1 + i % 3}\n"
+        for i in range(240)
+    )
+    said = """
+quasi = ["age"]
+sensitive = ["cost"]
+person = "patient"
+survey_weight = "weight"
+require = ["cost: FrequencyL(l=3)"]
+"""
+    with page.client() as client:
+        place = upload(client, "patient,age,cost,weight\n" + rows)
+        client.post(f"{place}/schema", data={"schema": said})
+        client.post(f"{place}/answers", data={"answer": "as_proposed"})
+        client.get(place)
+        price = client.get(f"{place}/price").text
+        ended = finished(client, client.post(f"{place}/publish", data={}).headers["location"])
+        (gone,) = re.findall(r"rows left out</dt><dd>(\d+)</dd>", ended)
+        assert int(gone) > 0
+        assert f"{int(gone)}: people with more rows than are published of one person" in ended
+        told = words(price)
+        assert f"{percent(int(gone) / 240)} of the rows will go" in told
+        assert "weight the mean of its group" in words(ended)
 
 
 def test_above_one_in_a_hundred_rows_the_owner_has_to_choose(page):

@@ -47,8 +47,6 @@ OF_BODIES = {"body", "birth", "fetal", "infant", "dry", "ideal", "patient"}  # n
 SHARED = (
     "Two people may share a name. If another column has a number for each person, choose that one."
 )
-NUMBERED = {"no", "nr", "num", "number", "nummer", "numero", "numéro", "número"}
-INSURED = {"insurance", "insured", "policy", "member", "chart", "record", "versicherung"}
 UNEXPLAINED = (
     "Nothing explains this column. May others know it (quasi), is it private (sensitive), or can "
     "it be left out?"
@@ -216,7 +214,7 @@ def _speaks_of(name: str) -> tuple[str | None, str | None, str | None]:
     person = next((word for word in words if word in known.persons), None)
     household = next((word for word in words_of(name) if word in known.households), None)
     parts = {*parts_of(name)}
-    numbered = "number" if parts & NUMBERED and parts & INSURED else None
+    numbered = next(iter(parts & known.numbered), None) if parts & known.insured else None
     return person, household, person or household or word_among(name, known.identifiers) or numbered
 
 

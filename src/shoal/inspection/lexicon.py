@@ -63,6 +63,8 @@ class Lexicon:
     persons: frozenset[str]
     households: frozenset[str]
     names: frozenset[str]
+    insured: frozenset[str]
+    numbered: frozenset[str]
     identifiers: frozenset[str]
     not_identifiers: frozenset[str]
     codes: frozenset[str]
@@ -138,6 +140,8 @@ def lexicon() -> Lexicon:
                 "persons",
                 "households",
                 "names",
+                "insured",
+                "numbered",
                 "identifiers",
                 "not_identifiers",
                 "codes",

@@ -155,12 +155,9 @@ def turn_in(place: Path) -> Iterator[None]:
 
     Where the system has no such locks, nobody waits.
     """
-    import fcntl
-
     descriptor = os.open(place, os.O_RDONLY)
     try:
-        with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        _lock(descriptor, wait=True)
         yield
     finally:
         os.close(descriptor)
@@ -194,12 +191,12 @@ def _open_locked(path: Path, *, needed: bool) -> int | None:
     return None
 
 
-def _lock(descriptor: int) -> bool | None:
+def _lock(descriptor: int, *, wait: bool = False) -> bool | None:
     """Lock a descriptor; return False where another process has, None where there are no locks."""
     import fcntl
 
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
         return False
     except OSError:
